@@ -1,0 +1,1 @@
+"""System checks: operator mistakes reported at start, each with an id."""

@@ -1,0 +1,215 @@
+"""What raters were offered, and what they said."""
+
+import secrets
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from arena import scales
+from arena.models.raters import Rater
+from arena.models.studies import Completion, Pair, Study
+from arena.querysets import AssignmentQuerySet, ComparisonQuerySet
+
+
+def new_public_id() -> str:
+    """An opaque name for an assignment: says nothing about what it holds (96 bits)."""
+    return secrets.token_urlsafe(12)
+
+
+def new_seed() -> int:
+    """The seed from which an assignment's presentation order is drawn."""
+    return secrets.randbits(62)
+
+
+class Assignment(models.Model):
+    """A task offered to a rater in a fixed, stored presentation order, leased for a while."""
+
+    class Kind(models.TextChoices):
+        COMPARE = "compare", "Compare a pair"
+        SCORE = "score", "Score a completion"
+        CHECK = "check", "Check a completion"
+
+    class State(models.TextChoices):
+        OPEN = "open", "Planned, waiting for its rater"
+        CLAIMED = "claimed", "Offered and leased"
+        SUBMITTED = "submitted", "Answered"
+        SKIPPED = "skipped", "Skipped by the rater"
+        EXPIRED = "expired", "Abandoned: the lease ran out"
+        FAILED = "failed", "No answer could be had"
+
+    public_id = models.CharField(max_length=24, unique=True, default=new_public_id, editable=False)
+    study = models.ForeignKey(Study, models.CASCADE, related_name="assignments")
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="assignments")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.COMPARE)
+    pair = models.ForeignKey(Pair, models.CASCADE, null=True, blank=True, related_name="assignments")
+    completion = models.ForeignKey(
+        Completion, models.CASCADE, null=True, blank=True, related_name="assignments"
+    )
+    swapped = models.BooleanField(default=False, help_text="The pair's second completion is shown first.")
+    seed = models.BigIntegerField(default=new_seed)
+    repeat = models.PositiveSmallIntegerField(default=0, help_text="0, or the number of a deliberate repeat.")
+    state = models.CharField(max_length=10, choices=State, default=State.CLAIMED)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    shown_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    skip_reason = models.CharField(max_length=500, blank=True)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(
+                    Q(kind="compare", pair__isnull=False, completion__isnull=True)
+                    | Q(kind__in=["score", "check"], pair__isnull=True, completion__isnull=False)
+                ),
+                name="assignment_kind_has_its_target",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "claimed", "submitted", "skipped", "expired", "failed"]),
+                name="assignment_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="claimed") | Q(leased_until__isnull=False),
+                name="assignment_claim_has_a_lease",
+            ),
+            models.UniqueConstraint(
+                fields=["rater", "pair", "swapped", "repeat"],
+                condition=~Q(state="expired") & Q(kind="compare"),
+                name="assignment_offered_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "rater", "state"]),
+            models.Index(fields=["leased_until"], condition=Q(state="claimed"), name="assignment_live_lease"),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the rater still holds it."""
+        return (
+            self.state == self.State.CLAIMED
+            and self.leased_until is not None
+            and self.leased_until > timezone.now()
+        )
+
+
+class Comparison(models.Model):
+    """A rater's answer, in presentation order. A revision is a new row; the old one stays."""
+
+    class Status(models.TextChoices):
+        SCORED = "scored", "Scored"
+        UNSCORED = "unscored", "Unscored"
+
+    class Reason(models.TextChoices):
+        EMPTY = "empty", "The reply was empty"
+        OUT_OF_RANGE = "out_of_range", "The number was outside the scale"
+        UNPARSABLE = "unparsable", "No rating could be read"
+        TRUNCATED = "truncated", "The reply was cut off before the verdict"
+        REFUSED = "refused", "The rater refused to answer"
+
+    class Source(models.TextChoices):
+        WEB = "web", "Annotation page"
+        API = "api", "API"
+        IMPORT = "import", "Import"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="comparisons")
+    assignment = models.ForeignKey(
+        Assignment, models.RESTRICT, null=True, blank=True, related_name="comparisons"
+    )
+    pair = models.ForeignKey(Pair, models.CASCADE, related_name="comparisons")
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="comparisons")
+    swapped = models.BooleanField(help_text="The pair's second completion was shown first.")
+    repeat = models.PositiveIntegerField(default=0)
+    points = models.PositiveSmallIntegerField(help_text="Points of the scale this rating was given on.")
+    status = models.CharField(max_length=10, choices=Status)
+    rating = models.PositiveSmallIntegerField(null=True, blank=True)
+    reason = models.CharField(max_length=20, choices=Reason, blank=True)
+    first_score = models.DecimalField(max_digits=8, decimal_places=3, null=True, blank=True)
+    second_score = models.DecimalField(max_digits=8, decimal_places=3, null=True, blank=True)
+    raw_reply = models.TextField(blank=True)
+    rationale = models.TextField(blank=True)
+    seconds = models.FloatField(null=True, blank=True, help_text="Time the rater took.")
+    source = models.CharField(max_length=10, choices=Source)
+    external_id = models.CharField(max_length=200, blank=True, help_text="Id in the file it came from.")
+    extra = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    is_current = models.BooleanField(default=True)
+    revises = models.OneToOneField("self", models.SET_NULL, null=True, blank=True, related_name="revised_by")
+
+    objects = ComparisonQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(points__in=scales.POINTS), name="comparison_points_is_a_scale"
+            ),
+            models.CheckConstraint(
+                condition=(
+                    Q(
+                        status="scored",
+                        rating__isnull=False,
+                        rating__gte=1,
+                        rating__lte=F("points"),
+                        reason="",
+                    )
+                    | (Q(status="unscored", rating__isnull=True) & ~Q(reason=""))
+                ),
+                name="comparison_rating_within_scale_or_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(first_score__isnull=True, second_score__isnull=True)
+                | Q(first_score__isnull=False, second_score__isnull=False),
+                name="comparison_both_scores_or_none",
+            ),
+            models.CheckConstraint(
+                condition=Q(seconds__isnull=True) | Q(seconds__gte=0), name="comparison_seconds_not_negative"
+            ),
+            models.UniqueConstraint(
+                fields=["rater", "pair", "swapped", "repeat"],
+                condition=Q(is_current=True),
+                name="comparison_one_current",
+            ),
+            models.UniqueConstraint(
+                fields=["assignment"],
+                condition=Q(is_current=True, assignment__isnull=False),
+                name="comparison_one_per_assignment",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "rater", "external_id"],
+                condition=Q(is_current=True) & ~Q(external_id=""),
+                name="comparison_external_id_unique",
+            ),
+        ]
+        indexes = [models.Index(fields=["study", "is_current"])]
+
+    def __str__(self) -> str:
+        return f"comparison {self.pk}"
+
+
+class CriterionRating(models.Model):
+    """A rating of the same pair by one criterion, beside the overall one and in the same order."""
+
+    comparison = models.ForeignKey(Comparison, models.CASCADE, related_name="criterion_ratings")
+    criterion = models.CharField(max_length=100)
+    points = models.PositiveSmallIntegerField()
+    rating = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["comparison", "criterion"], name="criterion_rated_once"),
+            models.CheckConstraint(
+                condition=Q(points__in=scales.POINTS, rating__gte=1, rating__lte=F("points")),
+                name="criterion_rating_within_scale",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion}: {self.rating}"

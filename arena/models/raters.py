@@ -1,0 +1,132 @@
+"""Who compares, and how they get in."""
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from arena.models.studies import Study
+from arena.querysets import RaterQuerySet
+
+
+class RaterGroup(models.Model):
+    """Raters that can be selected together: experts, a crowd, a panel of judges."""
+
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Rater(models.Model):
+    """Who compares: a person, or a judge. Imported raters belong to the study they came with."""
+
+    class Kind(models.TextChoices):
+        PERSON = "person", "Person"
+        JUDGE = "judge", "Judge"
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    slug = models.SlugField(max_length=120)
+    name = models.CharField(max_length=200)
+    study = models.ForeignKey(
+        Study,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="imported_raters",
+        help_text="Set for raters that came with an import; empty for those who rate here.",
+    )
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="rater"
+    )
+    groups = models.ManyToManyField(RaterGroup, blank=True, related_name="raters")
+    simulated = models.BooleanField(default=False, help_text="A program with made-up opinions, labelled so.")
+    paused_at = models.DateTimeField(null=True, blank=True, help_text="A paused rater is offered nothing.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = RaterQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["kind", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "kind", "slug"], name="rater_slug_unique_in_study"),
+            models.UniqueConstraint(
+                fields=["kind", "slug"], condition=Q(study__isnull=True), name="rater_slug_unique"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=["person", "judge"]), name="rater_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person's right to rate in a study, gained by invitation or sign-up."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="memberships")
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="memberships")
+    joined_at = models.DateTimeField(auto_now_add=True)
+    guidelines_read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "rater"], name="membership_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.rater} in {self.study}"
+
+
+def new_invitation_token() -> str:
+    """A link that cannot be guessed (144 bits)."""
+    return secrets.token_urlsafe(18)
+
+
+class Invitation(models.Model):
+    """A link that lets people join a study as raters."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
+    token = models.CharField(max_length=40, unique=True, default=new_invitation_token, editable=False)
+    note = models.CharField(max_length=200, blank=True, help_text="For the operator: who this link is for.")
+    group = models.ForeignKey(RaterGroup, models.SET_NULL, null=True, blank=True)
+    max_uses = models.PositiveIntegerField(default=1)
+    uses = models.PositiveIntegerField(default=0, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(uses__lte=models.F("max_uses")), name="invitation_uses_limited"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.note or f"invitation {self.pk}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody can still join by this link."""
+        return (
+            self.revoked_at is None
+            and self.uses < self.max_uses
+            and (self.expires_at is None or self.expires_at > timezone.now())
+        )
+
+
+class ApiToken(models.Model):
+    """A rater's key to the API. Only its SHA-256 is kept; the key is shown once, when made."""
+
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="api_tokens")
+    digest = models.CharField(max_length=64, unique=True)
+    label = models.CharField(max_length=100, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.label or f"token {self.pk}"

@@ -1,0 +1,275 @@
+"""What is compared: studies, their prompts and contestants, and the completions."""
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from arena import scales
+from arena.querysets import (
+    CompletionQuerySet,
+    ContestantQuerySet,
+    PairQuerySet,
+    PromptQuerySet,
+    StudyQuerySet,
+)
+
+
+class Study(models.Model):
+    """A set of prompts and contestants with guidelines, scale, overlap and visibility."""
+
+    class Visibility(models.TextChoices):
+        PRIVATE = "private", "Private: operators and invited raters only"
+        PUBLIC = "public", "Public: the leaderboard is open to all"
+
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True, help_text="Markdown, shown on the study's public page.")
+    guidelines = models.TextField(blank=True, help_text="Markdown, shown to raters before they start.")
+    points = models.PositiveSmallIntegerField(
+        "scale",
+        choices=[(points, f"{points} points") for points in scales.POINTS],
+        default=8,
+        help_text="Points of the rating scale offered to people.",
+    )
+    criteria = models.JSONField(
+        default=list, blank=True, help_text='Names rated beside the overall rating, e.g. ["helpfulness"].'
+    )
+    ratings_per_pair_people = models.PositiveSmallIntegerField(
+        "ratings wanted per pair from people", default=1, validators=[MinValueValidator(1)]
+    )
+    ratings_per_pair_judges = models.PositiveSmallIntegerField(
+        "ratings wanted per pair from each judge", default=1, validators=[MinValueValidator(1)]
+    )
+    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PRIVATE)
+    sign_up_open = models.BooleanField(default=False, help_text="Anyone may sign up and rate.")
+    closed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Set when rating has ended: only then may names stand beside individual texts.",
+    )
+    simulated = models.BooleanField(
+        default=False, help_text="The study holds simulated votes and says so on every page."
+    )
+    revision = models.PositiveBigIntegerField(
+        default=0,
+        editable=False,
+        help_text="Raised whenever something other than a comparison changes figures.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(points__in=scales.POINTS), name="study_points_is_a_scale"),
+            models.CheckConstraint(
+                condition=Q(ratings_per_pair_people__gte=1, ratings_per_pair_judges__gte=1),
+                name="study_wants_at_least_one_rating",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("study", args=[self.slug])
+
+    @property
+    def is_closed(self) -> bool:
+        return self.closed_at is not None
+
+    @property
+    def is_public(self) -> bool:
+        return self.visibility == self.Visibility.PUBLIC
+
+    def touch(self) -> None:
+        """Say that something beside the comparisons changed, so that published figures are recomputed."""
+        Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
+
+
+class Prompt(models.Model):
+    """An instruction: a list of user turns, with category, subset and optional input."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="prompts")
+    external_id = models.CharField(max_length=200)
+    subset = models.CharField(max_length=100, blank=True)
+    category = models.CharField(max_length=100, blank=True)
+    domain = models.CharField(max_length=100, blank=True)
+    turns = models.JSONField(help_text="What the user says, turn by turn; empty when the text is unknown.")
+    input = models.TextField(blank=True, help_text="Material the instruction works on, kept apart from it.")
+    extra = models.JSONField(default=dict, blank=True)
+
+    objects = PromptQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["study", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "subset", "external_id"], name="prompt_external_id_unique"
+            ),
+        ]
+        indexes = [models.Index(fields=["study", "category"])]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    @property
+    def instruction(self) -> str:
+        """The first turn, or the empty string where the text is unknown."""
+        return self.turns[0] if self.turns else ""
+
+
+class Reference(models.Model):
+    """A reference answer to a prompt, with its author."""
+
+    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="references")
+    author = models.CharField(max_length=200)
+    turns = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["prompt", "author"], name="reference_author_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prompt} by {self.author}"
+
+
+class Contestant(models.Model):
+    """What is ranked: a language model, or people ("human demonstrations")."""
+
+    class Kind(models.TextChoices):
+        MODEL = "model", "Language model"
+        PEOPLE = "people", "People"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="contestants")
+    slug = models.SlugField(max_length=120)
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.MODEL)
+    family = models.CharField(max_length=100, blank=True)
+    organisation = models.CharField(max_length=200, blank=True)
+    licence = models.CharField(max_length=100, blank=True)
+    size = models.CharField(max_length=50, blank=True, help_text="For example 13B.")
+    generation = models.JSONField("generation parameters", default=dict, blank=True)
+    extra = models.JSONField(default=dict, blank=True)
+    retired_at = models.DateTimeField(
+        null=True, blank=True, help_text="Retired contestants get no new pairs; their history stays."
+    )
+
+    objects = ContestantQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["study", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="contestant_name_unique"),
+            models.UniqueConstraint(fields=["study", "slug"], name="contestant_slug_unique"),
+            models.CheckConstraint(condition=Q(kind__in=["model", "people"]), name="contestant_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Completion(models.Model):
+    """One contestant's answer to one prompt. A changed answer is a new version; pairs keep the old one."""
+
+    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="completions")
+    contestant = models.ForeignKey(
+        Contestant,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="completions",
+        help_text="Empty in gold-labelled studies whose texts have no author.",
+    )
+    external_id = models.CharField(max_length=200, blank=True)
+    turns = models.JSONField(help_text="The answer, turn by turn; an empty list when the text is unknown.")
+    is_empty = models.BooleanField(default=False, help_text="The text is known and has nothing in it.")
+    version = models.PositiveIntegerField(default=1)
+    is_current = models.BooleanField(default=True)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the turns as canonical JSON.")
+    extra = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CompletionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["prompt", "contestant", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["prompt", "contestant"],
+                condition=Q(is_current=True, contestant__isnull=False),
+                name="completion_one_current_per_contestant_and_prompt",
+            ),
+            models.UniqueConstraint(
+                fields=["prompt", "contestant", "version"], name="completion_version_unique"
+            ),
+            models.CheckConstraint(condition=Q(version__gte=1), name="completion_version_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prompt_id}/{self.contestant_id} v{self.version}"
+
+    @property
+    def text(self) -> str:
+        """All turns as one text, for counting and searching."""
+        return "\n\n".join(self.turns)
+
+
+class Pair(models.Model):
+    """Two completions of one prompt, unordered: ``first`` is the one with the smaller id.
+
+    That both answer the same prompt is held by a database trigger (arena.invariants).
+    """
+
+    class Gold(models.TextChoices):
+        FIRST = "first", "The first is better"
+        TIE = "tie", "Equally good"
+        SECOND = "second", "The second is better"
+
+    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="pairs")
+    first = models.ForeignKey(Completion, models.CASCADE, related_name="pairs_as_first")
+    second = models.ForeignKey(Completion, models.CASCADE, related_name="pairs_as_second")
+    gold = models.CharField(max_length=10, choices=Gold, blank=True)
+    gold_source = models.CharField(max_length=200, blank=True)
+    # Current comparisons by each kind of rater, kept by arena.services and arena.transfer: choosing the next
+    # pair then costs the number of pairs, not of comparisons.
+    people_ratings = models.PositiveIntegerField(default=0, editable=False)
+    judge_ratings = models.PositiveIntegerField(default=0, editable=False)
+
+    objects = PairQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="pair_unique"),
+            models.CheckConstraint(condition=Q(first__lt=F("second")), name="pair_first_before_second"),
+            models.CheckConstraint(
+                condition=Q(gold="", gold_source="") | (~Q(gold="") & ~Q(gold_source="")),
+                name="pair_gold_has_a_source",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"pair {self.pk}"
+
+    def shown(self, swapped: bool) -> tuple[Completion, Completion]:
+        """The two completions in presentation order."""
+        return (self.second, self.first) if swapped else (self.first, self.second)
+
+
+class Rendering(models.Model):
+    """A text rendered to sanitised HTML, kept by the digest of the text and the renderer's version."""
+
+    digest = models.CharField(max_length=64)
+    renderer = models.PositiveSmallIntegerField(help_text="Version of the renderer that made it.")
+    html = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["digest", "renderer"], name="rendering_unique")]
+
+    def __str__(self) -> str:
+        return self.digest

@@ -1,0 +1,159 @@
+"""Reads, named after what needs them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from arena.models import (  # noqa: F401 - named in the bases below
+        Assignment,
+        Comparison,
+        Completion,
+        Contestant,
+        Pair,
+        Prompt,
+        Rater,
+        Study,
+    )
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def public(self) -> StudyQuerySet:
+        """Studies whose leaderboard is open to all."""
+        return self.filter(visibility="public")
+
+    def for_rater(self, rater: Rater) -> StudyQuerySet:
+        """Open studies in which this person may rate."""
+        return self.filter(memberships__rater=rater, closed_at__isnull=True)
+
+    def open_for_sign_up(self) -> StudyQuerySet:
+        return self.filter(sign_up_open=True, closed_at__isnull=True)
+
+
+class PromptQuerySet(models.QuerySet["Prompt"]):
+    def categories(self) -> list[str]:
+        """The named categories, sorted."""
+        named = self.exclude(category="").order_by("category")
+        return list(named.values_list("category", flat=True).distinct())
+
+
+class ContestantQuerySet(models.QuerySet["Contestant"]):
+    def active(self) -> ContestantQuerySet:
+        return self.filter(retired_at__isnull=True)
+
+
+class CompletionQuerySet(models.QuerySet["Completion"]):
+    def rateable(self) -> CompletionQuerySet:
+        """Current versions with a known text, by contestants that are not retired."""
+        active = Q(contestant__isnull=True) | Q(contestant__retired_at__isnull=True)
+        return self.filter(active, is_current=True).exclude(turns=[])
+
+
+class PairQuerySet(models.QuerySet["Pair"]):
+    def loads(self, study: Study, kind: str, now: datetime) -> dict[int, dict[tuple[int, int], int]]:
+        """Ratings given plus live claims by raters of ``kind``, by prompt and pair of completion ids."""
+        from arena.models import Assignment
+
+        counter = "people_ratings" if kind == "person" else "judge_ratings"
+        rated = self.filter(prompt__study=study).order_by()
+        loads: dict[int, dict[tuple[int, int], int]] = {}
+        for prompt, first, second, count in rated.values_list("prompt", "first", "second", counter):
+            loads.setdefault(prompt, {})[first, second] = count
+        claims = (
+            Assignment.objects.live(now).unanswered().filter(study=study, rater__kind=kind, kind="compare")
+        )
+        for prompt, first, second in claims.values_list("pair__prompt", "pair__first", "pair__second"):
+            loads[prompt][first, second] += 1
+        return loads
+
+    def recount(self, study: Study) -> None:
+        """Set the rating counters of a study's pairs from its current comparisons."""
+        from arena.models import Comparison
+
+        for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
+            counted = (
+                Comparison.objects.current()
+                .filter(pair=OuterRef("pk"), rater__kind=kind)
+                .order_by()
+                .values("pair")
+                .annotate(n=Count("pk"))
+                .values("n")
+            )
+            self.filter(prompt__study=study).update(**{counter: Coalesce(Subquery(counted), 0)})
+
+
+class SelectorError(ValueError):
+    """A rater selector that is malformed or selects nobody."""
+
+
+class RaterQuerySet(models.QuerySet["Rater"]):
+    def in_study(self, study: Study) -> RaterQuerySet:
+        """Raters who can appear in a study: its imported ones and those who rate here."""
+        return self.filter(Q(study=study) | Q(study__isnull=True))
+
+    def selected(self, study: Study, selector: str) -> RaterQuerySet:
+        """The raters behind ``people``, ``group:NAME`` or ``judge:SLUG`` in a study.
+
+        Raises SelectorError naming what does not exist.
+        """
+        raters = self.in_study(study)
+        kind, _, name = selector.partition(":")
+        if selector == "people":
+            return raters.filter(kind="person")
+        if kind == "group" and name:
+            found = raters.filter(groups__slug=name)
+            if not found.exists():
+                raise SelectorError(f'no rater group "{name}" with raters in this study')
+            return found
+        if kind == "judge" and name:
+            found = raters.filter(kind="judge", slug=name)
+            if not found.exists():
+                raise SelectorError(f'no judge "{name}" in this study')
+            return found
+        raise SelectorError(f'raters "{selector}" is not people, group:NAME or judge:SLUG')
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def live(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """Claimed, with the lease still running."""
+        return self.filter(state="claimed", leased_until__gt=now or timezone.now())
+
+    def lapsed(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """Claimed, with the lease run out."""
+        return self.filter(state="claimed", leased_until__lte=now or timezone.now())
+
+    def unanswered(self) -> AssignmentQuerySet:
+        """Without a current comparison."""
+        from arena.models import Comparison
+
+        return self.exclude(Exists(Comparison.objects.filter(assignment=OuterRef("pk"), is_current=True)))
+
+    def imbalance(self) -> int:
+        """Times a pair was shown straight minus times swapped."""
+        swapped = Count("pk", filter=Q(swapped=True))
+        counts = self.aggregate(straight=Count("pk", filter=Q(swapped=False)), swapped=swapped)
+        return int(counts["straight"]) - int(counts["swapped"])
+
+    def for_page(self) -> AssignmentQuerySet:
+        """With everything the annotation page shows, in one query."""
+        return self.select_related("study", "pair__prompt", "pair__first", "pair__second")
+
+
+class ComparisonQuerySet(models.QuerySet["Comparison"]):
+    def current(self) -> ComparisonQuerySet:
+        return self.filter(is_current=True)
+
+    def watermark(self) -> tuple[int, int]:
+        """How many comparisons there are and the largest id.
+
+        Rows are only ever added, so the two together change with every write, also when a transaction with
+        a smaller id commits late.
+        """
+        row: dict[str, Any] = self.aggregate(n=Count("pk"), last=models.Max("pk"))
+        return row["n"], row["last"] or 0

@@ -1,0 +1,324 @@
+"""Writes: claim, record_comparison, skip, undo. The only door to assignments and comparisons."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from arena import pairing, scales
+from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Rater, Study
+from arena.models.comparisons import new_seed
+from arena.signals import comparison_recorded
+
+
+class RatingError(Exception):
+    """A rating service refused; the message is a sentence for the person who asked."""
+
+
+class NotAllowedError(RatingError):
+    """The rater may not rate here, or not now."""
+
+
+class InvalidAnswerError(RatingError):
+    """The answer cannot be stored. ``field`` names what is wrong with it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class AlreadyAnsweredError(RatingError):
+    """The assignment has a different answer already; ``comparison`` is that answer."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__(f"This pair is already answered with {comparison.rating or comparison.reason}.")
+        self.comparison = comparison
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a rater says about an assignment, in presentation order.
+
+    rating is 1..points, or None with a ``reason`` of Comparison.Reason. scores are the two scores of a
+    two-score judge; criteria maps criterion to rating on the same scale. seconds is the time taken.
+    """
+
+    points: int
+    rating: int | None = None
+    reason: str = ""
+    scores: tuple[Decimal, Decimal] | None = None
+    criteria: Mapping[str, int] = field(default_factory=dict)
+    raw_reply: str = ""
+    rationale: str = ""
+    seconds: float | None = None
+    source: str = Comparison.Source.WEB
+
+    def check(self) -> None:
+        """Raise InvalidAnswerError naming the field that cannot be stored."""
+        try:
+            scales.check_points(self.points)
+        except scales.ScaleError as error:
+            raise InvalidAnswerError("points", str(error)) from error
+        if (self.rating is None) == (self.reason == ""):
+            raise InvalidAnswerError(
+                "rating", "An answer needs either a rating or the reason why it has none."
+            )
+        if self.reason and self.reason not in Comparison.Reason.values:
+            raise InvalidAnswerError(
+                "reason", f"Reason must be one of {', '.join(Comparison.Reason.values)}."
+            )
+        if self.seconds is not None and not 0 <= self.seconds < 1e7:
+            raise InvalidAnswerError("seconds", "Seconds must not be negative.")
+        ratings = {
+            "rating": self.rating,
+            **{f"criteria.{name}": value for name, value in self.criteria.items()},
+        }
+        for name, value in ratings.items():
+            if value is not None and not 1 <= value <= self.points:
+                raise InvalidAnswerError(name, f"{name} is {value}; it must be between 1 and {self.points}.")
+
+
+@transaction.atomic
+def claim(study: Study, rater: Rater) -> Assignment | None:
+    """The assignment this person should work on: the one already held, or a newly leased one.
+
+    None means nothing is left for this rater now. Claims of one study happen one after the other, so two
+    raters, or two tabs of one, never get more than the wanted ratings per pair between them.
+    Raises NotAllowedError where the study is closed or the rater paused.
+    """
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if locked.is_closed:
+        raise NotAllowedError("This study is closed; no more ratings are taken.")
+    if rater.paused_at:
+        raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
+    now = timezone.now()
+    held = Assignment.objects.live(now).filter(study=locked, rater=rater)
+    # A reopened assignment has a finish time already and comes before the one that was on screen.
+    assignment = held.order_by(F("finished_at").desc(nulls_last=True), "pk").first()
+    if assignment is None:
+        return _offer(locked, rater, now)
+    assignment.leased_until = now + lease_time()
+    assignment.save(update_fields=["leased_until"])
+    return assignment
+
+
+def lease_time() -> timedelta:
+    """How long a claim is kept for a person who does not answer."""
+    return timedelta(minutes=settings.LEASE_MINUTES)
+
+
+def _offer(study: Study, rater: Rater, now: datetime) -> Assignment | None:
+    """Lease the next pair to a person, making the pair if nobody was offered it before."""
+    seed = new_seed()
+    rng = random.Random(seed)  # noqa: S311 - fairness, not secrecy
+    completions: dict[int, list[int]] = {}
+    for prompt, completion in (
+        Completion.objects.rateable().filter(prompt__study=study).values_list("prompt", "pk")
+    ):
+        completions.setdefault(prompt, []).append(completion)
+    loads = Pair.objects.loads(study, Rater.Kind.PERSON, now)
+    seen = _pairs_seen(study, rater)
+    prompt_loads = {
+        prompt: pairing.PromptLoad(len(ids), sum(loads.get(prompt, {}).values()), len(seen.get(prompt, ())))
+        for prompt, ids in completions.items()
+        if len(ids) > 1
+    }
+    for prompt in pairing.order_prompts(prompt_loads, rng):
+        chosen = pairing.choose_pair(
+            completions[prompt],
+            loads.get(prompt, {}),
+            seen.get(prompt, set()),
+            study.ratings_per_pair_people,
+            rng,
+        )
+        if chosen:
+            pair, _ = Pair.objects.get_or_create(prompt_id=prompt, first_id=chosen[0], second_id=chosen[1])
+            return _lease(study, rater, pair, seed, now)
+    return None
+
+
+def _pairs_seen(study: Study, rater: Rater) -> dict[int, set[pairing.PairKey]]:
+    """The pairs this rater was offered and has not lost by an expired lease, by prompt."""
+    seen: dict[int, set[pairing.PairKey]] = {}
+    offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).exclude(state="expired")
+    rated = Comparison.objects.current().filter(study=study, rater=rater)
+    for rows in (offered, rated):
+        for prompt, first, second in rows.values_list("pair__prompt", "pair__first", "pair__second"):
+            seen.setdefault(prompt, set()).add((first, second))
+    return seen
+
+
+def _lease(study: Study, rater: Rater, pair: Pair, seed: int, now: datetime) -> Assignment:
+    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE).exclude(state="expired")
+    swapped = pairing.choose_order(
+        seed,
+        pair_imbalance=shown.filter(pair=pair).imbalance(),
+        rater_imbalance=shown.filter(study=study, rater=rater).imbalance(),
+    )
+    return Assignment.objects.create(
+        study=study,
+        rater=rater,
+        pair=pair,
+        swapped=swapped,
+        seed=seed,
+        state=Assignment.State.CLAIMED,
+        leased_until=now + lease_time(),
+    )
+
+
+@transaction.atomic
+def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Comparison:
+    """Store a rater's answer to an assignment; the only writer of comparisons made here.
+
+    Submitting the same answer twice stores one comparison. A reopened assignment takes a new answer as a
+    revision: a new row, the earlier one kept. An answer that arrives after its lease ran out is taken all
+    the same: the work is done. Raises NotAllowedError, InvalidAnswerError or AlreadyAnsweredError.
+    """
+    answer.check()
+    assignment = _own_assignment(rater, public_id)
+    earlier = Comparison.objects.current().filter(assignment=assignment).first()
+    reopened = assignment.state == Assignment.State.CLAIMED
+    if earlier and not reopened:
+        if _same(earlier, answer):
+            return earlier
+        raise AlreadyAnsweredError(earlier)
+    _refuse_unwanted(assignment, answer)
+    if earlier and _same(earlier, answer):
+        _finish(assignment, Assignment.State.SUBMITTED)
+        return earlier
+    comparison = _store(assignment, answer, earlier)
+    _finish(assignment, Assignment.State.SUBMITTED)
+    transaction.on_commit(
+        lambda: comparison_recorded.send(
+            sender=Comparison, study_id=assignment.study_id, comparison_id=comparison.pk
+        )
+    )
+    return comparison
+
+
+def _own_assignment(rater: Rater, public_id: str) -> Assignment:
+    """The rater's own assignment, locked; an id of somebody else's looks like one that does not exist."""
+    found = Assignment.objects.select_for_update(no_key=True, of=("self",)).filter(
+        rater=rater, public_id=public_id
+    )
+    assignment = found.select_related("study", "pair").first()
+    if assignment is None:
+        raise NotAllowedError("There is no such assignment for this rater.")
+    return assignment
+
+
+def _same(comparison: Comparison, answer: Answer) -> bool:
+    return (comparison.rating, comparison.reason, comparison.points) == (
+        answer.rating,
+        answer.reason,
+        answer.points,
+    )
+
+
+def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
+    study = assignment.study
+    if study.is_closed:
+        raise NotAllowedError("This study was closed before the answer arrived; it was not recorded.")
+    if assignment.rater.kind == Rater.Kind.PERSON and answer.points != study.points:
+        raise InvalidAnswerError("points", f"This study rates on {study.points} points, not {answer.points}.")
+    if assignment.pair_id is None:
+        raise InvalidAnswerError("assignment", "This assignment is not a comparison.")
+    unknown = sorted(set(answer.criteria) - set(study.criteria))
+    if unknown:
+        raise InvalidAnswerError(f"criteria.{unknown[0]}", f"This study has no criterion {unknown[0]}.")
+
+
+def _store(assignment: Assignment, answer: Answer, earlier: Comparison | None) -> Comparison:
+    assert assignment.pair_id is not None  # noqa: S101 - held by _refuse_unwanted
+    if earlier:
+        Comparison.objects.filter(pk=earlier.pk).update(is_current=False)
+    else:
+        counter = "people_ratings" if assignment.rater.kind == Rater.Kind.PERSON else "judge_ratings"
+        Pair.objects.filter(pk=assignment.pair_id).update(**{counter: F(counter) + 1})
+    first_score, second_score = answer.scores or (None, None)
+    comparison = Comparison.objects.create(
+        study_id=assignment.study_id,
+        assignment=assignment,
+        pair_id=assignment.pair_id,
+        rater_id=assignment.rater_id,
+        swapped=assignment.swapped,
+        repeat=assignment.repeat,
+        points=answer.points,
+        status=Comparison.Status.UNSCORED if answer.rating is None else Comparison.Status.SCORED,
+        rating=answer.rating,
+        reason=answer.reason,
+        first_score=first_score,
+        second_score=second_score,
+        raw_reply=answer.raw_reply,
+        rationale=answer.rationale,
+        seconds=answer.seconds,
+        source=answer.source,
+        revises=earlier,
+    )
+    CriterionRating.objects.bulk_create(
+        CriterionRating(comparison=comparison, criterion=name, points=answer.points, rating=rating)
+        for name, rating in answer.criteria.items()
+    )
+    return comparison
+
+
+def _finish(assignment: Assignment, state: Assignment.State, reason: str = "") -> None:
+    assignment.state = state
+    assignment.skip_reason = reason
+    assignment.finished_at = timezone.now()
+    assignment.save(update_fields=["state", "skip_reason", "finished_at"])
+
+
+def mark_shown(assignment: Assignment) -> None:
+    """Remember when the rater first saw the pair."""
+    now = timezone.now()
+    Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True).update(shown_at=now)
+
+
+@transaction.atomic
+def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
+    """Put an assignment aside; the pair goes to somebody else. Skipping twice is skipping once."""
+    assignment = _own_assignment(rater, public_id)
+    if assignment.state in (Assignment.State.CLAIMED, Assignment.State.EXPIRED):
+        answered = Comparison.objects.current().filter(assignment=assignment).exists()
+        # Skipping a reopened assignment leaves its answer as it was.
+        state = Assignment.State.SUBMITTED if answered else Assignment.State.SKIPPED
+        _finish(assignment, state, "" if answered else reason[:500])
+    return assignment
+
+
+@transaction.atomic
+def undo(study: Study, rater: Rater) -> Assignment | None:
+    """Reopen the rater's last finished assignment, to answer it anew; None where there is none.
+
+    The earlier answer stands until a new one is submitted.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
+    assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
+    if assignment:
+        assignment.state = Assignment.State.CLAIMED
+        assignment.leased_until = timezone.now() + lease_time()
+        assignment.save(update_fields=["state", "leased_until"])
+    return assignment
+
+
+@transaction.atomic
+def expire_lapsed(now: datetime | None = None) -> int:
+    """Take back the claims of people whose lease ran out; returns how many.
+
+    A reopened assignment that was not answered anew goes back to what it was: answered.
+    """
+    lapsed = Assignment.objects.lapsed(now).filter(rater__kind=Rater.Kind.PERSON)
+    answered = Comparison.objects.current().filter(assignment__in=lapsed).values("assignment")
+    restored = Assignment.objects.filter(pk__in=list(answered.values_list("assignment", flat=True)))
+    count = restored.update(state=Assignment.State.SUBMITTED)
+    return count + Assignment.objects.filter(pk__in=list(lapsed.values_list("pk", flat=True))).update(
+        state=Assignment.State.EXPIRED
+    )

@@ -1,0 +1,168 @@
+"""Settings, read from the environment alone. docs/settings.md describes every variable read here."""
+
+from pathlib import Path
+
+import dj_database_url
+from environs import Env
+
+from arena.environment import ImproperEnvironment, local_secret_key, require_in_production
+
+env = Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# --- Where it runs -----------------------------------------------------------------------------------------
+ARENA_ENV = env.str("ARENA_ENV", "local")
+if ARENA_ENV not in {"local", "production"}:
+    raise ImproperEnvironment(f'ARENA_ENV is "{ARENA_ENV}"; use local or production')
+PRODUCTION = ARENA_ENV == "production"
+if PRODUCTION:
+    require_in_production("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL")
+
+VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var")))
+DEBUG = env.bool("DEBUG", False)
+SECRET_KEY = env.str("SECRET_KEY", "") or local_secret_key(VAR_DIR)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+ARENA_URL = env.str("ARENA_URL", f"http://127.0.0.1:{env.int('PORT', 8000)}").rstrip("/")
+
+# --- Applications ------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "django_htmx",
+    "arena",
+    "judging",
+    "leaderboard",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "arena.urls"
+WSGI_APPLICATION = "arena.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Database ----------------------------------------------------------------------------------------------
+DATABASE_URL = env.str("DATABASE_URL", f"sqlite:///{VAR_DIR / 'arena.sqlite3'}")
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL)}
+DATABASES["default"]["OPTIONS"] = (
+    # IMMEDIATE takes the write lock when a transaction starts: two writers wait instead of failing half-way.
+    {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+    if DATABASES["default"]["ENGINE"].endswith("sqlite3")
+    else {**DATABASES["default"].get("OPTIONS", {}), "pool": {"min_size": 1, "max_size": 8}}
+)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Task queue --------------------------------------------------------------------------------------------
+# The database is the queue of record: assignments carry state and lease, messages are nudges. So the default
+# broker may live in the memory of the web process, with the worker as one of its threads.
+CELERY_BROKER_URL = env.str("BROKER_URL", "memory://")
+EMBEDDED_WORKER = CELERY_BROKER_URL.startswith("memory://")
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {}
+    if EMBEDDED_WORKER
+    else {"visibility_timeout": 900, "unacked_restore_throttle": 1, "unacked_restore_interval": 10}
+)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 8)
+SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0)
+
+# --- People ------------------------------------------------------------------------------------------------
+LEASE_MINUTES = env.int("LEASE_MINUTES", 30)
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+
+# --- Pages -------------------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+MEDIA_ROOT = VAR_DIR / "uploads"
+
+# --- Safety ------------------------------------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "script-src": ["'self'"],
+        # Plotly creates one empty <style> element (the hash of nothing) and sets style attributes.
+        "style-src": ["'self'", "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"],
+        "style-src-attr": ["'unsafe-inline'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+if PRODUCTION:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
+    SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 3600)
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,12 @@
+"""The map of the site. Other apps are named as strings only."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("leaderboard.urls")),
+    path("", include("arena.annotation.urls")),
+    path("judging/", include("judging.urls")),
+    path("api/v1/", include("arena.api.urls")),
+    path("admin/", admin.site.urls),
+]

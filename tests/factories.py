@@ -1,0 +1,122 @@
+"""Builders of rows with sensible defaults: make_x(**overrides)."""
+
+from itertools import count
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from arena.models import (
+    Assignment,
+    Comparison,
+    Completion,
+    Contestant,
+    Membership,
+    Pair,
+    Prompt,
+    Rater,
+    Study,
+)
+
+_numbers = count(1)
+
+
+def make_study(**overrides: Any) -> Study:
+    number = next(_numbers)
+    return Study.objects.create(**{"slug": f"study-{number}", "name": f"Study {number}", **overrides})
+
+
+def make_prompt(**overrides: Any) -> Prompt:
+    number = next(_numbers)
+    defaults = {"external_id": f"prompt-{number}", "category": "coding", "turns": [f"Instruction {number}"]}
+    overrides.setdefault("study", None)
+    overrides["study"] = overrides["study"] or make_study()
+    return Prompt.objects.create(**{**defaults, **overrides})
+
+
+def make_contestant(**overrides: Any) -> Contestant:
+    number = next(_numbers)
+    overrides["study"] = overrides.get("study") or make_study()
+    defaults = {"slug": f"contestant-{number}", "name": f"Contestant {number}"}
+    return Contestant.objects.create(**{**defaults, **overrides})
+
+
+def make_completion(**overrides: Any) -> Completion:
+    number = next(_numbers)
+    overrides["prompt"] = overrides.get("prompt") or make_prompt()
+    if "contestant" not in overrides:
+        overrides["contestant"] = make_contestant(study=overrides["prompt"].study)
+    return Completion.objects.create(
+        **{"turns": [f"Answer {number}"], "digest": f"{number:064x}", **overrides}
+    )
+
+
+def make_pair(**overrides: Any) -> Pair:
+    prompt = overrides.setdefault("prompt", None) or make_prompt()
+    overrides["prompt"] = prompt
+    overrides["first"] = overrides.get("first") or make_completion(prompt=prompt)
+    overrides["second"] = overrides.get("second") or make_completion(prompt=prompt)
+    return Pair.objects.create(**overrides)
+
+
+def make_user(**overrides: Any) -> Any:
+    number = next(_numbers)
+    return get_user_model().objects.create_user(
+        **{"username": f"user-{number}", "password": "pw", **overrides}
+    )
+
+
+def make_rater(**overrides: Any) -> Rater:
+    number = next(_numbers)
+    defaults = {"kind": Rater.Kind.PERSON, "slug": f"rater-{number}", "name": f"Rater {number}"}
+    return Rater.objects.create(**{**defaults, **overrides})
+
+
+def make_member(study: Study, **overrides: Any) -> Rater:
+    """A person with an account who may rate in the study."""
+    rater = make_rater(**{"user": make_user(), **overrides})
+    Membership.objects.create(study=study, rater=rater)
+    return rater
+
+
+def make_assignment(**overrides: Any) -> Assignment:
+    """An assignment of a pair, claimed by a person for half an hour."""
+    from django.utils import timezone
+
+    from arena.services import lease_time
+
+    pair = overrides.pop("pair", None) or make_pair()
+    defaults = {
+        "study": pair.prompt.study,
+        "pair": pair,
+        "rater": overrides.pop("rater", None) or make_rater(),
+        "leased_until": timezone.now() + lease_time(),
+    }
+    return Assignment.objects.create(**{**defaults, **overrides})
+
+
+def make_comparison(**overrides: Any) -> Comparison:
+    """A scored comparison on 8 points; pass reason=... for an unscored one."""
+    pair = overrides.pop("pair", None) or make_pair()
+    status = "unscored" if overrides.get("reason") else "scored"
+    defaults = {
+        "study": pair.prompt.study,
+        "pair": pair,
+        "rater": overrides.pop("rater", None) or make_rater(),
+        "swapped": False,
+        "points": 8,
+        "status": status,
+        "rating": None if status == "unscored" else 3,
+        "source": Comparison.Source.IMPORT,
+    }
+    return Comparison.objects.create(**{**defaults, **overrides})
+
+
+def make_small_study(prompts: int = 2, contestants: int = 3, **overrides: Any) -> Study:
+    """A study in which every contestant answers every prompt."""
+    study = make_study(**overrides)
+    field = [make_contestant(study=study) for _ in range(contestants)]
+    for _ in range(prompts):
+        prompt = make_prompt(study=study)
+        for contestant in field:
+            make_completion(prompt=prompt, contestant=contestant)
+    return study
