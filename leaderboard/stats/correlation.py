@@ -1,0 +1,110 @@
+"""How strongly two raters (or two kinds of rater) agree on the same pairs: Pearson, Spearman and Kendall.
+
+Which completion of a pair is called the first is arbitrary, so every pair is entered in both
+orientations: once as rated and once mirrored. Ratings are first mapped to [-1, 1] around the middle of
+their scale, where mirroring is a change of sign. So renaming contestants cannot change a correlation, and
+different scales can be compared. n is the number of distinct pairs, not of entries.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.errors import LengthMismatchError, RatingError
+from leaderboard.stats.games import TIE_BAND, FloatArray
+
+FEWEST_PAIRS: Final = 3
+
+PairMeans = Mapping[Hashable, float]
+"""The mean preference of a rater for each pair: -1 first much better, +1 second much better."""
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Agreement on the pairs both rated; ``category`` is None for all of them together.
+
+    The three coefficients are None where they are undefined; ``reason`` then says why.
+    """
+
+    category: str | None
+    n: int
+    pearson: float | None
+    spearman: float | None
+    kendall: float | None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        values = {name: getattr(self, name) for name in ("pearson", "spearman", "kendall")}
+        rounded = {name: None if value is None else round(value, 6) + 0.0 for name, value in values.items()}
+        return {"category": self.category, "n": self.n, **rounded, "reason": self.reason}
+
+
+def pair_means(
+    pair: Sequence[Hashable], rating: npt.ArrayLike, points: npt.ArrayLike, flipped: npt.ArrayLike
+) -> dict[Hashable, float]:
+    """The mean preference for each pair over all its ratings, on [-1, 1] in the pair's own orientation.
+
+    ``rating`` is as shown, ``points`` its scale (one number or one per rating), and ``flipped`` tells which
+    ratings were shown the other way round. Raises a StatsError for arrays that do not fit together.
+    """
+    ratings = np.asarray(rating, dtype=np.float64).reshape(-1)
+    scale = np.broadcast_to(np.asarray(points, dtype=np.float64), ratings.shape)
+    turned = np.broadcast_to(np.asarray(flipped, dtype=bool), ratings.shape)
+    if len(pair) != len(ratings):
+        raise LengthMismatchError(f"there are {len(pair)} pairs but {len(ratings)} ratings")
+    if not np.isin(scale, tuple(TIE_BAND)).all() or not ((ratings >= 1) & (ratings <= scale)).all():
+        raise RatingError("every rating must lie on a scale of 2, 3, 5 or 8 points")
+    preference = (2.0 * ratings - scale - 1.0) / (scale - 1.0)
+    signed = np.where(turned, -preference, preference)
+    values: dict[Hashable, list[float]] = {}
+    for key, value in zip(pair, signed.tolist(), strict=True):
+        values.setdefault(key, []).append(value)
+    # Rounded so that equal means stay equal whatever the order they were summed in: ranks depend on it.
+    return {key: round(float(np.mean(sorted(found))), 12) for key, found in values.items()}
+
+
+def correlate(
+    one: PairMeans, other: PairMeans, category: Mapping[Hashable, str] | None = None
+) -> tuple[Correlation, ...]:
+    """Correlations over the pairs both rated: all of them first, then each category by name."""
+    shared = sorted(one.keys() & other.keys(), key=repr)
+    groups: dict[str, list[Hashable]] = {}
+    for key in shared:
+        if category is not None and key in category:
+            groups.setdefault(category[key], []).append(key)
+    return tuple(
+        _correlation(name, _column(one, keys), _column(other, keys))
+        for name, keys in [(None, shared), *sorted(groups.items())]
+    )
+
+
+def _column(means: PairMeans, keys: Sequence[Hashable]) -> FloatArray:
+    return np.array([means[key] for key in keys], dtype=np.float64)
+
+
+def _correlation(category: str | None, x: FloatArray, y: FloatArray) -> Correlation:
+    n = len(x)
+    if n < FEWEST_PAIRS:
+        return _undefined(category, n, f"fewer than {FEWEST_PAIRS} pairs rated by both")
+    for values, which in ((x, "first"), (y, "second")):
+        if not values.any():
+            return _undefined(category, n, f"the {which} rater gave every pair the middle of the scale")
+    from scipy.stats import kendalltau, spearmanr
+
+    # In this order flipping any pair only swaps two entries that the sums treat alike.
+    both_x, both_y = np.concatenate((x, -x)), np.concatenate((y, -y))
+    return Correlation(
+        category,
+        n,
+        float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum())),
+        float(spearmanr(both_x, both_y).statistic),
+        float(kendalltau(both_x, both_y).statistic),
+    )
+
+
+def _undefined(category: str | None, n: int, reason: str) -> Correlation:
+    return Correlation(category, n, None, None, None, reason)

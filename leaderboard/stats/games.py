@@ -1,0 +1,183 @@
+"""Games: comparisons reduced to (a, b, score), checked once here so that everything after can trust them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.errors import (
+    ClusterError,
+    ContestantNumberError,
+    LengthMismatchError,
+    RatingError,
+    ScoreError,
+    SelfComparisonError,
+)
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+TIE_BAND: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
+"""Ratings that count as a tie while ties are on, by the number of points of the scale."""
+
+
+@dataclass(frozen=True, eq=False)
+class Games:
+    """Games ready for rating.
+
+    ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``, ``cluster``
+    (or None) numbers the resampling unit of each game from 0 without gaps, usually its prompt.
+    ``left_out`` counts the comparisons that had no side and so became no game.
+    """
+
+    a: IntArray
+    b: IntArray
+    score: FloatArray
+    contestants: int
+    cluster: IntArray | None = None
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @property
+    def clusters(self) -> int | None:
+        """The number of different clusters among the games, or None where there are none."""
+        if self.cluster is None:
+            return None
+        return int(self.cluster.max()) + 1 if len(self.cluster) else 0
+
+
+def make_games(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    score: npt.ArrayLike,
+    contestants: int,
+    *,
+    cluster: npt.ArrayLike | None = None,
+    left_out: int = 0,
+) -> Games:
+    """Check the arrays and return them as Games; raise a StatsError that names the first bad position."""
+    if contestants < 0:
+        raise ContestantNumberError(f"the number of contestants is {contestants}; it cannot be negative")
+    first, second = _whole_numbers("a", a), _whole_numbers("b", b)
+    points = np.array(score, dtype=np.float64).reshape(-1)
+    _check_lengths(a=first, b=second, score=points)
+    for name, side in (("a", first), ("b", second)):
+        _refuse(
+            (side < 0) | (side >= contestants),
+            ContestantNumberError,
+            lambda i, name=name, side=side: (
+                f"{name}[{i}] is {side[i]}, outside the contestants 0..{contestants - 1}"
+            ),
+        )
+    _refuse(
+        first == second, SelfComparisonError, lambda i: f"game {i} compares contestant {first[i]} with itself"
+    )
+    _refuse(
+        ~np.isin(points, (0.0, 0.5, 1.0)), ScoreError, lambda i: f"score[{i}] is {points[i]}, not 0, 0.5 or 1"
+    )
+    return Games(first, second, points, contestants, _dense_clusters(cluster, len(first)), left_out)
+
+
+def games_from_ratings(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    rating: npt.ArrayLike,
+    points: npt.ArrayLike,
+    *,
+    ties: bool,
+    contestants: int,
+    cluster: npt.ArrayLike | None = None,
+) -> Games:
+    """Reduce ratings to games; ``first`` and ``second`` are the contestants in presentation order.
+
+    ``rating`` runs from 1 (first much better) to ``points`` (second much better); ``points`` is one number or
+    one per rating. With ties on, the middle of 3 and 5 points and 4-5 of 8 are half a win for each. With ties
+    off 4 of 8 is a win for the first and 5 for the second, and the exact middle of 3 and 5 points takes no
+    side: it is left out and counted in ``left_out``.
+    """
+    ratings = _whole_numbers("rating", rating)
+    scale = np.broadcast_to(_whole_numbers("points", points), ratings.shape) if np.ndim(points) == 0 else None
+    scale = _whole_numbers("points", points) if scale is None else scale
+    _check_lengths(first=np.asarray(first), second=np.asarray(second), rating=ratings, points=scale)
+    score = scores(ratings, scale, ties=ties)
+    kept = ~np.isnan(score)
+    checked = make_games(first, second, np.where(kept, score, 0.5), contestants, cluster=cluster)
+    if kept.all():
+        return checked
+    return make_games(
+        checked.a[kept],
+        checked.b[kept],
+        score[kept],
+        contestants,
+        cluster=None if checked.cluster is None else checked.cluster[kept],
+        left_out=int((~kept).sum()),
+    )
+
+
+def scores(rating: IntArray, points: IntArray, *, ties: bool) -> FloatArray:
+    """The first contestant's score for each rating: 1, 0.5, 0, or NaN where the rating takes no side."""
+    _refuse(
+        ~np.isin(points, tuple(TIE_BAND)),
+        RatingError,
+        lambda i: f"points[{i}] is {points[i]}; there are scales of 2, 3, 5 and 8 points",
+    )
+    _refuse(
+        (rating < 1) | (rating > points),
+        RatingError,
+        lambda i: f"rating[{i}] is {rating[i]}, outside the scale 1-{points[i]}",
+    )
+    centred = 2 * rating - points - 1
+    score = np.where(centred < 0, 1.0, np.where(centred > 0, 0.0, np.nan))
+    if ties:
+        for size, band in TIE_BAND.items():
+            score[(points == size) & np.isin(rating, band)] = 0.5
+    return score
+
+
+def _whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
+    array = np.asarray(values).reshape(-1)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    fraction = array.dtype.kind == "f" and not bool((array == np.floor(array)).all())
+    if fraction or array.dtype.kind not in "iuf":
+        error = RatingError if name in ("rating", "points") else ContestantNumberError
+        raise error(f"{name} must hold whole numbers")
+    return array.astype(np.int64)
+
+
+def _check_lengths(**arrays: npt.NDArray[Any]) -> None:
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise LengthMismatchError(f"the arrays differ in length: {sizes}")
+
+
+def _dense_clusters(cluster: npt.ArrayLike | None, games: int) -> IntArray | None:
+    """Renumber cluster labels 0, 1, ... in sorted order, so that no empty cluster can be drawn."""
+    if cluster is None:
+        return None
+    labels = np.asarray(cluster).reshape(-1)
+    if len(labels) != games:
+        raise LengthMismatchError(f"the arrays differ in length: a has {games}, cluster has {len(labels)}")
+    if labels.dtype.kind == "f":
+        _refuse(np.isnan(labels), ClusterError, lambda i: f"cluster[{i}] is NaN; every game needs a cluster")
+    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _refuse(bad: npt.NDArray[np.bool_], error: type[ValueError], message: Any) -> None:
+    if bad.any():
+        raise error(message(int(bad.argmax())))
+
+
+def names_of(names: Sequence[str], contestants: int) -> tuple[str, ...]:
+    """The names as a tuple, one for each contestant and none twice; raise a StatsError otherwise."""
+    if len(names) != contestants:
+        raise LengthMismatchError(f"there are {contestants} contestants but {len(names)} names")
+    if len(set(names)) != len(names):
+        twice = next(name for index, name in enumerate(names) if name in names[:index])
+        raise ContestantNumberError(f"two contestants are named {twice!r}")
+    return tuple(names)

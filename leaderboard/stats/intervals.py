@@ -1,0 +1,43 @@
+"""Quantiles of bootstrap samples and central intervals of any level."""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.games import FloatArray
+
+KEPT_PERCENTILES: Final = (2.5, 5.0, 50.0, 95.0, 97.5)
+"""Kept with every standing, whatever the level shown."""
+
+
+def check_level(interval: float) -> float:
+    """Return the level of a central interval in percent; raise ParameterError outside 0..100."""
+    if not (math.isfinite(interval) and 0 < interval < 100):
+        raise ParameterError(f"interval is {interval}; it must be a percentage between 0 and 100")
+    return float(interval)
+
+
+def bounds(interval: float) -> tuple[float, float]:
+    """The lower and upper percentile of a central interval: 90 gives 5 and 95."""
+    tail = (100.0 - check_level(interval)) / 2.0
+    return round(tail, 9), round(100.0 - tail, 9)
+
+
+def percentiles(samples: FloatArray, wanted: tuple[float, ...]) -> FloatArray:
+    """Percentiles of shape (len(wanted), contestants), interpolated linearly between order statistics."""
+    result: FloatArray = np.percentile(samples, wanted, axis=0)
+    return result
+
+
+def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper end, each of shape (contestants,), of the central interval of the level in percent."""
+    low, high = percentiles(samples, bounds(interval))
+    return low, high
+
+
+def median(samples: FloatArray) -> FloatArray:
+    """The median of each contestant's samples."""
+    result: FloatArray = np.median(samples, axis=0)
+    return result
