@@ -110,17 +110,17 @@ class PairTable:
         start[roots] = True
         one_way = self._reach(start, won > 0, lost > 0)
         other_way = self._reach(start, lost > 0, won > 0)
-        missing: BoolArray = ~(one_way & other_way).all(axis=0)
-        return missing
+        everywhere: BoolArray = np.asarray((one_way & other_way).all(axis=0))
+        return ~everywhere
 
     def _reach(self, reached: BoolArray, a_to_b: BoolArray, b_to_a: BoolArray) -> BoolArray:
         while True:
+            before = np.count_nonzero(reached)
             to_b = self._as_b @ (reached[self.a] & a_to_b).astype(np.float32)
             to_a = self._as_a @ (reached[self.b] & b_to_a).astype(np.float32)
-            further: BoolArray = np.asarray(reached | (to_a + to_b > 0))
-            if (further == reached).all():
+            reached = reached | (to_a > 0) | (to_b > 0)
+            if np.count_nonzero(reached) == before:
                 return reached
-            reached = further
 
 
 @dataclass(frozen=True, eq=False)

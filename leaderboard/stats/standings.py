@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from leaderboard.stats.elo import EloParameters, sequential_elo
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.games import FloatArray, Games, IntArray, names_of
 from leaderboard.stats.intervals import KEPT_PERCENTILES, central_interval, check_level, median, percentiles
+from leaderboard.stats.random_stream import check_seed
 
 METHODOLOGY: Final = "1"
 """Version of the methods as a whole; it changes whenever the same votes would give other numbers."""
@@ -48,6 +49,11 @@ class Method:
         if self.rounds is not None and self.rounds < 1:
             raise ParameterError(f"rounds is {self.rounds}; it must be at least 1")
         check_level(self.interval)
+        check_seed(self.seed)
+
+    def with_bootstrap(self, wanted: bool) -> "Method":
+        """The same method, without its bootstrap where it is not wanted."""
+        return self if wanted else replace(self, rounds=None)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,31 @@
+"""Rank the contestants of a vote file: ``manage.py rank FILE``. Needs no database."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.management.method_options import add_method_options, method_from, rendered
+
+
+class Command(BaseCommand):
+    help = "Ranks the contestants of a vote file (CSV, JSON Lines or a JSON array); needs no database."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", help="votes, with the columns of docs/methodology.md")
+        add_method_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from leaderboard.stats import StatsError, rank_games
+        from leaderboard.votes import VoteFileError, read_votes
+
+        method = method_from(options)
+        try:
+            votes = read_votes(options["file"])
+            standings = rank_games(votes.games(ties=method.ties), votes.names, method)
+        except VoteFileError as error:
+            raise CommandError(f"{error}.") from error
+        except StatsError as error:
+            raise CommandError(f"{options['file']}: {error}.") from error
+        self.stdout.write(rendered(standings, options))

@@ -1,0 +1,83 @@
+"""The options of ranking, the same for every command that ranks; a bad value is one sentence, exit code 1."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.core.management.base import CommandError
+
+if TYPE_CHECKING:
+    from leaderboard.stats.standings import Method, Standings
+
+
+N = TypeVar("N", int, float)
+
+
+def add_method_options(parser: ArgumentParser) -> None:
+    """Declare the options; values stay text here so that ``method_from`` can refuse them in one sentence."""
+    parser.add_argument("--method", default="elo", metavar="elo|bradley-terry", help="default: elo")
+    parser.add_argument(
+        "--ties",
+        default="on",
+        metavar="on|off",
+        help="on: ties count half; off: 4 is first and 5 is second on 1-8, and the middle of an odd "
+        "scale is left out and counted (default: on)",
+    )
+    parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
+    parser.add_argument("--rounds", default="1000", metavar="N", help="bootstrap rounds (default: 1000)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the bootstrap (default: 0)")
+    parser.add_argument(
+        "--interval",
+        default="95",
+        metavar="PERCENT",
+        help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
+    )
+    parser.add_argument(
+        "--no-bootstrap",
+        action="store_true",
+        help="no intervals; Elo makes one pass over the games in their order",
+    )
+    parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
+
+
+def method_from(options: dict[str, Any]) -> "Method":
+    """The method the options ask for; raise CommandError naming the option that is wrong."""
+    from leaderboard.stats.elo import EloParameters
+    from leaderboard.stats.errors import ParameterError
+    from leaderboard.stats.standings import METHODS, Method
+
+    choice(options, "format", ("table", "json"))
+    try:
+        return Method(
+            name=choice(options, "method", METHODS),
+            ties=choice(options, "ties", ("on", "off")) == "on",
+            rounds=_number(options, "rounds", int),
+            interval=_number(options, "interval", float),
+            seed=_number(options, "seed", int),
+            elo=EloParameters(k=_number(options, "k", float)),
+        ).with_bootstrap(not options["no_bootstrap"])
+    except ParameterError as error:
+        raise CommandError(f"--{error}.") from error
+
+
+def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
+    """The option's value if it is one of ``allowed``; raise CommandError otherwise."""
+    value = str(options[name])
+    if value not in allowed:
+        raise CommandError(f"--{name} is {value!r}; choose one of {', '.join(allowed)}.")
+    return value
+
+
+def rendered(standings: "Standings", options: dict[str, Any]) -> str:
+    """The standings in the format the options ask for."""
+    from leaderboard.presentation import standings_json, standings_table
+
+    return standings_json(standings) if options["format"] == "json" else standings_table(standings)
+
+
+def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N:
+    try:
+        return kind(str(options[name]))
+    except ValueError as error:
+        wanted = "a whole number" if kind is int else "a number"
+        raise CommandError(f"--{name} is {options[name]!r}; it must be {wanted}.") from error
