@@ -1,11 +1,27 @@
 """The Celery application. Broker and limits come from the Django settings (CELERY_*)."""
 
 import os
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
+
+from arena.environment import load_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
+load_settings()
 
 app = Celery("arena")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+def start_sweeper(**_: Any) -> None:
+    """Every worker started by `celery -A arena worker` sweeps too; the database lets one do so at a time."""
+    from arena.sweeper import Sweeper  # needs the settings
+
+    sweeper = Sweeper()
+    sweeper.start()
+    signals.worker_shutting_down.connect(lambda **_: sweeper.stop(timeout=1), weak=False)
+
+
+signals.worker_ready.connect(start_sweeper)

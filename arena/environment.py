@@ -1,21 +1,84 @@
-"""Reading the environment: what must be set, and the secret key of a local arena."""
+"""Reading the environment: what must be set, what cannot work, and the values a local arena makes itself."""
 
 import os
 import secrets
+import socket
+import sys
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+WILDCARD_HOSTS = {"0.0.0.0", "::"}  # noqa: S104 - recognised here, not bound
+
 
 class ImproperEnvironment(ImproperlyConfigured):
-    """An environment variable is missing or has a value that cannot work."""
+    """An environment variable is missing or has a value that cannot work; the message is one sentence."""
+
+
+def load_settings(exit_code: int = 1) -> None:
+    """Load the Django settings; when the environment is wrong, say so in one sentence and exit."""
+    from django.conf import settings
+    from environs import EnvError
+
+    try:
+        settings.configured or settings.DEBUG  # noqa: B018 - reading a setting loads them all
+    except (ImproperEnvironment, EnvError) as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(exit_code)
 
 
 def require_in_production(*names: str) -> None:
     """Raise ImproperEnvironment naming every variable of ``names`` that is unset or empty."""
     missing = [name for name in names if not os.environ.get(name)]
     if missing:
-        raise ImproperEnvironment(f"ARENA_ENV=production needs {', '.join(missing)} in the environment")
+        raise ImproperEnvironment(f"ARENA_ENV=production needs {', '.join(missing)} in the environment.")
+
+
+def parse_database_url(url: str) -> dict[str, Any]:
+    """Django's database settings for a URL; raises ImproperEnvironment, which never repeats the URL."""
+    import dj_database_url
+
+    try:
+        parsed: dict[str, Any] = dict(dj_database_url.parse(url))
+    except ValueError as error:
+        parsed = {}
+        cause: ValueError | None = error
+    else:
+        cause = None
+    engine = parsed.get("ENGINE", "")
+    if not parsed.get("NAME") or not engine.endswith(("sqlite3", "postgresql")):
+        # The URL may hold a password, so the sentence shows the form and not the value.
+        raise ImproperEnvironment(
+            "DATABASE_URL must be sqlite:///path or postgresql://user:password@host:port/name."
+        ) from cause
+    return parsed
+
+
+def local_hosts(host: str) -> list[str]:
+    """The names under which an arena that binds ``host`` may be asked for when ALLOWED_HOSTS is not set.
+
+    Always the loopback names; with a host of its own that one; with a wildcard the machine's own name and
+    addresses, so that HOST=0.0.0.0 works in a local network without opening the door to any name at all.
+    """
+    hosts = ["localhost", "127.0.0.1", "[::1]"]
+    if host not in WILDCARD_HOSTS:
+        return [*hosts, _bracketed(host)]
+    name = socket.gethostname()
+    try:
+        addresses = {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
+    except OSError:
+        addresses = set()
+    return [*hosts, name, *sorted(_bracketed(address) for address in addresses)]
+
+
+def local_url(host: str, port: int) -> str:
+    """The address at which this machine reaches an arena that binds ``host`` and ``port``."""
+    return f"http://{'127.0.0.1' if host in WILDCARD_HOSTS else _bracketed(host)}:{port}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def local_secret_key(var_dir: Path) -> str:
@@ -25,11 +88,20 @@ def local_secret_key(var_dir: Path) -> str:
         return path.read_text()
     except FileNotFoundError:
         pass
-    var_dir.mkdir(parents=True, exist_ok=True)
+    draft = var_dir / f".secret_key.{os.getpid()}.{secrets.token_hex(4)}"
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:  # another process made it between the two calls
-        return path.read_text()
+        var_dir.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise ImproperEnvironment(
+            f"Cannot write to {var_dir} ({error.strerror}); name a writable folder in VAR_DIR."
+        ) from error
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(50))
+    try:
+        os.link(draft, path)  # complete or not there at all, and never over another process's key
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
     return path.read_text()

@@ -1,11 +1,18 @@
 """Settings, read from the environment alone. docs/settings.md describes every variable read here."""
 
+import tomllib
 from pathlib import Path
 
-import dj_database_url
 from environs import Env
 
-from arena.environment import ImproperEnvironment, local_secret_key, require_in_production
+from arena.environment import (
+    ImproperEnvironment,
+    local_hosts,
+    local_secret_key,
+    local_url,
+    parse_database_url,
+    require_in_production,
+)
 
 env = Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -13,17 +20,23 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 # --- Where it runs -----------------------------------------------------------------------------------------
 ARENA_ENV = env.str("ARENA_ENV", "local")
 if ARENA_ENV not in {"local", "production"}:
-    raise ImproperEnvironment(f'ARENA_ENV is "{ARENA_ENV}"; use local or production')
+    raise ImproperEnvironment(f'ARENA_ENV is "{ARENA_ENV}"; use local or production.')
 PRODUCTION = ARENA_ENV == "production"
 if PRODUCTION:
     require_in_production("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL")
 
-VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var")))
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var"))).absolute()
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "") or local_secret_key(VAR_DIR)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+HOST = env.str("HOST", "127.0.0.1")
+PORT = env.int("PORT", 8000)
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", []) or local_hosts(HOST)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
-ARENA_URL = env.str("ARENA_URL", f"http://127.0.0.1:{env.int('PORT', 8000)}").rstrip("/")
+# Where judges and commands reach the arena, themselves clients of its API.
+ARENA_URL = env.str("ARENA_URL", local_url(HOST, PORT)).rstrip("/")
+WEB_WORKERS = env.int("WEB_WORKERS", 1)
+WEB_THREADS = env.int("WEB_THREADS", 8)
 
 # --- Applications ------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
@@ -73,7 +86,8 @@ TEMPLATES = [
 
 # --- Database ----------------------------------------------------------------------------------------------
 DATABASE_URL = env.str("DATABASE_URL", f"sqlite:///{VAR_DIR / 'arena.sqlite3'}")
-DATABASES = {"default": dj_database_url.parse(DATABASE_URL)}
+WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 8)
+DATABASES = {"default": parse_database_url(DATABASE_URL)}
 DATABASES["default"]["OPTIONS"] = (
     # IMMEDIATE takes the write lock when a transaction starts: two writers wait instead of failing half-way.
     {
@@ -82,7 +96,11 @@ DATABASES["default"]["OPTIONS"] = (
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
     if DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    else {**DATABASES["default"].get("OPTIONS", {}), "pool": {"min_size": 1, "max_size": 8}}
+    # One connection for every thread that may want one: those of the web, of the worker, and the sweeper.
+    else {
+        **DATABASES["default"].get("OPTIONS", {}),
+        "pool": {"min_size": 1, "max_size": WEB_THREADS + WORKER_CONCURRENCY + 2},
+    }
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -92,7 +110,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CELERY_BROKER_URL = env.str("BROKER_URL", "memory://")
 EMBEDDED_WORKER = CELERY_BROKER_URL.startswith("memory://")
 CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {}
+    {"polling_interval": 0.1}
     if EMBEDDED_WORKER
     else {"visibility_timeout": 900, "unacked_restore_throttle": 1, "unacked_restore_interval": 10}
 )
@@ -101,8 +119,13 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 8)
+CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
+CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0)
+# Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
+# the apps above this one.
+SWEEPS = ["arena.services.expire_lapsed"]
+EMBEDDED_START: list[str] = []
 
 # --- People ------------------------------------------------------------------------------------------------
 LEASE_MINUTES = env.int("LEASE_MINUTES", 30)
@@ -118,6 +141,7 @@ PASSWORD_HASHERS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
+AXES_VERBOSE = False
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -156,6 +180,7 @@ SESSION_COOKIE_HTTPONLY = True
 if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, without a proxy
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 3600)
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 
@@ -165,4 +190,11 @@ LOGGING = {
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+    # What goes right is not worth a line for every task; failures are logged as errors.
+    "loggers": {
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.consumer.connection": {"level": "WARNING" if EMBEDDED_WORKER else "INFO"},
+        "kombu.connection": {"level": "ERROR"},
+    },
 }

@@ -3,7 +3,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from arena.health import healthz
+
 urlpatterns = [
+    path("healthz", healthz, name="healthz"),
     path("", include("leaderboard.urls")),
     path("", include("arena.annotation.urls")),
     path("judging/", include("judging.urls")),

@@ -1,0 +1,47 @@
+# Likert Arena. `make help` lists the targets; everything else is in arena/bootstrap.py and tests/run.py.
+
+.DEFAULT_GOAL := help
+.PHONY: help run install operator test lint bench lock
+PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
+# The first of these that is new enough runs the steps; PYTHON alone where it is given.
+PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
+BOOTSTRAP = for python in $(PYTHONS); do \
+	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	exec "$$python" -m arena.bootstrap $(1); fi; done; echo "$(PYTHON_NEEDED)" >&2; $(2)
+
+# make itself exits with 2 whenever a recipe fails. The three targets below promise 1 and one sentence, so the
+# step leaves its exit code in a file, and with --question make exits with 1 for a recipe it would have to run.
+# (Lines that start with + run all the same.)
+ifneq ($(filter run install operator,$(MAKECMDGOALS)),)
+MAKEFLAGS += --question
+export ARENA_STATUS_FILE := $(shell mktemp)
+failed = $(filter-out 0,$(shell cat "$(ARENA_STATUS_FILE)" 2>/dev/null; rm -f "$(ARENA_STATUS_FILE)"))
+endif
+
+run: _run ## install what is missing and start the arena (PORT, HOST)
+	$(if $(failed),failed)
+install: _install ## make .venv and install requirements.txt
+	$(if $(failed),failed)
+operator: _operator ## a new password for the operator account
+	$(if $(failed),failed)
+
+.PHONY: _run _install _operator
+_run _install _operator: _%:
+	+@unset MAKEFLAGS MFLAGS MAKELEVEL; $(call BOOTSTRAP,$*,echo 1 >"$$ARENA_STATUS_FILE")
+
+
+.PHONY: _install-dev
+_install-dev:
+	@$(call BOOTSTRAP,install-dev,exit 1)
+
+test: _install-dev ## linters and the whole suite: SQLite, PostgreSQL with Redis, a real browser
+	@.venv/bin/python -m tests.run
+lint: _install-dev ## linters only: ruff, mypy, import-linter
+	@.venv/bin/python -m tests.run --lint-only
+bench: _install-dev ## speed benchmarks
+	@.venv/bin/python -m pytest tests/benchmarks -s
+lock: _install-dev ## resolve requirements.txt and requirements-dev.txt anew from pyproject.toml
+	@.venv/bin/python -m tests.lock
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

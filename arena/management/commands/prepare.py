@@ -1,0 +1,14 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from arena.preparation import prepare
+
+
+class Command(BaseCommand):
+    help = (
+        "Make or update the tables and static files; load the demo study and an operator into an empty arena."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        prepare(self.stdout.write)
