@@ -1,0 +1,152 @@
+"""Importers: one file per format, listed in CATALOGUE. Pure.
+
+``gather`` finds out what the given files and folders hold; ``Sources.items()`` then streams their records.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from arena.formats import arena_battles, csv_files, jsonl, llmfao
+from arena.formats.files import HEAD, BrokenFileError, InputFile
+from arena.formats.kinds import Format, Head, Kind
+from arena.formats.records import Item, Place, Problem
+
+__all__ = ["CATALOGUE", "Source", "Sources", "UnknownFormatError", "catalogue", "gather"]
+
+DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv")
+"""Files of a folder that must be understood; others (licences, read-me files) are left alone."""
+
+
+class UnknownFormatError(ValueError):
+    """There is no format of this name."""
+
+
+def catalogue(*formats: Format) -> dict[str, Format]:
+    """The formats by name, in the order in which they are tried. Raises ValueError for a name used twice."""
+    found: dict[str, Format] = {}
+    for entry in formats:
+        if entry.name in found:
+            raise ValueError(f'two formats are named "{entry.name}"')
+        found[entry.name] = entry
+    return found
+
+
+CATALOGUE: Final = catalogue(llmfao.FORMAT, arena_battles.FORMAT, jsonl.FORMAT, csv_files.FORMAT)
+"""Every format there is; the more particular come first."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file whose format and kind are known."""
+
+    file: InputFile
+    format: Format
+    kind: Kind
+
+    def items(self) -> Iterator[Item]:
+        """Its records and problems; what makes the rest unreadable is the last problem."""
+        try:
+            yield from self.format.read(self.file, self.kind)
+        except BrokenFileError as error:
+            yield error.problem
+        self.file.position = self.file.size
+
+
+@dataclass
+class Sources:
+    """What is to be imported, in the order of import, and what could not be understood."""
+
+    sources: list[Source] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def items(self) -> Iterator[Item]:
+        """Problems first, then everything the files hold: what others name comes before what names it."""
+        yield from self.problems
+        for source in sorted(self.sources, key=lambda source: source.kind):
+            yield from source.items()
+
+    @property
+    def progress(self) -> float:
+        """The share of all bytes that were read, 0 to 1."""
+        total = sum(source.file.size for source in self.sources)
+        return sum(source.file.position for source in self.sources) / total if total else 1.0
+
+
+def gather(paths: Iterable[Path | InputFile], format_name: str = "") -> Sources:
+    """Find out what files and folders hold, by content unless a format is named.
+
+    Raises UnknownFormatError. Everything else that is wrong becomes a Problem in the result.
+    """
+    if format_name and format_name not in CATALOGUE:
+        known = ", ".join(CATALOGUE)
+        raise UnknownFormatError(f'there is no format "{format_name}"; the formats are {known}')
+    formats = [CATALOGUE[format_name]] if format_name else list(CATALOGUE.values())
+    found = Sources()
+    for path in paths:
+        for file in _files(path, found):
+            outcome = _recognised(file, formats)
+            if isinstance(outcome, Source):
+                found.sources.append(outcome)
+            else:
+                found.problems += outcome
+    return found
+
+
+def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
+    """The data files behind a path."""
+    if isinstance(path, InputFile):
+        return [path]
+    try:
+        if not path.is_dir():
+            return [InputFile(path)]
+        inside = sorted(entry for entry in path.iterdir() if entry.is_file() and _is_data(entry))
+        if not inside:
+            endings = ", ".join(DATA_ENDINGS)
+            found.problems.append(
+                Problem(Place(str(path)), "", f"the folder holds no file ending in {endings}")
+            )
+        return [InputFile(entry) for entry in inside]
+    except FileNotFoundError:
+        reason = "there is no such file or folder"
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+    found.problems.append(Problem(Place(str(path)), "", reason))
+    return []
+
+
+def _is_data(path: Path) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    return name.endswith(DATA_ENDINGS) and not name.startswith(".")
+
+
+def _recognised(file: InputFile, formats: list[Format]) -> Source | list[Problem]:
+    """The file as a source of the first format that recognises it, or why none does."""
+    try:
+        head, problems = _head(file)
+    except BrokenFileError as error:
+        return [error.problem]
+    if head is None:
+        return problems or [file.problem(0, "the file is empty")]
+    for entry in formats:
+        kind = entry.recognise(head)
+        if kind is not None:
+            return Source(file, entry, kind)
+    fields = ", ".join(sorted(head.fields)) or "none"
+    wanted = " | ".join(dict.fromkeys(entry.needs for entry in formats))
+    return [file.problem(1, f"cannot tell what the file holds. Its fields: {fields}. Needed: {wanted}")]
+
+
+def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
+    """The file's form and first fields; None with the problems met where nothing can be made out."""
+    if not file.is_json():
+        columns = file.table().columns
+        return (Head(file, False, frozenset(columns)) if columns else None), []
+    problems: list[Problem] = []
+    for row in islice(file.json_objects(), HEAD):
+        if not isinstance(row, Problem):
+            return Head(file, True, frozenset(row[1])), []
+        problems.append(row)
+    return None, problems

@@ -1,0 +1,228 @@
+"""Taking a record's fields apart, gathering everything that is wrong with them. Pure."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from arena.formats.files import json_type
+from arena.formats.records import Place, Problem
+
+MAX_DEPTH: Final = 32
+"""How deep lists and objects may nest in a kept field."""
+
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
+MAX_SCORE: Final = Decimal(100_000)
+"""Scores lie between minus this and this, both left out: what the table's eight digits hold."""
+
+
+class Fields:
+    """The fields of one JSON object or table row.
+
+    Each reader takes its field out and returns its value, or a harmless stand-in after adding a Problem;
+    what nobody took is ``rest()``. Where ``cells`` is true every value is a table cell: numbers and JSON are
+    written as text, and an empty cell says nothing.
+    """
+
+    def __init__(self, values: Mapping[str, Any], place: Place, *, cells: bool = False) -> None:
+        self.place = place
+        self.problems: list[Problem] = []
+        self._values = dict(values)
+        self._cells = cells
+        for name, value in values.items():
+            if reason := unstorable(value) or unstorable(name):
+                self.problem(name.replace("\0", ""), reason)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the field is there and says something."""
+        return self._values.get(name) is not None and not (self._cells and self._values[name] == "")
+
+    def problem(self, name: str, reason: str) -> None:
+        self.problems.append(Problem(self.place, name, reason))
+
+    def take(self, name: str) -> Any:
+        """The value as it came; None where the field is absent, null or an empty cell."""
+        value = self._values.pop(name, None)
+        return None if self._cells and value == "" else value
+
+    def optional_text(self, name: str) -> str | None:
+        """A text, or None where the file does not say. Whole numbers are taken as text, for ids."""
+        value = self.take(name)
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        self.problem(name, f"expected a text, found {json_type(value)}")
+        return None
+
+    def text(self, name: str) -> str:
+        """A text, empty where absent."""
+        return self.optional_text(name) or ""
+
+    def required_text(self, name: str) -> str:
+        """A text that must not be blank."""
+        problems = len(self.problems)
+        value = self.text(name)
+        if not value.strip() and len(self.problems) == problems:
+            self.problem(name, "missing")
+        return value
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
+        """One of a few words, or None where absent."""
+        value = self.optional_text(name)
+        if value is not None and value not in choices:
+            self.problem(name, f'"{value}" is not one of {", ".join(choices)}')
+            return None
+        return value
+
+    def integer(self, name: str, *, least: int = 0, most: int = 2**31 - 1) -> int | None:
+        """A whole number within bounds, or None where absent."""
+        value = self.take(name)
+        if self._cells and isinstance(value, str):
+            try:
+                value = int(value.strip())
+            except ValueError:
+                self.problem(name, f'"{value}" is not a whole number')
+                return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int):
+            found = value if isinstance(value, float) else json_type(value)
+            self.problem(name, f"expected a whole number, found {found}")
+            return None
+        if not least <= value <= most:
+            self.problem(name, f"{value} is not between {least} and {most}")
+            return None
+        return value
+
+    def number(self, name: str, *, least: float, most: float) -> Decimal | None:
+        """A finite number within bounds (``most`` left out), or None where absent."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            self.problem(name, f"expected a number, found {json_type(value)}")
+            return None
+        if isinstance(value, str) and not self._cells:
+            self.problem(name, "expected a number, found a text")
+            return None
+        try:
+            number = Decimal(str(value).strip())
+        except InvalidOperation:
+            self.problem(name, f'"{value}" is not a number')
+            return None
+        if not number.is_finite():
+            self.problem(name, f"{value} is not a finite number")
+        elif not least <= number < most:
+            self.problem(name, f"{value} is not between {least:g} and {most:g}")
+        else:
+            return number
+        return None
+
+    def flag(self, name: str) -> bool | None:
+        """True or false, or None where absent."""
+        value = self.take(name)
+        if self._cells and isinstance(value, str):
+            value = {"true": True, "false": False}.get(value.lower(), value)
+        if value is None or isinstance(value, bool):
+            return value
+        self.problem(name, "expected true or false")
+        return None
+
+    def moment(self, name: str) -> datetime | None:
+        """An ISO 8601 date and time, or seconds since 1970; without a zone it is UTC."""
+        value = self.take(name)
+        if value is None:
+            return None
+        try:
+            if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
+                moment = datetime.fromisoformat(value)
+                return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            if not isinstance(value, bool):
+                return datetime.fromtimestamp(float(value), UTC)
+        except (ValueError, TypeError, OverflowError, OSError):
+            pass
+        self.problem(name, f"{str(value)[:40]!r} is neither an ISO 8601 time nor seconds since 1970")
+        return None
+
+    def json(self, name: str) -> Any:
+        """A value as it came; in a table, the JSON in the cell."""
+        value = self.take(name)
+        if not self._cells or value is None:
+            return value
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            self.problem(name, "the cell does not hold valid JSON")
+            return None
+        if reason := unstorable(parsed):
+            self.problem(name, reason)
+            return None
+        return parsed
+
+    def mapping(self, name: str) -> dict[str, Any] | None:
+        """An object, or None where absent."""
+        value = self.json(name)
+        if value is None or isinstance(value, dict):
+            return value
+        self.problem(name, f"expected an object, found {json_type(value)}")
+        return None
+
+    def turns(self, single: str, *, required: bool = True) -> tuple[str, ...]:
+        """The texts of ``turns``, or the one text of the field ``single`` instead of it."""
+        if "turns" in self:
+            if single in self:
+                self.problem(single, f"give either {single} or turns, not both")
+            self.take(single)
+            value = self.json("turns")
+            if isinstance(value, list) and all(isinstance(turn, str) for turn in value):
+                return tuple(value)
+            self.problem("turns", "expected a list of texts")
+            return ()
+        # An empty cell under a text column is a text with nothing in it.
+        if self._cells and single in self._values:
+            return (str(self._values.pop(single) or ""),)
+        if single in self:
+            return (self.text(single),)
+        if required:
+            reason = "expected a text, found null" if single in self._values else "missing"
+            self.problem(single, reason)
+        self._values.pop(single, None)
+        self._values.pop("turns", None)
+        return ()
+
+    def rest(self) -> dict[str, Any]:
+        """The fields nobody took, to be kept as they are, and those of an ``extra`` object."""
+        extra = self.mapping("extra") or {}
+        kept = {
+            name: value for name, value in self._values.items() if name and not (self._cells and value == "")
+        }
+        self._values = {}
+        return {**extra, **kept}
+
+
+def unstorable(value: Any, depth: int = 0) -> str:
+    """Why a database would refuse a value, or the empty string.
+
+    PostgreSQL stores neither NUL characters nor halves of surrogate pairs, and JSON has no infinite numbers.
+    """
+    if isinstance(value, str):
+        if "\0" in value:
+            return "holds a NUL character, which cannot be stored"
+        if not value.isascii() and _SURROGATE.search(value):
+            return "holds half of a surrogate pair, which is no character"
+        return ""
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else f"{value} is not a number that can be stored"
+    if isinstance(value, list | dict):
+        if depth >= MAX_DEPTH:
+            return f"nested more than {MAX_DEPTH} deep"
+        parts = value if isinstance(value, list) else (*value.keys(), *value.values())
+        return next((reason for part in parts if (reason := unstorable(part, depth + 1))), "")
+    return ""

@@ -1,0 +1,45 @@
+"""What a file can be, and what a format is. Pure."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from arena.formats.files import InputFile
+from arena.formats.records import Item
+
+
+class Kind(IntEnum):
+    """What a file holds, in the order in which files are imported: what others name comes first."""
+
+    CONTESTANTS = 1
+    RATERS = 2
+    PROMPTS = 3
+    COMPLETIONS = 4
+    COMPARISONS = 5
+    NOTHING = 6
+    """Understood, and nothing in it is imported."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a file before it is read: its name, its form and its first record's fields."""
+
+    file: InputFile
+    is_json: bool
+    fields: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way of writing data down.
+
+    ``recognise`` says what a file of this format holds, or None where it is not of this format. ``read``
+    yields the file's records with the problems met, and may raise BrokenFileError. ``needs`` describes for
+    messages which fields make a file one of this format.
+    """
+
+    name: str
+    title: str
+    needs: str
+    recognise: Callable[[Head], Kind | None]
+    read: Callable[[InputFile, Kind], Iterator[Item]]

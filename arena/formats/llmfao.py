@@ -1,0 +1,154 @@
+"""The LLMFAO data set: prompts, models, results, and left/right/tie votes by a crowd and two judges. Pure.
+
+Votes are on three points; the crowd's workers are people, GPT-4 and GPT-3.5 are judges named by their files.
+A vote's id numbers its pair, so it tells votes apart for one rater only.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from arena.formats.fields import Fields
+from arena.formats.files import InputFile
+from arena.formats.kinds import Format, Head, Kind
+from arena.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    Note,
+    Problem,
+    PromptRecord,
+    RaterRecord,
+    Record,
+)
+
+RATINGS: Final = {"left": 1, "tie": 2, "right": 3}
+JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
+"""The judge behind a vote file, by the beginning of the file's name: slug and name."""
+
+_KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
+    (frozenset({"prompt", "model_x", "result_x", "model_y", "result_y"}), Kind.NOTHING),
+    (frozenset({"prompt", "model_x", "model_y", "winner", "left", "right"}), Kind.COMPARISONS),
+    (frozenset({"prompt", "model", "result", "name"}), Kind.COMPLETIONS),
+    (frozenset({"id", "api_id", "name", "org"}), Kind.CONTESTANTS),
+    (frozenset({"id", "text", "type", "slug", "note"}), Kind.PROMPTS),
+)
+
+
+def recognise(head: Head) -> Kind | None:
+    return next((kind for fields, kind in _KINDS if fields <= head.fields), None)
+
+
+def read(file: InputFile, kind: Kind) -> Iterator[Item]:
+    if kind is Kind.NOTHING:
+        yield Note(file.place(), "left out: it repeats texts of the other files")
+        return
+    rows = file.table().rows() if kind is Kind.COMPARISONS else file.json_objects()
+    build = _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
+    if isinstance(build, Problem):
+        yield build
+        return
+    if kind is Kind.COMPARISONS and (judge := _judge(file)):
+        yield RaterRecord(slug=judge[0], kind="judge", name=judge[1], place=file.place())
+    for row in rows:
+        if isinstance(row, Problem):
+            yield row
+        else:
+            line, values = row
+            fields = Fields(values, file.place(line), cells=kind is Kind.COMPARISONS)
+            record = build(fields)
+            yield from fields.problems or [record]
+
+
+def _model(fields: Fields) -> ContestantRecord:
+    return ContestantRecord(
+        name=fields.required_text("name"),
+        organisation=fields.optional_text("org"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _prompt(fields: Fields) -> PromptRecord:
+    return PromptRecord(
+        id=fields.required_text("id"),
+        turns=(fields.required_text("text"),),
+        category=fields.optional_text("type"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _result(fields: Fields) -> CompletionRecord:
+    turns = fields.turns("result")
+    # These repeat models.jsonl and prompts.jsonl.
+    for name in ("model", "api_id", "api", "type", "org", "slug"):
+        fields.take(name)
+    return CompletionRecord(
+        prompt=fields.required_text("prompt"),
+        contestant=fields.required_text("name"),
+        turns=turns,
+        id=fields.text("id"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _judge(file: InputFile) -> tuple[str, str] | None:
+    return next((judge for start, judge in JUDGES.items() if file.stem.startswith(start)), None)
+
+
+def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Problem:
+    """How to read a line of this file: with its workers, or all by the judge the file is named after."""
+    if "worker" in file.table().columns:
+        return _crowd_vote
+    judge = _judge(file)
+    if judge is None:
+        return file.problem(
+            1, "there is no column worker, and the file's name does not begin with gpt4 or gpt3"
+        )
+    slug = judge[0]
+    return lambda fields: _vote(fields, slug, "judge")
+
+
+def _crowd_vote(fields: Fields) -> ComparisonRecord:
+    worker = fields.required_text("worker")
+    return _vote(fields, f"worker-{worker}", "person")
+
+
+def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
+    winner = fields.required_text("winner")
+    if winner and winner not in RATINGS:
+        fields.problem("winner", f'"{winner}" is not one of {", ".join(RATINGS)}')
+    first, second = fields.required_text("left"), fields.required_text("right")
+    if first and first == second:
+        fields.problem("right", f'the same model as left ("{first}")')
+    for name in ("model_x", "model_y"):
+        fields.take(name)
+    return ComparisonRecord(
+        prompt=fields.required_text("prompt"),
+        first=first,
+        second=second,
+        rater=rater,
+        rater_kind=kind,
+        points=3,
+        rating=RATINGS.get(winner, 2),
+        id=fields.text("id"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
+    Kind.CONTESTANTS: _model,
+    Kind.PROMPTS: _prompt,
+    Kind.COMPLETIONS: _result,
+}
+
+FORMAT = Format(
+    "llmfao",
+    "LLMFAO data set",
+    "the files models.jsonl, prompts.jsonl, results.jsonl and the comparisons",
+    recognise,
+    read,
+)

@@ -1,0 +1,158 @@
+"""What a file can hold: records of one thing each, and the problems met while reading.
+
+Pure and immutable. Every record knows the file and line it came from, so that whatever is found wrong with
+it later can be named. ``None`` in an optional field means that the file does not say; the empty string is a
+value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, NamedTuple, TypeAlias
+
+
+class Place(NamedTuple):
+    """Where a record or a problem stands. Line 0 is the file as a whole."""
+
+    file: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}" if self.line else self.file
+
+
+NOWHERE: Final = Place("records")
+"""The place of records that a program made."""
+
+
+class Problem(NamedTuple):
+    """Something that keeps an import from happening; ``field`` is empty where no one field is to blame."""
+
+    place: Place
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.field}: {self.reason}" if self.field else f"{self.place}: {self.reason}"
+
+
+class Note(NamedTuple):
+    """Something the operator should know that does not stop an import."""
+
+    place: Place
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+Extra: TypeAlias = Mapping[str, Any]
+"""Fields of a file that have no place of their own, kept as they came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContestantRecord:
+    """What is ranked. ``kind`` is model or people; a new contestant that does not say is a model."""
+
+    name: str
+    slug: str | None = None
+    kind: str | None = None
+    family: str | None = None
+    organisation: str | None = None
+    licence: str | None = None
+    size: str | None = None
+    generation: Extra | None = None
+    extra: Extra = field(default_factory=dict)
+    implied: bool = False
+    """Named in passing by another record: makes the contestant where it is missing, changes nothing."""
+    place: Place = NOWHERE
+
+
+class ReferenceRecord(NamedTuple):
+    """A reference answer with its author."""
+
+    author: str
+    turns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRecord:
+    """An instruction. No turns at all means that the text is unknown."""
+
+    id: str
+    turns: tuple[str, ...]
+    subset: str = ""
+    category: str | None = None
+    domain: str | None = None
+    input: str | None = None
+    references: tuple[ReferenceRecord, ...] = ()
+    extra: Extra = field(default_factory=dict)
+    implied: bool = False
+    """Named in passing by another record: makes the prompt where it is missing, changes nothing."""
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRecord:
+    """A contestant's answer to a prompt. No turns at all means that the text is unknown.
+
+    Without a contestant, ``id`` tells the completions of one prompt apart.
+    """
+
+    prompt: str
+    turns: tuple[str, ...]
+    subset: str = ""
+    contestant: str | None = None
+    id: str = ""
+    extra: Extra = field(default_factory=dict)
+    implied: bool = False
+    """Named in passing by another record: makes the completion where it is missing, changes nothing."""
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class RaterRecord:
+    """Who compares, where more is known than the name that stands beside each comparison."""
+
+    slug: str
+    kind: str
+    name: str | None = None
+    simulated: bool | None = None
+    groups: tuple[str, ...] = ()
+    implied: bool = False
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord:
+    """A rater's answer. ``first`` and ``second`` name the contestants in presentation order.
+
+    ``rating`` is 1..points, or None with ``reason`` telling why there is none. ``scores`` are both scores of
+    a two-score judge. ``repeat`` None means: not said; then the occurrence in the file tells repeats apart.
+    """
+
+    prompt: str
+    first: str
+    second: str
+    rater: str
+    rater_kind: str
+    points: int
+    rating: int | None
+    subset: str = ""
+    reason: str = ""
+    scores: tuple[Decimal, Decimal] | None = None
+    raw_reply: str = ""
+    rationale: str = ""
+    seconds: float | None = None
+    repeat: int | None = None
+    created_at: datetime | None = None
+    id: str = ""
+    criteria: Mapping[str, int] = field(default_factory=dict)
+    extra: Extra = field(default_factory=dict)
+    place: Place = NOWHERE
+
+
+Record: TypeAlias = ContestantRecord | PromptRecord | CompletionRecord | RaterRecord | ComparisonRecord
+Item: TypeAlias = Record | Problem | Note
+"""What reading a file yields."""
