@@ -14,6 +14,7 @@ from arena.models import (
     Pair,
     Prompt,
     Rater,
+    RaterGroup,
     Study,
 )
 
@@ -120,3 +121,8 @@ def make_small_study(prompts: int = 2, contestants: int = 3, **overrides: Any) -
         for contestant in field:
             make_completion(prompt=prompt, contestant=contestant)
     return study
+
+
+def make_group(**overrides: Any) -> RaterGroup:
+    number = next(_numbers)
+    return RaterGroup.objects.create(**{"slug": f"group-{number}", "name": f"Group {number}", **overrides})

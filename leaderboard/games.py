@@ -1,0 +1,196 @@
+"""From rows to arrays: the only bridge between the tables and the statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from arena.models import Comparison, Contestant, Prompt, Rater, Study
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from leaderboard.stats import Games
+
+    BoolArray = npt.NDArray[np.bool_]
+
+NOBODY = -1
+"""The contestant number of a completion without a contestant, or of a retired one."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Raters that can be selected together: their selector, a name to show, and their ids."""
+
+    selector: str
+    label: str
+    ids: frozenset[int]
+    simulated: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """The current comparisons of a study as parallel arrays, in the order they were given.
+
+    ``rows`` is a structured array with the fields pair, rater and prompt (ids), category (index into
+    ``categories``), swapped, points, rating (0 for none), reason (bytes, empty where scored), and first and
+    second (the contestants in presentation order, as indexes into ``names``, or NOBODY). ``mark`` is the data
+    watermark they were read at: revision, number of comparisons, largest id.
+    """
+
+    rows: npt.NDArray[Any]
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    categories: tuple[str, ...]
+    mark: tuple[int, int, int]
+    prompts: int
+    raters: tuple[Choice, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def by(self, raters: Iterable[int]) -> Opinions:
+        """Those of some raters, given by their ids."""
+        import numpy as np
+
+        return self._only(np.isin(self.rows["rater"], list(raters)))
+
+    def about(self, category: str) -> Opinions:
+        """Those on the prompts of one category; the empty string means all of them."""
+        if not category:
+            return self
+        return self._only(self.rows["category"] == self.categories.index(category))
+
+    @property
+    def scored(self) -> BoolArray:
+        """Which ones carry a rating."""
+        found: BoolArray = self.rows["rating"] > 0
+        return found
+
+    @property
+    def ranked(self) -> BoolArray:
+        """Which ones are between two different contestants that take part in the ranking."""
+        first, second = self.rows["first"], self.rows["second"]
+        found: BoolArray = (first != NOBODY) & (second != NOBODY) & (first != second)
+        return found
+
+    def games(self, *, ties: bool) -> Games:
+        """The scored comparisons between contestants in the ranking, as games clustered by prompt.
+
+        Contestant numbers are those of ``names``. Ratings stay as shown and contestants are given in
+        presentation order, so nothing is mirrored.
+        """
+        from leaderboard.stats import games_from_ratings
+
+        rows = self.rows[self.scored & self.ranked]
+        return games_from_ratings(
+            rows["first"],
+            rows["second"],
+            rows["rating"],
+            rows["points"],
+            ties=ties,
+            contestants=len(self.names),
+            cluster=rows["prompt"],
+        )
+
+    def present(self) -> Opinions:
+        """The same with only the contestants that meet somebody here: nobody stands without a game."""
+        import numpy as np
+
+        chosen = self.rows[self.scored & self.ranked]
+        kept = np.union1d(chosen["first"], chosen["second"]).tolist()
+        number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
+        number[kept] = np.arange(len(kept))
+        rows = self.rows.copy()
+        for side in ("first", "second"):
+            rows[side] = number[rows[side]]
+        names, kinds = (tuple(column[i] for i in kept) for column in (self.names, self.kinds))
+        return replace(self, rows=rows, names=names, kinds=kinds)
+
+    def _only(self, chosen: BoolArray) -> Opinions:
+        return replace(self, rows=self.rows[chosen])
+
+
+def opinions(study: Study) -> Opinions:
+    """Read a study's comparisons in one statement, so that rows and watermark belong together."""
+    import numpy as np
+
+    # Before the rows: if it is raised in between, the snapshot counts as stale and is made again.
+    revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
+    contestants = list(Contestant.objects.filter(study=study).order_by("name", "pk"))
+    active = [contestant for contestant in contestants if contestant.retired_at is None]
+    prompts = dict(Prompt.objects.filter(study=study).values_list("pk", "category"))
+    categories = tuple(sorted(set(prompts.values())))
+    read = np.fromiter(_rows(study), dtype=_DTYPE)
+    read = read[np.argsort(read["id"])]
+    mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
+    rows = read[read["current"]]
+    _number(rows, "category", {pk: categories.index(category) for pk, category in prompts.items()}, "prompt")
+    for side in ("first", "second"):
+        _number(rows, side, {contestant.pk: number for number, contestant in enumerate(active)}, side)
+    return Opinions(
+        rows,
+        tuple(contestant.name for contestant in active),
+        tuple(contestant.kind for contestant in active),
+        categories,
+        mark,
+        len(prompts),
+        _choices(study, np.unique(rows["rater"]).tolist()),
+    )
+
+
+_DTYPE = [
+    ("id", "i8"),
+    ("current", "?"),
+    ("pair", "i8"),
+    ("rater", "i8"),
+    ("prompt", "i8"),
+    ("swapped", "?"),
+    ("points", "i2"),
+    ("rating", "i2"),
+    ("reason", "S20"),
+    ("first", "i8"),
+    ("second", "i8"),
+    ("category", "i8"),
+]
+
+
+def _rows(study: Study) -> Iterator[tuple[Any, ...]]:
+    """One tuple for each comparison; first and second in presentation order, by contestant id."""
+    read = Comparison.objects.filter(study=study).order_by()
+    fields = ("pk", "is_current", "pair", "rater", "pair__prompt", "swapped", "points", "rating", "reason")
+    sides = ("pair__first__contestant", "pair__second__contestant")
+    for row in read.values_list(*fields, *sides).iterator(chunk_size=10_000):
+        *facts, rating, reason, first, second = row
+        if row[5]:
+            first, second = second, first
+        yield (*facts, rating or 0, reason, first or 0, second or 0, 0)
+
+
+def _number(rows: npt.NDArray[Any], target: str, numbers: dict[int, int], source: str) -> None:
+    """Set ``target`` to the number of each id in ``source``; NOBODY for an id that has none."""
+    import numpy as np
+
+    ids, place = np.unique(rows[source], return_inverse=True)
+    rows[target] = np.array([numbers.get(pk, NOBODY) for pk in ids.tolist()], dtype=np.int64)[place]
+
+
+def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
+    """People, each judge and each group with a comparison in the study, in this order and then by name."""
+    found: dict[tuple[int, str], tuple[str, list[Rater]]] = {}
+    raters = Rater.objects.in_study(study).filter(pk__in=rater_ids).prefetch_related("groups")
+    for rater in raters.order_by("name", "pk"):
+        if rater.kind == Rater.Kind.PERSON:
+            own = (0, "people", "People")
+        else:
+            own = (1, f"judge:{rater.slug}", rater.name)
+        groups = [(2, f"group:{group.slug}", group.name) for group in rater.groups.all()]
+        for rank, selector, label in (own, *groups):
+            found.setdefault((rank, selector), (label, []))[1].append(rater)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], item[1][0], item[0][1]))
+    return tuple(
+        Choice(selector, label, frozenset(r.pk for r in members), any(r.simulated for r in members))
+        for (_, selector), (label, members) in ordered
+    )

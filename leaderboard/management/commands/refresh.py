@@ -1,0 +1,32 @@
+"""Compute a study's snapshot now: ``manage.py refresh STUDY``."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.management.study_option import study_named
+
+
+class Command(BaseCommand):
+    help = "Computes a study's snapshot now, every table anew, and publishes it on the study's page."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="the study's slug")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from leaderboard import services
+
+        study = study_named(options["study"])
+        try:
+            outcome = services.refresh(study, anew=True)
+        except services.BusyError as error:
+            raise CommandError(f"{error}.") from error
+        snapshot = outcome.snapshot
+        if not outcome.made:
+            self.stdout.write(f"{study.slug}: a snapshot of newer data was published meanwhile; it stays.")
+            return
+        self.stdout.write(
+            f"{study.slug}: {snapshot.counts['comparisons']} comparisons, {snapshot.slices.count()} tables, "
+            f"{snapshot.seconds:.1f} s; watermark {snapshot.watermark}."
+        )

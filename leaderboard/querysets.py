@@ -1,0 +1,77 @@
+"""Reads of the leaderboard, named after what needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+
+from arena.models import Comparison, Study
+
+if TYPE_CHECKING:
+    from leaderboard.models import Refresh, Snapshot, SnapshotSlice  # noqa: F401 - named in the bases below
+
+
+class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def newest(self, study: Study) -> Snapshot | None:
+        """The snapshot a study's page shows."""
+        return self.filter(study=study).order_by("-pk").first()
+
+    def newest_of(self, studies: Iterable[Study]) -> dict[int, Snapshot]:
+        """The newest snapshot of each study that has one, by study id."""
+        ids = self.filter(study__in=studies).order_by().values("study").annotate(newest=models.Max("pk"))
+        found = self.filter(pk__in=list(ids.values_list("newest", flat=True)))
+        return {snapshot.study_id: snapshot for snapshot in found}
+
+
+class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
+    def for_board(self, raters: str, category: str) -> SliceQuerySet:
+        """Everything the board of one setting shows, but for the standings of other raters' other methods."""
+        return self.filter(
+            Q(kind__in=["standings", "ratings"], category=category)
+            | Q(kind="matrices", raters=raters, category=category)
+            | Q(kind="correlation")
+        )
+
+    def known(self, study: Study) -> dict[str, str]:
+        """Payloads of the newest snapshot's standings by the digest of their inputs."""
+        newest = self.filter(snapshot__study=study).aggregate(newest=models.Max("snapshot"))["newest"]
+        costly = self.filter(snapshot=newest).exclude(inputs="")
+        return dict(costly.values_list("inputs", "payload"))
+
+
+class RefreshQuerySet(models.QuerySet["Refresh"]):
+    def claim(self, study_id: int, now: datetime, until: datetime) -> bool:
+        """Take the study for one computation; False where another one holds it."""
+        free = Q(running_until__isnull=True) | Q(running_until__lte=now)
+        return self.filter(free, study_id=study_id).update(running_until=until) == 1
+
+    def release(self, study_id: int, until: datetime) -> None:
+        """Let the study go, if the claim ending at ``until`` still holds it."""
+        self.filter(study_id=study_id, running_until=until).update(running_until=None)
+
+    def want(self, study_id: int, now: datetime, overdue: datetime) -> bool:
+        """Note that a computation is wanted; False where one was asked for after ``overdue``."""
+        unwanted = Q(wanted_at__isnull=True) | Q(wanted_at__lte=overdue)
+        row = self.filter(unwanted, study_id=study_id)
+        # Looking first spares a write lock for every comparison of a busy study.
+        return row.exists() and row.update(wanted_at=now) == 1
+
+
+def data_marks() -> dict[int, tuple[int, int, int]]:
+    """The data watermark of every study: revision, number of comparisons, largest id; by study id."""
+    marks = {pk: (revision, 0, 0) for pk, revision in Study.objects.values_list("pk", "revision")}
+    by_study = Comparison.objects.order_by().values("study")
+    for row in by_study.annotate(n=models.Count("pk"), last=models.Max("pk")):
+        if row["study"] in marks:
+            marks[row["study"]] = (marks[row["study"]][0], row["n"], row["last"])
+    return marks
+
+
+def data_mark(study: Study) -> tuple[int, int, int]:
+    """The data watermark of one study as it is now."""
+    revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
+    return (revision, *Comparison.objects.filter(study=study).watermark())

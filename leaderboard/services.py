@@ -1,0 +1,210 @@
+"""Making snapshots: at most one computation of a study at a time, and the newest data win."""
+
+import logging
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from arena.models import Study
+from leaderboard.models import Refresh, Snapshot, SnapshotSlice
+from leaderboard.querysets import data_mark, data_marks
+
+logger = logging.getLogger(__name__)
+
+COUNTDOWN: Final = timedelta(seconds=3)
+"""A refresh waits this long after a rating, so that a burst of ratings costs one computation."""
+
+LOST_AFTER: Final = timedelta(seconds=60)
+"""A wanted refresh that has not started by then is asked for again: its message was lost."""
+
+LONGEST_RUN: Final = timedelta(minutes=15)
+"""A computation that has not ended by then is taken for dead."""
+
+RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
+"""Data that made a computation fail are tried again after this."""
+
+KEPT_IN_FULL: Final = 3
+"""Newest snapshots of a study that keep all their tables."""
+
+KEPT_DAYS: Final = 30
+"""Older snapshots are kept for this long, the last of each day only; after that, none but the newest."""
+
+SEED: Final = 0
+ROUNDS: Final = 1000
+THREADS: Final = 2
+INTERVAL: Final = 95.0
+
+
+class BusyError(Exception):
+    """Another process is computing this study's snapshot right now."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a refresh did: the snapshot that is now published, and whether this call made it."""
+
+    snapshot: Snapshot
+    made: bool
+
+
+def refresh(study: Study, *, anew: bool = False) -> Outcome:
+    """Compute a study's snapshot from its comparisons as they are now, and publish it.
+
+    The computation runs outside any transaction; storing is one short transaction. A snapshot of newer data
+    that appeared meanwhile is left in place. Standings whose inputs are those of the snapshot before are
+    copied from it, unless ``anew``. Raises BusyError where another computation holds the study; a
+    failure is stored with the study's refresh and raised.
+    """
+    Refresh.of(study.pk)
+    now = timezone.now()
+    until = now + LONGEST_RUN
+    if not Refresh.objects.claim(study.pk, now, until):
+        raise BusyError(f'"{study.slug}" is being computed by another process; try again in a moment')
+    Refresh.objects.filter(study=study).update(wanted_at=None)
+    try:
+        outcome = _publish(study, _compute(study, anew))
+        Refresh.objects.filter(study=study).update(error="", failed_at=None)
+        return outcome
+    except Exception as error:
+        logger.exception("The snapshot of study %s could not be computed", study.slug)
+        message = f"{type(error).__name__}: {error}"[:1000]
+        Refresh.objects.filter(study=study).update(error=message, failed_at=timezone.now())
+        raise
+    finally:
+        Refresh.objects.release(study.pk, until)
+
+
+def refresh_if_stale(study: Study) -> Outcome | None:
+    """Refresh a study whose data changed since its newest snapshot; None where nothing did."""
+    newest = Snapshot.objects.newest(study)
+    if newest is not None and newest.data == data_mark(study):
+        Refresh.objects.filter(study=study).update(wanted_at=None)
+        return None
+    return refresh(study)
+
+
+@dataclass(frozen=True)
+class _Computed:
+    snapshot: Snapshot
+    slices: list[SnapshotSlice]
+
+
+def _compute(study: Study, anew: bool) -> _Computed:
+    """The next snapshot and its tables, not stored yet."""
+    from leaderboard import slices
+    from leaderboard.games import opinions
+    from leaderboard.stats import METHODOLOGY, Method
+
+    started = time.perf_counter()
+    method = Method(rounds=ROUNDS, interval=INTERVAL, seed=SEED, threads=THREADS)
+    known = {} if anew else SnapshotSlice.objects.known(study)
+    read = opinions(study)
+    found = [SnapshotSlice(**vars(table)) for table in slices.tables(read, method, known)]
+    revision, comparisons, last = read.mark
+    snapshot = Snapshot(
+        study=study,
+        revision=revision,
+        comparisons=comparisons,
+        last_comparison=last,
+        methodology=METHODOLOGY,
+        seed=SEED,
+        parameters=_parameters(method),
+        counts=slices.counts(read),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+    return _Computed(snapshot, found)
+
+
+def _parameters(method: Any) -> dict[str, Any]:
+    return {
+        "rounds": method.rounds,
+        "interval": method.interval,
+        "resample": "prompts",
+        "k": method.elo.k,
+        "scale": method.elo.scale,
+        "base": method.elo.base,
+        "init": method.elo.init,
+    }
+
+
+@transaction.atomic
+def _publish(study: Study, computed: _Computed) -> Outcome:
+    """Store a snapshot and its tables together, unless one of newer data is there already."""
+    Refresh.objects.select_for_update().get(study=study)
+    newest, ours = Snapshot.objects.newest(study), computed.snapshot.data
+    if newest is not None and newest.data > ours != data_mark(study):
+        return Outcome(newest, made=False)
+    computed.snapshot.save()
+    for row in computed.slices:
+        row.snapshot = computed.snapshot
+    SnapshotSlice.objects.bulk_create(computed.slices, batch_size=200)
+    _prune(study)
+    return Outcome(computed.snapshot, made=True)
+
+
+def _prune(study: Study) -> None:
+    """Keep the newest snapshots, and of older ones the last of each day for a month."""
+    cutoff = timezone.now() - timedelta(days=KEPT_DAYS)
+    rows = list(Snapshot.objects.filter(study=study).order_by("-pk").values_list("pk", "created_at"))
+    kept, days = {pk for pk, _ in rows[:KEPT_IN_FULL]}, set()
+    for pk, created in rows:
+        if created >= cutoff and created.date() not in days:
+            days.add(created.date())
+            kept.add(pk)
+    Snapshot.objects.filter(study=study).exclude(pk__in=kept).delete()
+
+
+def request_refresh(study_id: int) -> bool:
+    """Ask for a refresh soon; False where one is on its way already.
+
+    The message is a nudge: a queue that cannot be reached is logged, and the sweep asks again.
+    """
+    from kombu.exceptions import OperationalError
+
+    from leaderboard.tasks import refresh_study
+
+    if not Study.objects.filter(pk=study_id).exists():
+        return False
+    now = timezone.now()
+    Refresh.of(study_id)
+    if not Refresh.objects.want(study_id, now, now - LOST_AFTER):
+        return False
+    try:
+        refresh_study.apply_async((study_id,), countdown=COUNTDOWN.total_seconds(), retry=False)
+    except OperationalError as error:
+        logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
+    return True
+
+
+def stale() -> list[int]:
+    """Ids of the studies whose data have changed since their newest snapshot."""
+    newest = Snapshot.objects.newest_of(Study.objects.all())
+    return [
+        study_id
+        for study_id, mark in data_marks().items()
+        if study_id not in newest or newest[study_id].data != mark
+    ]
+
+
+def sweep() -> int:
+    """Ask for a refresh of every study whose snapshot is stale, however that came; returns how many."""
+    now = timezone.now()
+    waiting = Q(failed_at__gt=now - RETRY_FAILED_AFTER) | Q(running_until__gt=now)
+    left_alone = set(Refresh.objects.filter(waiting).values_list("study", flat=True))
+    return sum(request_refresh(study_id) for study_id in stale() if study_id not in left_alone)
+
+
+def behind(study: Study, snapshot: Snapshot) -> int:
+    """How many comparisons were added since the snapshot was made; 0 where nothing changed.
+
+    A change of something else than comparisons (an import of completions, a retired contestant) counts as -1.
+    """
+    mark = data_mark(study)
+    if mark == snapshot.data:
+        return 0
+    return (mark[1] - snapshot.comparisons) or -1

@@ -1,0 +1,23 @@
+"""Background work of the leaderboard."""
+
+from typing import Final
+
+from celery import shared_task
+
+from arena.models import Study
+from leaderboard import services
+
+BUSY_COUNTDOWN: Final = 5
+"""Seconds after which a refresh that found the study taken looks again."""
+
+
+@shared_task(name="leaderboard.refresh_study")  # type: ignore[untyped-decorator]
+def refresh_study(study_id: int) -> None:
+    """Compute a study's snapshot if its data changed; a message that comes twice costs nothing."""
+    study = Study.objects.filter(pk=study_id).first()
+    if study is None:
+        return
+    try:
+        services.refresh_if_stale(study)
+    except services.BusyError:
+        refresh_study.apply_async((study_id,), countdown=BUSY_COUNTDOWN)

@@ -1,0 +1,42 @@
+"""Small studies made by hand, for the tests of the leaderboard."""
+
+from typing import Any
+
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from tests import factories
+
+
+class HandMade:
+    """A public study with named contestants; ``rate`` adds one comparison at a time."""
+
+    def __init__(self, *names: str, categories: tuple[str, ...] = ("coding",), **overrides: Any) -> None:
+        self.study: Study = factories.make_study(**{"visibility": "public", **overrides})
+        self.contestants: dict[str, Contestant] = {
+            name: factories.make_contestant(study=self.study, name=name) for name in names
+        }
+        self.prompts: list[Prompt] = [
+            factories.make_prompt(study=self.study, category=category) for category in categories
+        ]
+        self.person: Rater = factories.make_rater(name="Ada")
+
+    def judge(self, slug: str, **overrides: Any) -> Rater:
+        return factories.make_rater(kind="judge", slug=slug, name=slug.upper(), **overrides)
+
+    def completion(self, name: str, prompt: Prompt) -> Completion:
+        found = Completion.objects.filter(prompt=prompt, contestant=self.contestants[name]).first()
+        return found or factories.make_completion(prompt=prompt, contestant=self.contestants[name])
+
+    def pair(self, one: str, other: str, prompt: int = 0) -> Pair:
+        about = self.prompts[prompt]
+        first, second = sorted((self.completion(name, about) for name in (one, other)), key=lambda c: c.pk)
+        found = Pair.objects.filter(first=first, second=second).first()
+        return found or factories.make_pair(prompt=about, first=first, second=second)
+
+    def rate(self, shown_first: str, shown_second: str, rating: int | None, **overrides: Any) -> Comparison:
+        """A comparison of two contestants as they were shown; ``rating`` None needs a ``reason``."""
+        pair = self.pair(shown_first, shown_second, overrides.pop("prompt", 0))
+        swapped = pair.second.contestant_id == self.contestants[shown_first].pk
+        rater = overrides.pop("rater", self.person)
+        repeat = Comparison.objects.filter(rater=rater, pair=pair, swapped=swapped).count()
+        given = {"pair": pair, "rater": rater, "swapped": swapped, "rating": rating, "repeat": repeat}
+        return factories.make_comparison(**{**given, **overrides})

@@ -1,0 +1,148 @@
+"""Rows become arrays: in contestant terms, current ones only, and what is left out is counted."""
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from arena.models import Comparison
+from leaderboard.games import opinions
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+def played(study, *, ties=True):
+    """The study's games as (winner or first, other, score) in names."""
+    read = opinions(study)
+    games = read.games(ties=ties)
+    return [
+        (read.names[a], read.names[b], score)
+        for a, b, score in zip(games.a, games.b, games.score, strict=True)
+    ]
+
+
+def test_a_swapped_comparison_counts_for_the_contestant_that_was_shown_first():
+    made = HandMade("alpha", "beta")
+    made.rate("alpha", "beta", 1)
+    made.rate("beta", "alpha", 1)
+    assert [row.swapped for row in Comparison.objects.order_by("pk")] == [False, True]
+    assert played(made.study) == [("alpha", "beta", 1.0), ("beta", "alpha", 1.0)]
+
+
+@pytest.mark.parametrize(("ties", "expected"), [(True, [0.5, 0.5, 0.5, 0.0]), (False, [1.0, 0.0, 0.0])])
+def test_scales_are_mixed_and_the_middle_of_three_has_no_side_without_ties(ties, expected):
+    made = HandMade("alpha", "beta")
+    for rating, points in ((4, 8), (5, 8), (2, 3), (3, 3)):
+        made.rate("alpha", "beta", rating, points=points)
+    read = opinions(made.study)
+    games = read.games(ties=ties)
+    assert games.score.tolist() == expected
+    assert games.left_out == (0 if ties else 1)
+
+
+def test_an_unscored_comparison_is_never_a_game():
+    made = HandMade("alpha", "beta")
+    made.rate("alpha", "beta", None, reason="refused")
+    read = opinions(made.study)
+    assert len(read) == 1
+    assert len(read.games(ties=True)) == 0
+    assert read.rows["reason"].tolist() == [b"refused"]
+
+
+def test_only_the_current_answer_counts_but_the_watermark_sees_every_row():
+    made = HandMade("alpha", "beta")
+    old = made.rate("alpha", "beta", 1)
+    Comparison.objects.filter(pk=old.pk).update(is_current=False)
+    new = made.rate("alpha", "beta", 8, revises=old)
+    read = opinions(made.study)
+    assert [row[2] for row in played(made.study)] == [0.0]
+    assert read.mark == (0, 2, new.pk)
+    assert read.mark[1:] == Comparison.objects.watermark()
+
+
+def test_retired_contestants_and_completions_without_one_are_no_games():
+    made = HandMade("alpha", "beta", "gamma")
+    made.rate("alpha", "beta", 2)
+    made.rate("alpha", "gamma", 2)
+    nobody = factories.make_completion(prompt=made.prompts[0], contestant=None)
+    pair = factories.make_pair(
+        prompt=made.prompts[0], first=made.completion("alpha", made.prompts[0]), second=nobody
+    )
+    factories.make_comparison(pair=pair, rater=made.person)
+    gamma = made.contestants["gamma"]
+    gamma.retired_at = timezone.now()
+    gamma.save()
+    read = opinions(made.study)
+    assert read.names == ("alpha", "beta")
+    assert played(made.study) == [("alpha", "beta", 1.0)]
+    assert int((read.scored & ~read.ranked).sum()) == 2
+
+
+def test_two_versions_of_one_contestant_are_no_game():
+    made = HandMade("alpha", "beta")
+    old = made.completion("alpha", made.prompts[0])
+    old.is_current = False
+    old.save()
+    new = factories.make_completion(prompt=made.prompts[0], contestant=made.contestants["alpha"], version=2)
+    factories.make_comparison(pair=factories.make_pair(prompt=made.prompts[0], first=old, second=new))
+    assert played(made.study) == []
+
+
+def test_selecting_by_raters_and_category():
+    made = HandMade("alpha", "beta", categories=("coding", "poems"))
+    judge = made.judge("strict")
+    panel = factories.make_group(slug="panel", name="Panel")
+    judge.groups.add(panel)
+    made.rate("alpha", "beta", 1)
+    made.rate("alpha", "beta", 8, prompt=1, rater=judge)
+    read = opinions(made.study)
+    assert [(choice.selector, len(read.by(choice.ids))) for choice in read.raters] == [
+        ("people", 1),
+        ("judge:strict", 1),
+        ("group:panel", 1),
+    ]
+    assert read.about("poems").rows["rating"].tolist() == [8]
+    assert read.about("").rows["rating"].tolist() == [1, 8]
+
+
+def test_games_are_clustered_by_prompt():
+    made = HandMade("alpha", "beta", categories=("coding", "coding"))
+    for prompt in (0, 1, 0):
+        made.rate("alpha", "beta", 1, prompt=prompt)
+    assert opinions(made.study).games(ties=True).cluster.tolist() == [0, 1, 0]
+
+
+def test_nobody_is_present_without_a_game():
+    made = HandMade("alpha", "beta", "gamma", "delta")
+    made.rate("beta", "delta", 1)
+    made.rate("alpha", "gamma", None, reason="empty")
+    present = opinions(made.study).present()
+    assert present.names == ("beta", "delta")
+    games = present.games(ties=True)
+    assert (games.a.tolist(), games.b.tolist()) == ([0], [1])
+
+
+def test_a_study_without_comparisons():
+    read = opinions(HandMade("alpha", "beta").study)
+    assert len(read) == 0
+    assert read.mark == (0, 0, 0)
+    assert read.raters == ()
+    assert np.size(read.games(ties=True).a) == 0
+
+
+def test_the_number_of_queries_does_not_depend_on_the_data():
+    made = HandMade("alpha", "beta")
+
+    def queries():
+        with CaptureQueriesContext(connection) as captured:
+            opinions(made.study)
+        return len(captured)
+
+    made.rate("alpha", "beta", 1)
+    before = queries()
+    for rating in range(1, 9):
+        made.rate("alpha", "beta", rating)
+    assert queries() == before <= 6

@@ -1,0 +1,206 @@
+"""Snapshots: immutable, from the newest data, computed once, and asked for also when a message is lost."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from arena.signals import comparison_recorded, study_changed
+from leaderboard import services, tasks
+from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 20)
+
+
+@pytest.fixture
+def messages(monkeypatch):
+    """The messages sent to the queue instead of sending them: (study id, countdown)."""
+    sent = []
+
+    def keep(args, countdown, **options):
+        sent.append((args[0], countdown))
+
+    monkeypatch.setattr(tasks.refresh_study, "apply_async", keep)
+    return sent
+
+
+@pytest.fixture
+def made():
+    made = HandMade("alpha", "beta")
+    made.rate("alpha", "beta", 2)
+    return made
+
+
+def test_a_snapshot_carries_its_method_and_watermark(made):
+    outcome = services.refresh(made.study)
+    snapshot = Snapshot.objects.newest(made.study)
+    assert outcome.made
+    assert outcome.snapshot == snapshot
+    last = made.study.comparisons.get().pk
+    assert snapshot.watermark == f"0.1.{last}"
+    assert (snapshot.seed, snapshot.methodology) == (0, "1")
+    assert snapshot.parameters["rounds"] == 20
+    assert snapshot.parameters["resample"] == "prompts"
+    row = snapshot.slices.get(kind="standings", raters="people", ties="on", category="", method="elo")
+    assert row.content["games"] == 1
+
+
+def test_the_same_data_give_the_same_tables(made):
+    def tables():
+        snapshot = services.refresh(made.study, anew=True).snapshot
+        return sorted(snapshot.slices.values_list("kind", "raters", "ties", "category", "method", "payload"))
+
+    assert tables() == tables()
+
+
+def test_a_snapshot_cannot_be_changed(made):
+    snapshot = services.refresh(made.study).snapshot
+    snapshot.seed = 5
+    with pytest.raises(SnapshotChangedError, match="is published"):
+        snapshot.save()
+    row = snapshot.slices.first()
+    row.payload = "{}"
+    with pytest.raises(SnapshotChangedError):
+        row.save()
+
+
+def test_nothing_is_computed_while_the_data_stay_the_same(made):
+    assert services.refresh_if_stale(made.study) is not None
+    assert services.refresh_if_stale(made.study) is None
+    made.rate("beta", "alpha", 2)
+    assert services.refresh_if_stale(made.study).snapshot.counts["comparisons"] == 2
+    made.study.touch()
+    assert services.refresh_if_stale(made.study).snapshot.revision == 1
+
+
+def test_two_refreshes_do_not_compute_at_the_same_time(made):
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
+    with pytest.raises(services.BusyError, match="another process"):
+        services.refresh(made.study)
+    assert not Snapshot.objects.exists()
+
+
+def test_a_computation_that_died_does_not_block_for_ever(made):
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() - timedelta(seconds=1))
+    assert services.refresh(made.study).made
+    assert Refresh.objects.get().running_until is None
+
+
+def test_newer_data_win_over_a_computation_that_ends_later(made, monkeypatch):
+    publish = services._publish
+
+    def overtaken(study, computed):
+        made.rate("beta", "alpha", 2)
+        publish(study, services._compute(study, anew=True))
+        return publish(study, computed)
+
+    monkeypatch.setattr(services, "_publish", overtaken)
+    outcome = services.refresh(made.study)
+    assert not outcome.made
+    assert outcome.snapshot.comparisons == 2
+    assert Snapshot.objects.count() == 1
+
+
+def test_data_that_shrank_are_published_all_the_same(made):
+    made.rate("beta", "alpha", 2).delete()
+    made.rate("beta", "alpha", 2)
+    services.refresh(made.study)
+    made.study.comparisons.last().delete()
+    assert services.refresh(made.study).made
+    assert services.stale() == []
+
+
+def test_a_failure_is_kept_and_lets_the_study_go(made, monkeypatch, messages):
+    def broken(*args, **kwargs):
+        raise ArithmeticError("no numbers today")
+
+    monkeypatch.setattr(services, "_compute", broken)
+    with pytest.raises(ArithmeticError):
+        services.refresh(made.study)
+    state = Refresh.objects.get()
+    assert "no numbers today" in state.error
+    assert state.running_until is None
+    assert services.sweep() == 0
+    Refresh.objects.update(failed_at=timezone.now() - services.RETRY_FAILED_AFTER)
+    assert services.sweep() == 1
+
+
+def test_many_ratings_ask_for_one_refresh(made, messages):
+    for _ in range(5):
+        comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
+    study_changed.send(sender=None, study_id=made.study.pk)
+    assert messages == [(made.study.pk, services.COUNTDOWN.total_seconds())]
+    tasks.refresh_study(made.study.pk)
+    comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
+    assert len(messages) == 2
+
+
+def test_a_queue_that_cannot_be_reached_does_not_break_a_rating(made, monkeypatch, caplog):
+    def unreachable(*args, **kwargs):
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(tasks.refresh_study, "apply_async", unreachable)
+    comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
+    assert "cannot be reached" in caplog.text
+
+
+def test_the_sweep_finds_stale_studies_and_lost_messages(made, messages):
+    assert services.sweep() == 1
+    assert services.sweep() == 0, "asked for a moment ago"
+    Refresh.objects.update(wanted_at=timezone.now() - services.LOST_AFTER)
+    assert services.sweep() == 1, "the message was lost"
+    tasks.refresh_study(made.study.pk)
+    assert services.sweep() == 0, "nothing is stale"
+    made.rate("beta", "alpha", 2)
+    assert services.sweep() == 1
+    assert [study for study, _ in messages] == [made.study.pk] * 3
+
+
+def test_the_sweep_leaves_a_running_computation_alone(made, messages):
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
+    assert services.sweep() == 0
+    assert messages == []
+
+
+def test_a_task_that_finds_the_study_taken_comes_back(made, messages):
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
+    tasks.refresh_study(made.study.pk)
+    assert messages == [(made.study.pk, tasks.BUSY_COUNTDOWN)]
+
+
+def test_a_task_for_a_deleted_study_does_nothing(made, messages):
+    tasks.refresh_study(10**9)
+    assert messages == []
+
+
+def test_old_snapshots_are_pruned_but_for_one_a_day(made):
+    now = timezone.now()
+    for days in (40, 8, 8, 7, 0, 0, 0, 0):
+        made.rate("alpha", "beta", 2)
+        snapshot = services.refresh(made.study).snapshot
+        Snapshot.objects.filter(pk=snapshot.pk).update(created_at=now - timedelta(days=days))
+    services._prune(made.study)
+    ages = [(now - created).days for created in Snapshot.objects.values_list("created_at", flat=True)]
+    assert ages == [0, 0, 0, 7, 8]
+    assert set(SnapshotSlice.objects.values_list("snapshot", flat=True)) == set(
+        Snapshot.objects.values_list("pk", flat=True)
+    )
+
+
+def test_behind_counts_the_ratings_that_are_not_in_the_snapshot_yet(made):
+    snapshot = services.refresh(made.study).snapshot
+    assert services.behind(made.study, snapshot) == 0
+    made.rate("alpha", "beta", 2)
+    made.rate("alpha", "beta", 2)
+    assert services.behind(made.study, snapshot) == 2

@@ -1,0 +1,133 @@
+"""``manage.py standings`` and ``manage.py refresh``."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard import services
+from leaderboard.models import Snapshot
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def made():
+    made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
+    made.rate("alpha", "beta", 1)
+    made.rate("beta", "gamma", 4)
+    made.rate("gamma", "alpha", 6, prompt=1)
+    return made
+
+
+def test_the_order_of_one_pass_of_elo_worked_out_by_hand(made):
+    found = json.loads(run("standings", "small", "--no-bootstrap", "--format", "json"))
+    # 1: alpha beats beta, both at 1000: 1016, 984. 2: beta ties gamma: expected 0.476990 for beta.
+    beta = 984 + 32 * (0.5 - 1 / (1 + 10 ** (16 / 400)))
+    gamma = 1000 - (beta - 984)
+    # 3: gamma shown first, rated 6: alpha wins.
+    gain = 32 * (1 - 1 / (1 + 10 ** ((gamma - 1016) / 400)))
+    ratings = {row["contestant"]: row["rating"] for row in found["standings"]}
+    assert ratings == pytest.approx({"alpha": 1016 + gain, "beta": beta, "gamma": gamma - gain}, abs=1e-6)
+    assert [row["rank"] for row in found["standings"]] == [1, 2, 3]
+    assert all(row["low"] is None and row["high"] is None for row in found["standings"])
+    assert (found["method"], found["games"], found["left_out"]) == ("elo", 3, 0)
+
+
+def test_ties_off_raters_and_category(made):
+    judge = made.judge("strict")
+    made.rate("alpha", "gamma", 8, rater=judge)
+    found = json.loads(run("standings", "small", "--ties", "off", "--rounds", "10", "--format", "json"))
+    assert sum(row["ties"] for row in found["standings"]) == 0
+    assert found["parameters"]["ties"] == "off"
+    found = json.loads(
+        run("standings", "small", "--raters", "judge:strict", "--rounds", "10", "--format", "json")
+    )
+    assert [row["contestant"] for row in found["standings"]] == ["gamma", "alpha"]
+    found = json.loads(run("standings", "small", "--category", "poems", "--rounds", "10", "--format", "json"))
+    assert found["games"] == 1
+
+
+def test_a_group_is_selected_by_name(made):
+    experts = factories.make_group(slug="experts")
+    made.person.groups.add(experts)
+    made.rate("alpha", "beta", 8, rater=factories.make_rater())
+    found = json.loads(
+        run("standings", "small", "--raters", "group:experts", "--rounds", "10", "--format", "json")
+    )
+    assert found["games"] == 3
+
+
+def test_the_command_and_the_snapshot_agree(made, monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 25)
+    snapshot = services.refresh(made.study).snapshot
+    row = snapshot.slices.get(
+        kind="standings", raters="people", ties="off", category="", method="bradley-terry"
+    )
+    live = json.loads(
+        run(
+            *("standings", "small", "--ties", "off", "--method", "bradley-terry"),
+            *("--rounds", "25", "--format", "json"),
+        )
+    )
+    stored = row.content
+    for standing in stored["standings"]:
+        del standing["kind"]
+    assert {name: stored[name] for name in live} == live
+
+
+def test_the_table_names_the_contestants_best_first(made):
+    table = run("standings", "small", "--rounds", "10")
+    ranked = [
+        line.split() for line in table.splitlines() if line.split()[1:2] in (["alpha"], ["beta"], ["gamma"])
+    ]
+    assert ranked[0][:2] == ["1", "alpha"]
+    assert float(ranked[0][2]) > float(ranked[1][2]) > float(ranked[2][2])
+    assert "3 games" in table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nowhere",), 'There is no study "nowhere"; there are: small.'),
+        (("small", "--raters", "judge:nobody"), 'No judge "nobody" in this study.'),
+        (("small", "--raters", "group:nobody"), 'No rater group "nobody" with raters in this study.'),
+        (("small", "--raters", "everyone"), 'Raters "everyone" is not people, group:NAME or judge:SLUG.'),
+        (
+            ("small", "--category", "maths"),
+            'There is no category "maths" in "small"; there are: coding, poems.',
+        ),
+        (("small", "--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
+        (("small", "--rounds", "0"), "rounds is 0; it must be at least 1"),
+    ],
+)
+def test_what_does_not_exist_is_one_sentence(made, arguments, message):
+    with pytest.raises(CommandError) as error:
+        run("standings", *arguments)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    assert error.value.returncode == 1
+
+
+def test_no_games_is_one_sentence(made):
+    judge = made.judge("silent")
+    made.rate("alpha", "beta", None, reason="empty", rater=judge)
+    with pytest.raises(CommandError, match=r"small, judge:silent: there are no games to rank\."):
+        run("standings", "small", "--raters", "judge:silent")
+
+
+def test_refresh_publishes_a_snapshot(made, monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 10)
+    assert "small: 3 comparisons" in run("refresh", "small")
+    assert Snapshot.objects.get().study == made.study
+    with pytest.raises(CommandError, match="There is no study"):
+        run("refresh", "nowhere")
