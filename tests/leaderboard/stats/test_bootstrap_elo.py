@@ -1,0 +1,206 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.stats import EloParameters, bootstrap_elo, central_interval, make_games, sequential_elo
+from leaderboard.stats.bootstrap import elo_samples
+from leaderboard.stats.errors import NoGamesError, ParameterError
+from leaderboard.stats.resampling import cluster_draws, cluster_steps, group_by_cluster
+from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
+from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
+from tests.leaderboard.stats.test_random_stream import word_in_plain_integers
+
+
+def bootstrap(games, **options):
+    return bootstrap_elo(games.a, games.b, games.score, games.contestants, cluster=games.cluster, **options)
+
+
+def half_width(samples, interval):
+    low, high = central_interval(samples, interval)
+    return float(((high - low) / 2).mean())
+
+
+class TestResamplingGames:
+    def test_each_round_is_sequential_elo_on_the_drawn_games(self):
+        games = simulated_games(8, tie_share=0.3, seed=5)
+        n = len(games)
+        result = bootstrap(games, rounds=5, seed=42, k=24.0, scale=300.0, base=8.0, init=1500.0)
+        for number in range(5):
+            drawn = [(word_in_plain_integers(42, number, step) >> 32) * n >> 32 for step in range(n)]
+            expected = sequential_elo(
+                games.a[drawn],
+                games.b[drawn],
+                games.score[drawn],
+                4,
+                k=24.0,
+                scale=300.0,
+                base=8.0,
+                init=1500.0,
+            )
+            assert result.samples[number] == pytest.approx(expected, abs=1e-9)
+
+    def test_the_result_carries_its_parameters(self):
+        result = bootstrap(simulated_games(3), rounds=7, k=16, seed=9, threads=2)
+        assert result.samples.shape == (7, 4)
+        assert (result.rounds, result.k, result.scale, result.base) == (7, 16, 400.0, 10.0)
+        assert (result.init, result.seed, result.clusters) == (1000.0, 9, None)
+        assert (result.backend, result.threads) == ("numpy", 2)
+
+    def test_who_plays_no_game_keeps_the_start(self):
+        assert bootstrap_elo([0], [1], [1], 3, rounds=4).samples[:, 2].tolist() == [1000.0] * 4
+
+    def test_another_seed_gives_other_samples(self):
+        games = simulated_games(5)
+        assert not np.array_equal(
+            bootstrap(games, rounds=3).samples, bootstrap(games, rounds=3, seed=1).samples
+        )
+
+    def test_memory_does_not_grow_with_games_times_rounds(self):
+        games = simulated_games(2000)
+        tracemalloc.start()
+        bootstrap(games, rounds=1000)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        # 12,000 games by 1000 rounds would take 96 MB even at 8 bytes each.
+        assert peak < 12e6
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"rounds_at_once": 1},
+        {"rounds_at_once": 7, "steps_at_once": 5},
+        {"threads": 2},
+        {"threads": 3, "rounds_at_once": 4, "steps_at_once": 1000},
+    ],
+)
+def test_blocks_and_threads_change_nothing(clustered, layout):
+    games = simulated_games(20, tie_share=0.2, clustered=clustered)
+    whole = elo_samples(games, 40, EloParameters(), seed=3)
+    assert elo_samples(games, 40, EloParameters(), seed=3, **layout) == pytest.approx(whole, abs=1e-9)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_more_rounds_begin_with_the_same_rounds(clustered):
+    games = simulated_games(6, clustered=clustered)
+    few, many = bootstrap(games, rounds=10), bootstrap(games, rounds=30)
+    assert many.samples[:10] == pytest.approx(few.samples, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)),
+    st.permutations(range(CONTESTANTS)),
+)
+def test_numbering_contestants_otherwise_changes_nothing(games, numbers):
+    renamed = np.array(numbers)
+    other = make_games(renamed[games.a], renamed[games.b], games.score, CONTESTANTS, cluster=games.cluster)
+    expected = bootstrap(games, rounds=5).samples
+    assert bootstrap(other, rounds=5).samples[:, renamed] == pytest.approx(expected, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(small_games())
+def test_a_game_seen_from_the_other_side_is_the_same_game(games):
+    turned = make_games(games.b, games.a, 1 - games.score, CONTESTANTS)
+    assert np.array_equal(bootstrap(turned, rounds=5).samples, bootstrap(games, rounds=5).samples)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)))
+def test_points_are_neither_made_nor_lost(games):
+    assert bootstrap(games, rounds=5).samples.mean(axis=1) == pytest.approx(np.full(5, 1000.0), abs=1e-9)
+
+
+class TestResamplingPrompts:
+    SIZES = (1, 4, 2, 7, 1, 3)
+
+    def pools(self, rounds):
+        """Game numbers played in each round; every game is its own outcome here."""
+        cluster = np.repeat(np.arange(len(self.SIZES)), self.SIZES)
+        games = np.arange(len(cluster), dtype=np.uint16)
+        blocks = cluster_steps(games, group_by_cluster(cluster), 11, np.arange(rounds), 5, no_game=999)
+        steps = np.concatenate(list(blocks))
+        return cluster, [column[column != 999].tolist() for column in steps.T]
+
+    def test_whole_clusters_are_drawn_as_often_as_there_are_clusters(self):
+        cluster, pools = self.pools(50)
+        for number, pool in enumerate(pools):
+            drawn = cluster_draws(11, number, len(self.SIZES))
+            expected = [game for c in drawn for game in np.flatnonzero(cluster == c)]
+            assert sorted(pool) == sorted(expected)
+
+    def test_the_games_of_a_pool_stand_in_random_order(self):
+        _, pools = self.pools(4000)
+        # Relative place, 0 to 1, at which a game is played: on average the middle, whatever the game.
+        places = {}
+        for pool in pools:
+            for place, game in enumerate(pool):
+                places.setdefault(game, []).append((place + 0.5) / len(pool))
+        means = [np.mean(found) for found in places.values()]
+        assert len(means) == sum(self.SIZES)
+        assert means == pytest.approx(np.full(len(means), 0.5), abs=0.03)
+
+    def test_the_number_of_clusters_is_reported(self):
+        assert bootstrap(simulated_games(9, clustered=True), rounds=2).clusters == 9
+
+    def test_one_cluster_gives_all_its_games_in_every_round(self):
+        games = make_games([0, 0, 1], [1, 2, 2], [1, 1, 1], 3, cluster=[5, 5, 5])
+        assert (bootstrap(games, rounds=20).samples[:, 0] > 1000).all()
+
+    def test_prompts_that_raters_share_widen_the_interval_at_small_k(self):
+        games = simulated_games(60, raters=4, prompt_effect=250.0, clustered=True, seed=2)
+        by_game = bootstrap_elo(games.a, games.b, games.score, 4, rounds=300, k=1.0)
+        by_prompt = bootstrap(games, rounds=300, k=1.0)
+        assert half_width(by_prompt.samples, 95) > 1.2 * half_width(by_game.samples, 95)
+
+
+class TestThePublishedStudy:
+    """327 prompts, four models, every pair once, K=32: intervals as wide as those published."""
+
+    def widths(self, interval, *, clustered=False, tie_share=0.0, k=32.0):
+        sets = [simulated_games(seed=s, clustered=clustered, tie_share=tie_share) for s in range(3)]
+        return np.mean([half_width(bootstrap(games, k=k).samples, interval) for games in sets])
+
+    def test_from_the_5th_to_the_95th_percentile(self):
+        assert 72 <= self.widths(90) <= 83
+
+    def test_from_the_2_5th_to_the_97_5th_percentile(self):
+        assert 86 <= self.widths(95) <= 98
+
+    def test_resampling_prompts_changes_little_with_one_rater(self):
+        assert 72 <= self.widths(90, clustered=True) <= 83
+
+    def test_ties_narrow_it(self):
+        assert 60 <= self.widths(90, tie_share=0.22) <= 71
+
+    def test_k_decides_the_width(self):
+        assert 22 <= self.widths(90, k=4.0) <= 30
+
+    def test_the_medians_find_the_true_ratings(self):
+        medians = [np.median(bootstrap(simulated_games(seed=s)).samples, axis=0) for s in range(3)]
+        assert np.mean(medians, axis=0) == pytest.approx(np.array(PUBLISHED), abs=20)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rounds": 0}, "rounds is 0"),
+        ({"threads": 0}, "threads is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"backend": "cuda"}, "no backend 'cuda'; choose one of numpy"),
+        ({"k": 0}, "k is 0"),
+    ],
+)
+def test_it_refuses_parameters_out_of_range(options, message):
+    with pytest.raises(ParameterError, match=message):
+        bootstrap_elo([0], [1], [1], 2, **options)
+
+
+def test_it_refuses_no_games():
+    with pytest.raises(NoGamesError):
+        bootstrap_elo([], [], [], 2)

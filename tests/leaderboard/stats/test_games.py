@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+
+from arena import scales
+from leaderboard.stats import errors
+from leaderboard.stats.games import TIE_BAND, games_from_ratings, make_games, names_of
+
+
+def reduce(ratings, points, *, ties):
+    n = len(ratings)
+    return games_from_ratings([0] * n, [1] * n, ratings, points, ties=ties, contestants=2)
+
+
+class TestRatingsToGames:
+    @pytest.mark.parametrize(
+        ("points", "ties", "score", "left_out"),
+        [
+            (8, True, [1, 1, 1, 0.5, 0.5, 0, 0, 0], 0),
+            (8, False, [1, 1, 1, 1, 0, 0, 0, 0], 0),
+            (5, True, [1, 1, 0.5, 0, 0], 0),
+            (5, False, [1, 1, 0, 0], 1),
+            (3, True, [1, 0.5, 0], 0),
+            (3, False, [1, 0], 1),
+            (2, True, [1, 0], 0),
+            (2, False, [1, 0], 0),
+        ],
+    )
+    def test_every_rating_of_every_scale(self, points, ties, score, left_out):
+        games = reduce(list(range(1, points + 1)), points, ties=ties)
+        assert games.score.tolist() == score
+        assert games.left_out == left_out
+
+    @pytest.mark.parametrize("points", scales.POINTS)
+    @pytest.mark.parametrize("ties", [True, False])
+    def test_it_agrees_with_the_scale_of_the_arena(self, points, ties):
+        ratings = range(1, points + 1)
+        expected = [scales.score(rating, points, ties=ties) for rating in ratings]
+        assert reduce(list(ratings), points, ties=ties).score.tolist() == [
+            s for s in expected if s is not None
+        ]
+        assert TIE_BAND == scales.TIE_BAND
+
+    def test_each_rating_may_have_its_own_scale(self):
+        games = reduce([2, 2, 2, 2], [2, 3, 5, 8], ties=True)
+        assert games.score.tolist() == [0, 0.5, 1, 1]
+
+    def test_left_out_ratings_take_their_cluster_along(self):
+        games = games_from_ratings(
+            [0, 0, 1], [1, 1, 2], [1, 2, 3], 3, ties=False, contestants=3, cluster=["x", "y", "z"]
+        )
+        assert (games.a.tolist(), games.cluster.tolist(), games.clusters) == ([0, 1], [0, 1], 2)
+
+    def test_all_left_out_is_no_game(self):
+        games = reduce([2, 2], 3, ties=False)
+        assert (len(games), games.left_out) == (0, 2)
+
+    @pytest.mark.parametrize(
+        ("ratings", "points", "message"),
+        [
+            ([1, 9], 8, r"rating\[1\] is 9, outside the scale 1-8"),
+            ([0], 8, r"rating\[0\] is 0, outside the scale 1-8"),
+            ([1], 7, r"points\[0\] is 7; there are scales of 2, 3, 5 and 8 points"),
+            ([1.5], 8, "rating must hold whole numbers"),
+            ([float("nan")], 8, "rating must hold whole numbers"),
+            ([True], 8, "rating must hold whole numbers"),
+            (["4"], 8, "rating must hold whole numbers"),
+        ],
+    )
+    def test_it_refuses_ratings_off_the_scale(self, ratings, points, message):
+        with pytest.raises(errors.RatingError, match=message):
+            reduce(ratings, points, ties=True)
+
+
+class TestTheGate:
+    @pytest.mark.parametrize(
+        ("a", "b", "score", "error", "message"),
+        [
+            ([0, 1], [1, 0], [1], errors.LengthMismatchError, "a has 2, b has 2, score has 1"),
+            (
+                [0, 3],
+                [1, 1],
+                [1, 1],
+                errors.ContestantNumberError,
+                r"a\[1\] is 3, outside the contestants 0..2",
+            ),
+            ([0, 0], [1, -1], [1, 1], errors.ContestantNumberError, r"b\[1\] is -1"),
+            ([0.5], [1], [1], errors.ContestantNumberError, "a must hold whole numbers"),
+            ([0, 2], [1, 2], [1, 1], errors.SelfComparisonError, "game 1 compares contestant 2 with itself"),
+            ([0], [1], [0.7], errors.ScoreError, r"score\[0\] is 0.7, not 0, 0.5 or 1"),
+            ([0], [1], [float("nan")], errors.ScoreError, r"score\[0\] is nan"),
+        ],
+    )
+    def test_it_names_the_first_bad_position(self, a, b, score, error, message):
+        with pytest.raises(error, match=message):
+            make_games(a, b, score, 3)
+
+    def test_every_error_is_a_value_error(self):
+        with pytest.raises(ValueError, match="itself"):
+            make_games([0], [0], [1], 1)
+
+    def test_a_game_without_a_cluster_is_refused(self):
+        with pytest.raises(errors.ClusterError, match=r"cluster\[1\] is NaN"):
+            make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1.0, np.nan])
+
+    def test_clusters_of_another_length_are_refused(self):
+        with pytest.raises(errors.LengthMismatchError, match="a has 2, cluster has 1"):
+            make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1])
+
+    def test_clusters_are_renumbered_without_gaps(self):
+        games = make_games([0, 0, 0], [1, 1, 1], [1, 1, 1], 2, cluster=[70, 3, 70])
+        assert games.cluster.tolist() == [1, 0, 1]
+
+    def test_the_callers_array_is_not_shared(self):
+        score = np.array([1.0])
+        games = make_games([0], [1], score, 2)
+        score[0] = 0.0
+        assert games.score.tolist() == [1.0]
+
+
+class TestNames:
+    def test_one_for_each_contestant(self):
+        with pytest.raises(errors.LengthMismatchError, match="3 contestants but 2 names"):
+            names_of(["x", "y"], 3)
+
+    def test_none_twice(self):
+        with pytest.raises(errors.ContestantNumberError, match="two contestants are named 'x'"):
+            names_of(["x", "y", "x"], 3)
