@@ -1,0 +1,233 @@
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+ROOT = Path(__file__).parents[2]
+
+
+def rank(*arguments):
+    out = StringIO()
+    call_command("rank", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def rank_json(*arguments):
+    return json.loads(rank(*arguments, "--format", "json"))
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "votes.csv"
+    rows = ["alpha,beta,model_a,p1", "alpha,beta,tie,p2", "beta,gamma,model_b,p2", "gamma,alpha,model_a,p3"]
+    path.write_text("\n".join(["model_a,model_b,winner,prompt", *rows]))
+    return path
+
+
+@pytest.mark.parametrize("name", ["food", "simple"])
+class TestGoldenScores:
+    def golden(self, folder, name, algorithm):
+        with (folder / "evalica" / f"{name}-golden.csv").open(newline="") as file:
+            return {
+                row["item"]: float(row["score"])
+                for row in csv.DictReader(file)
+                if row["algorithm"] == algorithm
+            }
+
+    def test_sequential_elo(self, reference_data, name):
+        found = rank_json(reference_data / "evalica" / f"{name}.csv", "--k", 4, "--no-bootstrap")
+        golden = self.golden(reference_data, name, "elo")
+        ratings = {row["contestant"]: row["rating"] for row in found["standings"]}
+        # JSON is rounded to 1e-6; the unrounded ratings are compared below.
+        assert ratings == pytest.approx(golden, abs=5.1e-7)
+        assert [row["rank"] for row in found["standings"]] == [1, 2, 3, 4, 5]
+
+    def test_sequential_elo_before_rounding(self, reference_data, name):
+        from leaderboard.stats import EloParameters, Method, rank_games
+        from leaderboard.votes import read_votes
+
+        votes = read_votes(reference_data / "evalica" / f"{name}.csv")
+        method = Method(rounds=None, elo=EloParameters(k=4))
+        standings = rank_games(votes.games(ties=True), votes.names, method)
+        golden = self.golden(reference_data, name, "elo")
+        assert {row.contestant: row.rating for row in standings.standings} == pytest.approx(golden, abs=1e-9)
+
+    @pytest.mark.parametrize("bootstrap", [(), ("--no-bootstrap",)])
+    def test_bradley_terry(self, reference_data, name, bootstrap):
+        found = rank_json(
+            reference_data / "evalica" / f"{name}.csv", "--method", "bradley-terry", "--rounds", 5, *bootstrap
+        )
+        golden = {
+            item: 400 * math.log10(score)
+            for item, score in self.golden(reference_data, name, "bradley_terry").items()
+        }
+        centre = sum(golden.values()) / len(golden)
+        expected = {item: 1000 + score - centre for item, score in golden.items()}
+        assert {row["contestant"]: row["rating"] for row in found["standings"]} == pytest.approx(
+            expected, abs=0.01
+        )
+        assert found["parameters"]["prior_games"] == 0
+
+
+class TestJson:
+    def test_the_contract(self, votes):
+        found = rank_json(votes, "--rounds", 20)
+        assert {"method", "parameters", "games", "left_out", "standings"} <= found.keys()
+        keys = {"contestant", "rating", "low", "high", "rank", "games", "wins", "losses", "ties"}
+        assert all(keys <= row.keys() for row in found["standings"])
+        assert (found["method"], found["games"], found["left_out"]) == ("elo", 4, 0)
+        assert all(row["low"] <= row["rating"] <= row["high"] for row in found["standings"])
+
+    def test_the_defaults(self, votes):
+        used = rank_json(votes)["parameters"]
+        assert (used["ties"], used["k"], used["rounds"], used["seed"], used["interval"]) == (
+            "on",
+            32,
+            1000,
+            0,
+            95,
+        )
+
+    def test_prompts_are_resampled_where_the_file_has_them(self, votes):
+        used = rank_json(votes, "--rounds", 3)["parameters"]
+        assert (used["resample"], used["clusters"]) == ("prompts", 3)
+
+    def test_games_are_resampled_where_it_has_none(self, tmp_path):
+        path = tmp_path / "votes.jsonl"
+        path.write_text('{"left": "x", "right": "y", "winner": "left"}')
+        assert rank_json(path, "--rounds", 3)["parameters"]["resample"] == "games"
+
+    def test_without_bootstrap_there_are_no_bounds(self, votes):
+        found = rank_json(votes, "--no-bootstrap")
+        assert [(row["low"], row["high"]) for row in found["standings"]] == [(None, None)] * 3
+
+    def test_ties_off_leaves_them_out_and_counts_them(self, votes):
+        found = rank_json(votes, "--ties", "off", "--no-bootstrap")
+        assert (found["games"], found["left_out"], found["parameters"]["ties"]) == (3, 1, "off")
+
+    def test_the_interval_is_a_central_level(self, votes):
+        wide = rank_json(votes, "--interval", 95)["standings"][0]
+        narrow = rank_json(votes, "--interval", 90)["standings"][0]
+        assert (narrow["low"], narrow["high"]) == (wide["quantiles"]["5"], wide["quantiles"]["95"])
+
+    def test_the_seed_decides(self, votes):
+        assert rank(votes, "--format", "json") == rank(votes, "--format", "json", "--seed", 0)
+        assert rank(votes, "--format", "json") != rank(votes, "--format", "json", "--seed", 1)
+
+
+class TestTable:
+    def test_it_shows_uncertainty_and_n(self, votes):
+        text = rank(votes, "--rounds", 50)
+        first_line = text.splitlines()[0]
+        assert first_line.startswith("Elo with K=32")
+        assert (
+            "central 95 % interval of 50 rounds resampling 3 prompts, seed 0. 4 games, 0 left out"
+            in first_line
+        )
+        assert " to " in next(line for line in text.splitlines() if "gamma" in line)
+        assert "Warning: Elo with K=32 needs about 65 games" in text
+
+    def test_columns_line_up(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner\n文字,a-long-name,left\na-long-name,文字,left\n")
+        # On a terminal each of the two characters is as wide as two letters.
+        rows = [line.replace("文字", "wide") for line in rank(path, "--no-bootstrap").splitlines()]
+        ends = {
+            row.index(rating) + len(rating)
+            for row in rows
+            for rating in ("1001.5", " 998.5")
+            if rating in row
+        }
+        assert len(ends) == 1
+
+    def test_a_name_cannot_move_the_cursor(self, tmp_path):
+        path = tmp_path / "votes.jsonl"
+        path.write_text(json.dumps({"left": "\x1b[2Jx\ud800", "right": "y\u202e\nz", "winner": "tie"}))
+        text = rank(path, "--no-bootstrap")
+        assert "?[2Jx?" in text
+        assert "y??z" in text
+
+    def test_groups_stand_apart(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner\na,b,left\nc,d,left\n")
+        text = rank(path, "--rounds", 2)
+        assert "Group 1 of 2" in text
+        assert "2 groups that never met (a, b; c, d)" in text
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
+            (["--method", "glicko"], "--method is 'glicko'; choose one of elo, bradley-terry."),
+            (["--format", "xml"], "--format is 'xml'; choose one of table, json."),
+            (["--k", "0"], "--k is 0.0; it must be a positive number."),
+            (["--k", "much"], "--k is 'much'; it must be a number."),
+            (["--k", "nan"], "--k is nan; it must be a positive number."),
+            (["--rounds", "0"], "--rounds is 0; it must be at least 1."),
+            (["--rounds", "1.5"], "--rounds is '1.5'; it must be a whole number."),
+            (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
+            (["--interval", "100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
+        ],
+    )
+    def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
+        with pytest.raises(CommandError) as caught:
+            rank(votes, *arguments)
+        assert str(caught.value) == message
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("", "the file holds no votes."),
+            ("left,right,winner\nx,x,left\n", "'x' is the only contestant; a ranking needs at least two."),
+            ("left,right,winner\nx,y,draw\n", "line 2: unknown winner 'draw'; known are left, tie, right."),
+        ],
+    )
+    def test_a_bad_file_is_one_sentence(self, tmp_path, content, message):
+        path = tmp_path / "votes.csv"
+        path.write_text(content)
+        with pytest.raises(CommandError) as caught:
+            rank(path)
+        assert str(caught.value) == f"{path}: {message}"
+
+    def test_nothing_left_with_ties_off(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner\nx,y,tie\n")
+        with pytest.raises(CommandError, match="all 1 comparisons took no side with ties off"):
+            rank(path, "--ties", "off")
+
+
+class TestTheProcess:
+    def run(self, *arguments):
+        environment = {**os.environ, "DATABASE_URL": "sqlite:////nonexistent/folder/arena.sqlite3"}
+        return subprocess.run(
+            [sys.executable, "manage.py", "rank", *map(str, arguments)],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def test_it_needs_no_database(self, votes):
+        done = self.run(votes, "--format", "json", "--rounds", 10)
+        assert done.returncode == 0, done.stderr
+        assert len(json.loads(done.stdout)["standings"]) == 3
+
+    def test_an_error_is_one_sentence_and_exit_code_1(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("model_a,model_b,winner\nx,y,model_a\nx,y,nobody\n")
+        done = self.run(path)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert f"{path}: line 3: unknown winner 'nobody'" in done.stderr
+        assert "Traceback" not in done.stderr

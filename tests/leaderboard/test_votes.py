@@ -1,0 +1,198 @@
+import json
+
+import pytest
+
+from leaderboard.votes import VoteFileError, read_votes
+
+
+@pytest.fixture
+def vote_file(tmp_path):
+    def write(content):
+        path = tmp_path / "votes"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def arena(*rows, header="model_a,model_b,winner"):
+    return "\n".join([header, *rows]) + "\n"
+
+
+class TestColumns:
+    def test_arena_names(self, vote_file):
+        rows = ("x,y,model_a", "y,x,model_b", "x,y,tie", "y,z,tie (bothbad)")
+        votes = read_votes(vote_file(arena(*rows)))
+        assert votes.names == ("x", "y", "z")
+        assert votes.first.tolist() == [0, 1, 0, 1]
+        assert votes.second.tolist() == [1, 0, 1, 2]
+        assert votes.rating.tolist() == [1, 3, 2, 2]
+        assert votes.points.tolist() == [3, 3, 3, 3]
+        assert (votes.prompt, votes.rater, len(votes)) == (None, None, 4)
+
+    def test_left_and_right(self, vote_file):
+        rows = ("x,y,left", "x,y,right", "x,y,tie")
+        votes = read_votes(vote_file(arena(*rows, header="left,right,winner")))
+        assert votes.rating.tolist() == [1, 3, 2]
+
+    def test_ratings_with_their_scale(self, vote_file):
+        rows = ("x,y,4,8", "x,y,2,2", "x,y,3.0,5")
+        votes = read_votes(vote_file(arena(*rows, header="model_a,model_b,rating,points")))
+        assert votes.rating.tolist() == [4, 2, 3]
+        assert votes.points.tolist() == [8, 2, 5]
+
+    def test_a_rating_says_more_than_a_winner(self, vote_file):
+        text = arena("x,y,model_a,7,8", header="model_a,model_b,winner,rating,points")
+        assert read_votes(vote_file(text)).rating.tolist() == [7]
+
+    def test_prompt_and_rater_are_read_and_further_columns_ignored(self, vote_file):
+        text = arena(
+            "en,p1,x,y,tie,ann", "de,,x,y,tie,", header="language,prompt,model_a,model_b,winner,rater"
+        )
+        votes = read_votes(vote_file(text))
+        assert votes.prompt == ("p1", "")
+        assert votes.rater == ("ann", "")
+
+    def test_a_column_without_any_value_is_absent(self, vote_file):
+        assert read_votes(vote_file(arena("x,y,tie,", header="model_a,model_b,winner,prompt"))).prompt is None
+
+
+class TestFormats:
+    ROWS = (
+        {"left": "x", "right": "y", "winner": "left", "prompt": 7},
+        {"left": "y", "right": 3, "winner": "tie"},
+    )
+
+    def test_json_lines(self, vote_file):
+        text = "\n\n".join(json.dumps(row) for row in self.ROWS)
+        votes = read_votes(vote_file(text))
+        assert votes.names == ("3", "x", "y")
+        assert votes.prompt == ("7", "")
+
+    def test_a_json_array(self, vote_file):
+        votes = read_votes(vote_file("\n " + json.dumps(self.ROWS)))
+        assert votes.rating.tolist() == [1, 2]
+
+    def test_a_byte_order_mark_and_windows_line_ends(self, vote_file):
+        content = b"\xef\xbb\xbf" + arena("x,y,tie", "", "é,y,model_a").replace("\n", "\r\n").encode()
+        assert read_votes(vote_file(content)).names == ("x", "y", "é")
+
+    def test_a_quoted_field_may_hold_commas_and_line_ends(self, vote_file):
+        assert read_votes(vote_file(arena('"x, large","y\nz",tie'))).names == ("x, large", "y\nz")
+
+    def test_an_ignored_column_may_be_long(self, vote_file):
+        text = arena(f"x,y,tie,{'w' * 300_000}", header="model_a,model_b,winner,conversation")
+        assert len(read_votes(vote_file(text))) == 1
+
+    def test_white_space_around_values_does_not_count(self, vote_file):
+        assert read_votes(vote_file(arena(" x , y , tie ", header="model_a, model_b, winner"))).names == (
+            "x",
+            "y",
+        )
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("", "the file holds no votes"),
+            (b"\xef\xbb\xbf \r\n", "the file holds no votes"),
+            ("[]", "the file holds no votes"),
+            ("model_a,model_b,winner\n", "the file holds no votes"),
+            (
+                arena("x,y,tie", "x,y,model_c"),
+                "line 3: unknown winner 'model_c'; known are model_a, tie, tie",
+            ),
+            (arena("x,y,Tie"), "line 2: unknown winner 'Tie'"),
+            (arena("x,y,left"), "line 2: unknown winner 'left'"),
+            (
+                arena("x,y,model_a", header="left,right,winner"),
+                "line 2: unknown winner 'model_a'; known are left",
+            ),
+            (arena("x,y,"), "line 2: the winner is missing"),
+            (arena(",y,tie"), "line 2: the model_a is missing"),
+            (arena('"a\nb",y,tie', "x,y,draw"), "line 4: unknown winner 'draw'"),
+            (arena("x,y"), "line 2: there are 2 fields but 3 columns"),
+            (arena("x,y,tie,z"), "line 2: there are 4 fields but 3 columns"),
+            (arena('x,y,"tie'), "line 2: not valid CSV"),
+            (
+                arena("x,y,tie,tie", header="model_a,model_b,winner,winner"),
+                "the column 'winner' appears twice",
+            ),
+            (arena("x,y,5", header="model_a,model_b,rating"), "found 'model_a', 'model_b', 'rating'"),
+            (arena("x,y", header="first,second"), "the columns must be model_a, model_b, winner, or left"),
+            (arena("x,x,tie", "x,x,model_a"), "'x' is the only contestant; a ranking needs at least two"),
+            (arena("x,y,tie", "y,y,tie"), "line 3: 'y' is compared with itself"),
+            (
+                arena("x,y,9,8", header="model_a,model_b,rating,points"),
+                "line 2: the rating 9 is outside the scale 1-8",
+            ),
+            (arena("x,y,0,8", header="model_a,model_b,rating,points"), "line 2: the rating 0 is outside"),
+            (
+                arena("x,y,1,7", header="model_a,model_b,rating,points"),
+                "line 2: there is no scale of 7 points",
+            ),
+            (
+                arena("x,y,4.5,8", header="model_a,model_b,rating,points"),
+                "the rating '4.5' is not a whole number",
+            ),
+            (
+                arena("x,y,nan,8", header="model_a,model_b,rating,points"),
+                "the rating 'nan' is not a whole number",
+            ),
+            (arena("x,y,,8", header="model_a,model_b,rating,points"), "line 2: the rating is missing"),
+            (b"model_a,model_b,winner\nx,y,tie\n\xff,y,tie\n", "line 3: the text is not UTF-8"),
+            ('{"left": "x"', "line 1: not valid JSON"),
+            ('{"left": "x", "right": "y", "winner": "tie"}\n[1]\n', "line 2: not a JSON object"),
+            ('[{"left": "x", "right": "y", "winner": "tie"}, 3]', "item 2: not a JSON object"),
+            ('[{"left": "x", "right": "y", "winner": "tie"},\n {]', "line 2: not valid JSON"),
+            (
+                '[{"left": "x", "right": ["y"], "winner": "tie"}]',
+                "item 1: the right must be a text or a number",
+            ),
+            (
+                '[{"left": true, "right": "y", "winner": "tie"}]',
+                "item 1: the left must be a text or a number",
+            ),
+            ("[" * 100_000, "line 1: not valid JSON"),
+            ('[{"left": ' + "9" * 5000 + "}]", "line 1: not valid JSON"),
+        ],
+    )
+    def test_one_sentence_with_the_place(self, vote_file, content, message):
+        with pytest.raises(VoteFileError, match=message) as caught:
+            read_votes(vote_file(content))
+        assert "\n" not in str(caught.value)
+
+    def test_the_file_is_named(self, vote_file):
+        path = vote_file("")
+        with pytest.raises(VoteFileError) as caught:
+            read_votes(path)
+        assert str(caught.value).startswith(f"{path}: ")
+
+    def test_a_file_that_is_not_there(self, tmp_path):
+        with pytest.raises(VoteFileError, match=r"absent.csv: cannot be read \(No such file"):
+            read_votes(tmp_path / "absent.csv")
+
+    def test_a_folder(self, tmp_path):
+        with pytest.raises(VoteFileError, match=r"cannot be read \(Is a directory\)"):
+            read_votes(tmp_path)
+
+    def test_a_long_literal_is_cut(self, vote_file):
+        with pytest.raises(VoteFileError) as caught:
+            read_votes(vote_file(arena(f"x,y,{'w' * 5000}")))
+        assert len(str(caught.value)) < 400
+
+
+class TestGames:
+    def test_ties_off_leaves_the_middle_out(self, vote_file):
+        games = read_votes(vote_file(arena("x,y,tie", "x,y,model_b"))).games(ties=False)
+        assert (games.score.tolist(), games.left_out) == ([0], 1)
+
+    def test_ties_on_counts_half(self, vote_file):
+        games = read_votes(vote_file(arena("x,y,tie", "x,y,model_b"))).games(ties=True)
+        assert (games.score.tolist(), games.left_out, games.cluster) == ([0.5, 0], 0, None)
+
+    def test_prompts_are_clusters_and_votes_without_one_stand_alone(self, vote_file):
+        rows = ("p,x,y,tie", ",x,y,tie", "p,y,x,tie", ",x,y,tie", "2,x,y,tie")
+        games = read_votes(vote_file(arena(*rows, header="prompt,model_a,model_b,winner"))).games(ties=True)
+        assert games.cluster.tolist() == [0, 1, 0, 2, 3]
