@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "django_htmx",
+    "ninja",
     "arena",
     "judging",
     "leaderboard",
@@ -124,8 +125,14 @@ CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0)
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
-SWEEPS = ["arena.services.expire_lapsed"]
-EMBEDDED_START: list[str] = []
+SWEEPS = ["arena.services.expire_lapsed", "judging.services.sweep"]
+EMBEDDED_START: list[str] = ["judging.services.abandon_orphans"]
+
+# --- Judges ------------------------------------------------------------------------------------------------
+JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5)
+JUDGE_RETRY_SECONDS = env.float("JUDGE_RETRY_SECONDS", 2.0)  # before the second attempt; doubled for each more
+JUDGE_RETRY_MAX_SECONDS = env.float("JUDGE_RETRY_MAX_SECONDS", 300.0)
+JUDGE_QUEUE_AHEAD = env.int("JUDGE_QUEUE_AHEAD", 64)  # messages of one run that are under way at a time
 
 # --- People ------------------------------------------------------------------------------------------------
 LEASE_MINUTES = env.int("LEASE_MINUTES", 30)

@@ -126,3 +126,13 @@ def make_small_study(prompts: int = 2, contestants: int = 3, **overrides: Any) -
 def make_group(**overrides: Any) -> RaterGroup:
     number = next(_numbers)
     return RaterGroup.objects.create(**{"slug": f"group-{number}", "name": f"Group {number}", **overrides})
+
+
+def make_judge(**overrides: Any) -> Any:
+    """A judge that asks an endpoint; config fields as in judging.services.JudgeConfig."""
+    from judging.services import JudgeConfig, create_judge
+
+    number = next(_numbers)
+    slug, name = overrides.pop("slug", f"judge-{number}"), overrides.pop("name", f"Judge {number}")
+    defaults = {"model": "loopback", "base_url": "http://127.0.0.1:9/v1", "timeout": 5.0}
+    return create_judge(slug, name, JudgeConfig(**{**defaults, **overrides}))

@@ -1,3 +1,55 @@
-from django.urls import URLPattern
+"""API v1: its one NinjaAPI, its error replies, and its routes. Other apps' routers are named as strings."""
 
-urlpatterns: list[URLPattern] = []
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from arena.api.auth import BearerAuth
+
+api = NinjaAPI(
+    title="Likert Arena",
+    version="1",
+    description="Submit comparisons as a rater; start and watch judge runs as an operator.",
+    urls_namespace="api-v1",
+    auth=BearerAuth(),
+)
+api.add_router("/comparisons", "arena.api.views.router")
+api.add_router("/judge-runs", "judging.api.router")
+
+
+@api.exception_handler(ValidationError)
+def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    """422 with the first thing that is wrong: which field, and why."""
+    first = error.errors[0]
+    place = [str(part) for part in first["loc"] if part not in ("body", "given", "path", "query")]
+    field = ".".join(place) or None
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return api.create_response(
+        request, {"detail": f"{field or 'body'}: {message}", "field": field}, status=422
+    )
+
+
+@api.exception_handler(HttpError)
+def refused(request: HttpRequest, error: HttpError) -> HttpResponse:
+    """Any other refusal as a sentence."""
+    return api.create_response(request, {"detail": str(error), "field": None}, status=error.status_code)
+
+
+@api.exception_handler(Http404)
+def missing(request: HttpRequest, error: Http404) -> HttpResponse:
+    """404 as a sentence."""
+    return api.create_response(request, {"detail": "There is no such thing here.", "field": None}, status=404)
+
+
+@api.exception_handler(RequestDataTooBig)
+def too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    """413 for a body over Django's limit."""
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    detail = f"The body of a request may have at most {limit} bytes."
+    return api.create_response(request, {"detail": detail, "field": None}, status=413)
+
+
+urlpatterns = [path("", api.urls)]

@@ -1,0 +1,116 @@
+"""Any OpenAI-compatible endpoint, asked through the official client. It checks every reply.
+
+The client's own retries are off: they would send requests that nobody records.
+"""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from judging.llm.client import NoReplyError, Reply, Request, storable
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+NOT_RETRYABLE = frozenset({400, 401, 402, 403, 404, 405, 410, 413, 422})
+"""HTTP errors that the same request would meet again."""
+
+LONGEST_ERROR = 500
+"""Characters of an error message that are kept."""
+
+
+class OpenAIClient:
+    """Asks one endpoint with one key."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self._api_key = api_key
+        self._client = connect(base_url, api_key)
+
+    def ask(self, request: Request) -> Reply:
+        """See judging.llm.client.Client."""
+        import httpx2
+        import openai
+
+        try:
+            completion = self._client.chat.completions.create(**arguments(request))
+        except openai.APITimeoutError as error:
+            raise NoReplyError("timeout", f"no reply within {request.timeout:g} s") from error
+        except openai.APIStatusError as error:
+            raise self._status_error(error) from error
+        except openai.APIConnectionError as error:
+            raise NoReplyError("connection", self._clean(error.__cause__ or error)) from error
+        except httpx2.HTTPError as error:
+            raise NoReplyError("connection", self._clean(error)) from error
+        except (openai.OpenAIError, ValueError) as error:
+            raise NoReplyError("malformed", f"the reply is not valid JSON: {self._clean(error)}") from error
+        return checked(completion)
+
+    def _status_error(self, error: Any) -> NoReplyError:
+        status = error.status_code
+        kind = "rate_limited" if status == 429 else f"http_{status}"
+        return NoReplyError(
+            kind,
+            self._clean(error),
+            retryable=status not in NOT_RETRYABLE,
+            retry_after=error.response.headers.get("retry-after", ""),
+        )
+
+    def _clean(self, error: BaseException) -> str:
+        """The error in words, without the key, which endpoints like to repeat."""
+        return storable(str(error).replace(self._api_key, "[key]"))[:LONGEST_ERROR]
+
+
+@lru_cache(maxsize=32)
+def connect(base_url: str, api_key: str) -> "OpenAI":
+    """One client per endpoint and key in this process, so that connections are reused. Thread-safe."""
+    from openai import OpenAI
+
+    return OpenAI(base_url=base_url, api_key=api_key, max_retries=0)
+
+
+def arguments(request: Request) -> dict[str, Any]:
+    """The request as arguments of ``chat.completions.create``; options go into the body as they are."""
+    given = {"max_tokens": request.max_tokens, "temperature": request.temperature}
+    return {
+        "model": request.model,
+        "messages": list(request.messages),
+        "timeout": request.timeout,
+        "extra_body": dict(request.options) or None,
+        **{name: value for name, value in given.items() if value is not None},
+    }
+
+
+def checked(completion: Any) -> Reply:
+    """The reply of a chat completion; raises NoReplyError where it is something else.
+
+    The client returns a plain string for a page of HTML and leaves out missing fields without a word, so
+    nothing is taken for granted.
+    """
+    if isinstance(completion, str | bytes | None):
+        raise NoReplyError("malformed", "the endpoint sent text instead of a chat completion")
+    choices = getattr(completion, "choices", None)
+    if not isinstance(choices, list) or not choices:
+        raise NoReplyError("malformed", "the reply has no choices")
+    message = getattr(choices[0], "message", None)
+    if message is None:
+        raise NoReplyError("malformed", "the reply's first choice has no message")
+    content = getattr(message, "content", None)
+    if content is not None and not isinstance(content, str):
+        raise NoReplyError("malformed", "the content of the reply is not a text")
+    usage = getattr(completion, "usage", None)
+    return Reply(
+        text=storable(content or ""),
+        refusal=_text(getattr(message, "refusal", None)),
+        finish_reason=_text(getattr(choices[0], "finish_reason", None))[:50],
+        model=_text(getattr(completion, "model", None))[:200],
+        prompt_tokens=_count(getattr(usage, "prompt_tokens", None)),
+        completion_tokens=_count(getattr(usage, "completion_tokens", None)),
+    )
+
+
+def _text(value: object) -> str:
+    return storable(value) if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int | None:
+    """A number of tokens, if it is one that can be stored."""
+    return value if isinstance(value, int) and 0 <= value < 2**31 else None

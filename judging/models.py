@@ -1,0 +1,250 @@
+"""LLM raters, their runs over studies, and every single call they make."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from arena import scales
+from arena.models import Assignment, Comparison, Rater, Study
+from judging.protocols import PROTOCOLS
+from judging.querysets import JudgeCallQuerySet, JudgeRunQuerySet
+
+
+class Judge(models.Model):
+    """An LLM rater: model, endpoint, protocol, answer scale and sampling options. It never holds a key."""
+
+    class Provider(models.TextChoices):
+        OPENAI = "openai", "OpenAI-compatible endpoint"
+        SIMULATED = "simulated", "Simulated (demo study only)"
+
+    rater = models.OneToOneField(Rater, models.PROTECT, related_name="judge")
+    provider = models.CharField(max_length=10, choices=Provider, default=Provider.OPENAI)
+    model = models.CharField(max_length=200, help_text="Name of the model as the endpoint knows it.")
+    base_url = models.URLField(
+        "base URL",
+        max_length=500,
+        blank=True,
+        help_text="Of the endpoint, up to and including /v1.",
+    )
+    api_key_env = models.CharField(
+        "key variable",
+        max_length=100,
+        blank=True,
+        help_text="Name of the environment variable that holds the key. Leave empty where none is needed.",
+    )
+    protocol = models.CharField(max_length=50, default="likert")
+    points = models.PositiveSmallIntegerField(
+        "answer scale", choices=[(points, f"{points} points") for points in scales.POINTS], default=8
+    )
+    temperature = models.FloatField(
+        null=True, blank=True, default=0, help_text="Empty: what the endpoint takes by itself."
+    )
+    max_tokens = models.PositiveIntegerField(
+        null=True, blank=True, default=1024, help_text="Longest reply in tokens, reasoning included."
+    )
+    timeout = models.FloatField(default=120, help_text="Seconds to wait for a reply.")
+    options = models.JSONField(
+        default=dict, blank=True, help_text='Further fields of the request, e.g. {"top_p": 0.9}.'
+    )
+    simulation = models.JSONField(
+        default=dict, blank=True, help_text="Of a simulated judge: noise, position_bias, strengths."
+    )
+    active = models.BooleanField(default=True, help_text="An inactive judge starts no runs.")
+    prompt_hash = models.CharField(
+        max_length=64, editable=False, help_text="Wording this judge was asked with; fixed by its first run."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["rater__name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(points__in=scales.POINTS), name="judge_points_is_a_scale"),
+            models.CheckConstraint(condition=Q(timeout__gt=0), name="judge_timeout_positive"),
+            models.CheckConstraint(
+                condition=Q(provider="simulated") | (Q(provider="openai") & ~Q(base_url="")),
+                name="judge_has_an_endpoint",
+            ),
+        ]
+
+    IDENTITY = ("provider", "model", "protocol", "points", "temperature", "options", "simulation")
+    """What makes two judges different; none of it changes once the judge has replied."""
+
+    def __str__(self) -> str:
+        return self.rater.name
+
+    @property
+    def slug(self) -> str:
+        return self.rater.slug
+
+    @property
+    def name(self) -> str:
+        return self.rater.name
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.provider == self.Provider.SIMULATED
+
+    def current_prompt_hash(self) -> str:
+        """The hash of the wording its protocol has now."""
+        return PROTOCOLS.named(self.protocol).prompt_hash(self.points)
+
+
+class JudgeRun(models.Model):
+    """One judge over one study; its size and progress are counts of rows (judging.querysets)."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Running"
+        FINISHED = "finished", "Finished"
+        CANCELLED = "cancelled", "Cancelled"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="judge_runs")
+    judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    limit = models.PositiveIntegerField(null=True, blank=True, help_text="At most so many pairs.")
+    both_orders = models.BooleanField(default=False, help_text="Ask about every pair in both orders.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    error = models.CharField(max_length=500, blank=True, help_text="Why it ended early.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JudgeRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "judge"],
+                condition=Q(state__in=["queued", "running"]),
+                name="judge_run_one_active",
+            ),
+            models.CheckConstraint(
+                condition=Q(limit__isnull=True) | Q(limit__gt=0), name="judge_run_limit_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "finished", "cancelled"]),
+                name="judge_run_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in (self.State.QUEUED, self.State.RUNNING)
+
+
+class RunAssignment(models.Model):
+    """An assignment as part of a run: when it is due and until when the queue is believed to know of it."""
+
+    run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="run_assignments")
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="run_assignments")
+    due_at = models.DateTimeField(default=timezone.now, help_text="Not to be asked before.")
+    queued_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "assignment"], name="run_assignment_unique"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["run", "queued_until"],
+                condition=Q(queued_until__isnull=False),
+                name="run_assignment_queued",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.assignment_id}"
+
+
+class JudgeCall(models.Model):
+    """One question to a model. A reply is committed here before anything else happens to it."""
+
+    class State(models.TextChoices):
+        IN_FLIGHT = "in_flight", "In flight"
+        REPLIED = "replied", "Replied"
+        FAILED = "failed", "Failed"
+        ABANDONED = "abandoned", "Abandoned"
+
+    run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="calls")
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judge_calls")
+    step = models.PositiveSmallIntegerField(default=0, help_text="Of the protocol, counted from 0.")
+    attempt = models.PositiveIntegerField(help_text="Counted from 1 over all runs.")
+    state = models.CharField(max_length=10, choices=State, default=State.IN_FLIGHT)
+    worker = models.CharField(max_length=200, help_text="The process that asked.")
+    prompt_hash = models.CharField(max_length=64)
+    messages = models.JSONField(help_text="Exactly what was sent.")
+    started_at = models.DateTimeField(default=timezone.now)
+    deadline = models.DateTimeField(help_text="After this the process that asked is taken for dead.")
+    finished_at = models.DateTimeField(null=True, blank=True)
+    latency = models.FloatField(null=True, blank=True, help_text="Seconds from sending to the reply.")
+
+    raw_reply = models.TextField(blank=True)
+    refusal = models.TextField(blank=True, help_text="Text of a separate refusal field.")
+    finish_reason = models.CharField(max_length=50, blank=True)
+    model_returned = models.CharField(max_length=200, blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+
+    error_kind = models.CharField(max_length=50, blank=True)
+    error = models.CharField(max_length=600, blank=True)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    given_up = models.BooleanField(
+        default=False,
+        help_text="The last call of this run about the assignment, which ends without an answer.",
+    )
+
+    status = models.CharField(max_length=10, choices=Comparison.Status, blank=True)
+    reason = models.CharField(max_length=20, choices=Comparison.Reason, blank=True)
+    rating = models.PositiveSmallIntegerField(null=True, blank=True)
+    submit_attempts = models.PositiveIntegerField(default=0)
+    submit_due_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JudgeCallQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "step", "attempt"], name="judge_call_attempt_once"),
+            models.UniqueConstraint(
+                fields=["assignment", "step"],
+                condition=Q(state__in=["in_flight", "replied"]),
+                name="judge_call_one_live",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["in_flight", "replied", "failed", "abandoned"]),
+                name="judge_call_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="in_flight", finished_at__isnull=True)
+                | (~Q(state="in_flight") & Q(finished_at__isnull=False)),
+                name="judge_call_finished_unless_in_flight",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state="failed") & ~Q(error_kind="")) | (~Q(state="failed")),
+                name="judge_call_failed_with_a_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(submitted_at__isnull=True) | (Q(state="replied") & ~Q(status="")),
+                name="judge_call_submitted_with_outcome",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["run", "state"]),
+            models.Index(fields=["deadline"], condition=Q(state="in_flight"), name="judge_call_in_flight"),
+            models.Index(
+                fields=["submit_due_at"],
+                condition=Q(submit_due_at__isnull=False),
+                name="judge_call_unsubmitted",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.pk}"

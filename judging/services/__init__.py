@@ -1,0 +1,20 @@
+"""Writes: judges, their runs, the calls they make, and recovery. Every door goes through here."""
+
+from judging.services.calls import judge_assignment
+from judging.services.judges import JudgeConfig, JudgeError, configure_judge, create_judge
+from judging.services.recovery import abandon_orphans, sweep
+from judging.services.runs import cancel_run, feed, plan_run, start_run
+
+__all__ = [
+    "JudgeConfig",
+    "JudgeError",
+    "abandon_orphans",
+    "cancel_run",
+    "configure_judge",
+    "create_judge",
+    "feed",
+    "judge_assignment",
+    "plan_run",
+    "start_run",
+    "sweep",
+]

@@ -1,0 +1,264 @@
+"""One assignment of a judge, from claim to submission.
+
+Order matters here: a call is committed before the model is asked, its reply before anything is done with it.
+No transaction is open while a model or the arena is asked.
+"""
+
+import logging
+import os
+import random
+import secrets
+import socket
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from arena.models import Assignment
+from judging import runner
+from judging.llm.client import Client, NoReplyError, Reply, Request
+from judging.llm.openai_client import OpenAIClient
+from judging.llm.retrying import RetryPolicy
+from judging.llm.simulated import SimulatedClient, Simulation
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.parsers import ReplyText
+from judging.protocols import PROTOCOLS
+from judging.rendering import Material
+from judging.services.submitting import submit
+
+logger = logging.getLogger(__name__)
+
+GRACE = timedelta(seconds=30)
+"""A call is taken for abandoned this long after its timeout."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Everything needed to ask about one assignment, read before any lock is taken."""
+
+    run: JudgeRun
+    assignment: Assignment
+    material: Material
+
+    @property
+    def judge(self) -> Judge:
+        return self.run.judge
+
+
+def judge_assignment(assignment_id: int) -> int | None:
+    """Do what is next for an assignment: submit its committed reply, or ask and then submit.
+
+    Harmless when called twice or too late. Returns the id of the run it worked for, None where there was
+    nothing to do.
+    """
+    replied = JudgeCall.objects.unsubmitted_of(assignment_id)
+    if replied:
+        submit(replied)
+        return replied.run_id
+    work = _work(assignment_id)
+    if work is None:
+        return None
+    call = None
+    while (call := _claim(work, after=call)) is not None:
+        if not _ask(work, call):
+            return work.run.pk
+        finished = JudgeCall.objects.unsubmitted_of(assignment_id)
+        if finished:
+            submit(finished)
+            break
+    return work.run.pk
+
+
+def _work(assignment_id: int) -> _Work | None:
+    """The assignment with its texts, if a running run wants it now."""
+    now = timezone.now()
+    wanted = RunAssignment.objects.filter(
+        assignment=assignment_id,
+        assignment__state=Assignment.State.OPEN,
+        run__state=JudgeRun.State.RUNNING,
+        run__study__closed_at=None,
+        run__judge__rater__paused_at=None,
+        due_at__lte=now,
+    )
+    row = wanted.select_related(
+        "run__judge__rater",
+        "run__study",
+        "assignment__pair__prompt",
+        "assignment__pair__first__contestant",
+        "assignment__pair__second__contestant",
+    ).first()
+    if row is None or row.assignment.pair is None:
+        return None
+    pair = row.assignment.pair
+    first, second = pair.shown(row.assignment.swapped)
+    material = Material(pair.prompt.turns, pair.prompt.input, first.turns, second.turns, row.assignment.seed)
+    return _Work(row.run, row.assignment, material)
+
+
+def _claim(work: _Work, after: JudgeCall | None) -> JudgeCall | None:
+    """Commit the next call, in flight; None where somebody else was faster or every step has its reply."""
+    judge = work.judge
+    protocol = PROTOCOLS.named(judge.protocol)
+    calls = JudgeCall.objects.filter(assignment=work.assignment)
+    replies = [_reply_text(call) for call in calls.filter(state="replied").order_by("step")]
+    messages = runner.next_messages(protocol, work.material, judge.points, replies)
+    if messages is None:
+        return None
+    now = timezone.now()
+    deadline = now + timedelta(seconds=judge.timeout) + GRACE
+    before = Assignment.State.OPEN if after is None else Assignment.State.CLAIMED
+    try:
+        with transaction.atomic():
+            claimed = Assignment.objects.filter(pk=work.assignment.pk, state=before).update(
+                state=Assignment.State.CLAIMED, leased_until=deadline
+            )
+            if not claimed:
+                return None
+            RunAssignment.objects.filter(run=work.run, assignment=work.assignment).update(queued_until=None)
+            return JudgeCall.objects.create(
+                run=work.run,
+                assignment=work.assignment,
+                step=len(replies),
+                attempt=calls.filter(step=len(replies)).count() + 1,
+                worker=this_worker(),
+                prompt_hash=protocol.prompt_hash(judge.points),
+                messages=messages,
+                started_at=now,
+                deadline=deadline,
+            )
+    except IntegrityError:  # another worker holds this step
+        return None
+
+
+def _reply_text(call: JudgeCall) -> ReplyText:
+    return ReplyText(call.raw_reply, call.finish_reason, call.refusal)
+
+
+def _ask(work: _Work, call: JudgeCall) -> bool:
+    """Ask the model and commit what came of it; whether a reply was committed."""
+    judge = work.judge
+    request = Request(
+        model=judge.model,
+        messages=call.messages,
+        timeout=judge.timeout,
+        max_tokens=judge.max_tokens,
+        temperature=judge.temperature,
+        options=judge.options,
+    )
+    started = time.monotonic()
+    try:
+        reply = _client(work).ask(request)
+    except NoReplyError as error:
+        _commit_failure(work, call, error, time.monotonic() - started)
+        return False
+    except Exception as error:
+        logger.exception("Asking %s about assignment %s failed", judge.slug, work.assignment.pk)
+        failure = NoReplyError("internal", f"{type(error).__name__} while asking the model")
+        _commit_failure(work, call, failure, time.monotonic() - started)
+        return False
+    return _commit_reply(work, call, reply, time.monotonic() - started)
+
+
+def _client(work: _Work) -> Client:
+    judge = work.judge
+    if judge.is_simulated:
+        return _simulated(work)
+    key = os.environ.get(judge.api_key_env, "") if judge.api_key_env else "none"
+    if not key:
+        raise NoReplyError(
+            "configuration", f"the environment variable {judge.api_key_env} is not set", retryable=False
+        )
+    return OpenAIClient(judge.base_url, key)
+
+
+def _simulated(work: _Work) -> Client:
+    if not work.run.study.simulated:
+        raise NoReplyError(
+            "configuration", "a simulated judge may rate simulated studies only", retryable=False
+        )
+    assert work.assignment.pair is not None  # noqa: S101 - held by _work
+    first, second = work.assignment.pair.shown(work.assignment.swapped)
+    return SimulatedClient(
+        Simulation.from_options(work.judge.simulation),
+        first.contestant.slug if first.contestant else "",
+        second.contestant.slug if second.contestant else "",
+        work.judge.points,
+        work.assignment.seed,
+    )
+
+
+def _commit_reply(work: _Work, call: JudgeCall, reply: Reply, latency: float) -> bool:
+    """Commit the reply before anything else happens to it.
+
+    A call that was taken for abandoned meanwhile keeps its late reply for the record only: the assignment may
+    be asked anew already. Returns whether the reply counts.
+    """
+    now = timezone.now()
+    is_last = call.step + 1 == len(PROTOCOLS.named(work.judge.protocol).steps)
+    received = {
+        "raw_reply": reply.text,
+        "refusal": reply.refusal,
+        "finish_reason": reply.finish_reason,
+        "model_returned": reply.model,
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "latency": latency,
+        "finished_at": now,
+    }
+    counted = JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.IN_FLIGHT).update(
+        state=JudgeCall.State.REPLIED, submit_due_at=now if is_last else None, **received
+    )
+    if not counted:
+        JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.ABANDONED).update(**received)
+    return bool(counted)
+
+
+def _commit_failure(work: _Work, call: JudgeCall, error: NoReplyError, latency: float) -> None:
+    """Commit that no reply came, and when to try again; without a next try the assignment has failed."""
+    now = timezone.now()
+    failures = JudgeCall.objects.filter(run=work.run, assignment=work.assignment, state="failed").count() + 1
+    rng = random.Random()  # noqa: S311 - jitter
+    retry_at = retry_policy().next_try(error, failures, now, rng)
+    with transaction.atomic():
+        failed = JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.IN_FLIGHT).update(
+            state=JudgeCall.State.FAILED,
+            error_kind=error.kind,
+            error=str(error)[:600],
+            latency=latency,
+            finished_at=now,
+            retry_at=retry_at,
+            given_up=retry_at is None,
+        )
+        if failed:
+            release(work.run.pk, work.assignment.pk, retry_at, now)
+
+
+def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -> None:
+    """Put a claimed assignment back, to be asked when due; with no due time it has failed."""
+    state = Assignment.State.OPEN if due_at else Assignment.State.FAILED
+    Assignment.objects.filter(pk=assignment, state=Assignment.State.CLAIMED).update(
+        state=state, leased_until=None, finished_at=None if due_at else now
+    )
+    if due_at:
+        RunAssignment.objects.filter(run=run, assignment=assignment).update(due_at=due_at, queued_until=None)
+
+
+def retry_policy() -> RetryPolicy:
+    """How patiently this arena retries."""
+    return RetryPolicy(
+        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
+    )
+
+
+def this_worker() -> str:
+    """The name of this process, different for every process that ever runs."""
+    return _worker_name(os.getpid())
+
+
+@cache
+def _worker_name(pid: int) -> str:
+    return f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"

@@ -1,0 +1,130 @@
+"""Configuring judges."""
+
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from arena.models import Rater, Study
+from judging.llm.simulated import Simulation
+from judging.models import Judge, JudgeCall
+from judging.protocols import PROTOCOLS
+
+
+class JudgeError(Exception):
+    """A judge cannot be configured or used like this; the message is a sentence for the operator."""
+
+
+@dataclass(frozen=True)
+class JudgeConfig:
+    """How a judge is asked. See judging.models.Judge for the fields."""
+
+    model: str
+    provider: str = Judge.Provider.OPENAI
+    base_url: str = ""
+    api_key_env: str = ""
+    protocol: str = "likert"
+    points: int = 8
+    temperature: float | None = 0
+    max_tokens: int | None = 1024
+    timeout: float = 120
+    options: dict[str, Any] = field(default_factory=dict)
+    simulation: dict[str, Any] = field(default_factory=dict)
+    active: bool = True
+
+
+@transaction.atomic
+def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
+    """A new judge with its rater. Raises JudgeError saying what cannot be."""
+    _check(config)
+    if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
+        raise JudgeError(f'There is a judge "{slug}" already.')
+    rater = Rater(
+        kind=Rater.Kind.JUDGE,
+        slug=slug,
+        name=name,
+        simulated=config.provider == Judge.Provider.SIMULATED,
+    )
+    judge = Judge(rater=rater, **asdict(config))
+    try:
+        rater.full_clean()
+        judge.full_clean(exclude=["rater"])
+    except ValidationError as error:
+        raise JudgeError("; ".join(error.messages)) from error
+    rater.save()
+    judge.rater = rater
+    judge.save()
+    return judge
+
+
+@transaction.atomic
+def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
+    """Change a judge. What makes its answers comparable is fixed once it has replied."""
+    _check(config)
+    changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(config, part)]
+    if changed and JudgeCall.objects.filter(run__judge=judge, state="replied").exists():
+        raise JudgeError(
+            f"{judge.name} has replied already, so its {', '.join(changed)} cannot change; make a new judge, "
+            "so that answers to different questions never mix."
+        )
+    for part, value in asdict(config).items():
+        setattr(judge, part, value)
+    judge.rater.name = name
+    judge.rater.simulated = judge.is_simulated
+    try:
+        judge.full_clean()
+    except ValidationError as error:
+        raise JudgeError("; ".join(error.messages)) from error
+    judge.rater.save(update_fields=["name", "simulated"])
+    judge.save()
+    return judge
+
+
+def _check(config: JudgeConfig) -> None:
+    """Raise JudgeError for a configuration no judge can have."""
+    protocol = PROTOCOLS.get(config.protocol)
+    if protocol is None:
+        raise JudgeError(f'There is no protocol "{config.protocol}"; choose one of {", ".join(PROTOCOLS)}.')
+    if config.points not in protocol.points:
+        raise JudgeError(f"Protocol {protocol.name} has no answer scale of {config.points} points.")
+    reserved = {"model", "messages", "stream", "n", "max_tokens", "temperature"} & set(config.options)
+    if reserved:
+        raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
+    if config.provider == Judge.Provider.SIMULATED:
+        try:
+            Simulation.from_options(config.simulation)
+        except ValueError as error:
+            raise JudgeError(f"Simulation: {error}.") from error
+
+
+def check_usable(judge: Judge, study: Study) -> None:
+    """Raise JudgeError when the judge cannot start a run over the study now."""
+    if not judge.active:
+        raise JudgeError(f"The judge {judge.name} is inactive; activate it first.")
+    if judge.rater.paused_at:
+        raise JudgeError(f"The judge {judge.name} is paused; resume its rater first.")
+    if study.is_closed:
+        raise JudgeError(f"The study {study.name} is closed; no more ratings are taken.")
+    if judge.prompt_hash and judge.prompt_hash != judge.current_prompt_hash():
+        raise JudgeError(
+            f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked; make "
+            "a new judge, so that answers to different wordings never mix."
+        )
+    if judge.is_simulated:
+        _check_simulation(judge, study)
+    elif judge.api_key_env and not os.environ.get(judge.api_key_env):
+        raise JudgeError(
+            f"The environment variable {judge.api_key_env}, which holds the key of {judge.name}, is not set "
+            "where the arena runs."
+        )
+
+
+def _check_simulation(judge: Judge, study: Study) -> None:
+    if not study.simulated:
+        raise JudgeError(f"{judge.name} is a simulated judge; it may only rate studies marked as simulated.")
+    strengths = Simulation.from_options(judge.simulation).strengths
+    missing = study.contestants.active().exclude(slug__in=strengths).values_list("slug", flat=True)
+    if missing:
+        raise JudgeError(f"{judge.name} has no strength for {', '.join(missing)}.")

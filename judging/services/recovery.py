@@ -1,0 +1,58 @@
+"""What a lost message or a killed process leaves behind, found in the database and set right."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from judging import queue
+from judging.models import JudgeCall, JudgeRun
+from judging.querysets import JudgeCallQuerySet
+from judging.services.calls import release, this_worker
+from judging.services.runs import feed
+
+
+def sweep(now: datetime | None = None) -> dict[str, int]:
+    """Set right what is due; returns what was done, by kind. Called every settings.SWEEP_SECONDS.
+
+    Calls past their deadline become abandoned and their assignments open again; committed replies that were
+    not submitted are submitted; queued runs are planned; running ones are fed, and finished when done.
+    """
+    now = now or timezone.now()
+    abandoned = _abandon(JudgeCall.objects.overdue(now), now)
+    unsubmitted = list(JudgeCall.objects.unsubmitted(now).values_list("assignment", flat=True)[:500])
+    queue.nudge_assignments(unsubmitted)
+    queued = list(JudgeRun.objects.filter(state=JudgeRun.State.QUEUED).values_list("pk", flat=True))
+    for run in queued:
+        queue.nudge_plan(run)
+    running = JudgeRun.objects.filter(state=JudgeRun.State.RUNNING).values_list("pk", flat=True)
+    fed = sum(feed(run, now) for run in running)
+    return {"abandoned": abandoned, "submitting": len(unsubmitted), "planning": len(queued), "fed": fed}
+
+
+def abandon_orphans(now: datetime | None = None) -> int:
+    """Take every call in flight that another process started for dead; returns how many there were.
+
+    For the start of an arena whose only worker lives in this process. Messages died with the other process,
+    so whatever was queued or waiting to be submitted is due at once.
+    """
+    now = now or timezone.now()
+    orphans = _abandon(JudgeCall.objects.filter(state="in_flight").exclude(worker=this_worker()), now)
+    JudgeCall.objects.filter(submit_due_at__gt=now).update(submit_due_at=now)
+    for run in JudgeRun.objects.active():
+        run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
+    return orphans
+
+
+def _abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
+    """Mark calls abandoned and put their assignments back, call by call so that no lock is held for long."""
+    count = 0
+    for pk, run, assignment in calls.values_list("pk", "run", "assignment"):
+        with transaction.atomic():
+            abandoned = JudgeCall.objects.filter(pk=pk, state=JudgeCall.State.IN_FLIGHT).update(
+                state=JudgeCall.State.ABANDONED, finished_at=now
+            )
+            if abandoned:
+                release(run, assignment, now, now)
+                count += 1
+    return count

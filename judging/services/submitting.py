@@ -1,0 +1,111 @@
+"""Submitting a committed reply through the API, like any rater. Only this is repeated when it fails."""
+
+import logging
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from arena.api.auth import rater_token
+from arena.models import Assignment
+from judging import runner
+from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from judging.models import JudgeCall
+from judging.parsers import ReplyText, Verdict
+from judging.protocols import PROTOCOLS
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=30)
+"""While a submission is tried nobody else tries it; also the longest wait between two tries."""
+
+FINAL = frozenset({400, 413, 422})
+"""Refusals that the same answer would meet again."""
+
+
+def submit(call: JudgeCall) -> bool:
+    """Parse the committed reply and post the answer; whether the arena has it now."""
+    now = timezone.now()
+    taken = JudgeCall.objects.filter(pk=call.pk, submit_due_at=call.submit_due_at, submitted_at=None).update(
+        submit_due_at=now + LEASE, submit_attempts=call.submit_attempts + 1
+    )
+    if not taken:
+        return False
+    verdict = read_verdict(call)
+    rater = call.run.judge.rater
+    try:
+        reply = ArenaClient(rater_token(rater)).post("/comparisons/", _answer(call, verdict))
+    except ArenaUnreachableError as error:
+        _try_later(call, str(error))
+        return False
+    if reply.status in (200, 201):
+        _submitted(call, verdict.status, verdict.reason, verdict.rating)
+        return True
+    if reply.status == 409 and isinstance(reply.body.get("comparison"), dict):
+        stored = reply.body["comparison"]  # an earlier submission of this reply, read by an older parser
+        _submitted(call, stored["status"], stored["reason"] or "", stored["rating"])
+        return True
+    if _is_final(reply):
+        _give_up(call, reply.detail)
+    else:
+        _try_later(call, f"HTTP {reply.status}: {reply.detail}")
+    return False
+
+
+def _is_final(reply: ArenaReply) -> bool:
+    """Whether the arena refused the answer itself, not the moment or the way it was sent."""
+    refuses_assignment = reply.status == 403 and reply.body.get("field") == "assignment"
+    return "detail" in reply.body and (reply.status in FINAL or refuses_assignment)
+
+
+def read_verdict(call: JudgeCall) -> Verdict:
+    """The verdict of the protocol's last reply."""
+    judge = call.run.judge
+    protocol = PROTOCOLS.named(judge.protocol)
+    return runner.verdict(
+        protocol, judge.points, [ReplyText(call.raw_reply, call.finish_reason, call.refusal)]
+    )
+
+
+def _answer(call: JudgeCall, verdict: Verdict) -> dict[str, object]:
+    return {
+        "assignment": call.assignment.public_id,
+        "rating": verdict.rating,
+        "reason": verdict.reason or None,
+        "points": call.run.judge.points,
+        "raw_reply": call.raw_reply or call.refusal,
+        "rationale": verdict.rationale,
+        "seconds": call.latency,
+    }
+
+
+def _submitted(call: JudgeCall, status: str, reason: str, rating: int | None) -> None:
+    JudgeCall.objects.filter(pk=call.pk, submitted_at=None).update(
+        status=status,
+        reason=reason,
+        rating=rating,
+        submitted_at=timezone.now(),
+        submit_due_at=None,
+        error="",
+        given_up=False,
+    )
+
+
+def _try_later(call: JudgeCall, error: str) -> None:
+    """Remember the failure; the sweep or the next nudge tries again, ever more slowly."""
+    wait = min(LEASE.total_seconds(), 2.0 ** min(call.submit_attempts, 10))
+    logger.warning("Submitting assignment %s failed: %s", call.assignment_id, error)
+    JudgeCall.objects.filter(pk=call.pk, submitted_at=None).update(
+        submit_due_at=timezone.now() + timedelta(seconds=wait), error=error[:600]
+    )
+
+
+@transaction.atomic
+def _give_up(call: JudgeCall, error: str) -> None:
+    """The arena refuses this answer for good (the study was closed, say): the assignment has failed."""
+    JudgeCall.objects.filter(pk=call.pk, submitted_at=None).update(
+        submit_due_at=None, given_up=True, error=error[:600]
+    )
+    Assignment.objects.filter(pk=call.assignment_id, state=Assignment.State.CLAIMED).update(
+        state=Assignment.State.FAILED, leased_until=None, finished_at=timezone.now()
+    )

@@ -1,0 +1,55 @@
+"""A loopback model, a live arena, and a queue that tests drain by hand."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from judging import queue, services, tasks
+from judging.models import JudgeRun, RunAssignment
+from tests.judging.server import ChatServer
+
+
+@pytest.fixture
+def model() -> Iterator[ChatServer]:
+    """A loopback Chat Completions server; set ``model.script`` to make it answer differently."""
+    with ChatServer() as server:
+        yield server
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> deque[tuple[str, int]]:
+    """The messages the workers would get."""
+    sent: deque[tuple[str, int]] = deque()
+    monkeypatch.setattr(queue, "nudge_assignments", lambda ids: sent.extend(("judge", pk) for pk in ids))
+    monkeypatch.setattr(queue, "nudge_plan", lambda pk: sent.append(("plan", pk)))
+    return sent
+
+
+@pytest.fixture
+def arena(transactional_db: None, live_server: Any, settings: Any, messages: deque[tuple[str, int]]) -> Any:
+    """A running arena that judges submit to."""
+    settings.ARENA_URL = live_server.url
+    settings.JUDGE_RETRY_SECONDS = 0.01
+    return live_server
+
+
+@pytest.fixture
+def drain(messages: deque[tuple[str, int]]) -> Callable[[], None]:
+    """Do what the workers would do, one message after the other, retries and sweeps included, to the end."""
+
+    def run_all(sweeps: int = 20) -> None:
+        for _ in range(sweeps):
+            while messages:
+                kind, pk = messages.popleft()
+                (tasks.plan_run if kind == "plan" else tasks.judge_assignment)(pk)
+            if not JudgeRun.objects.active().exists():
+                return
+            RunAssignment.objects.update(due_at=timezone.now() - timedelta(seconds=1))
+            services.sweep()
+        raise AssertionError("the run did not end")
+
+    return run_all

@@ -1,0 +1,172 @@
+"""A loopback Chat Completions server that answers as told, also badly. Run it by itself with --port."""
+
+import argparse
+import json
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP reply: a chat completion by default, raw bytes where ``raw`` is given."""
+
+    content: str | None = "5\nBoth are fine."
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+    delay: float = 0.0
+    cut: bool = False  # closes the connection half-way through the body
+    model: str = "loopback-1"
+
+    def body(self) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        message = {"role": "assistant", "content": self.content, "refusal": self.refusal}
+        return json.dumps(
+            {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": self.model,
+                "choices": [{"index": 0, "finish_reason": self.finish_reason, "message": message}],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+            }
+        ).encode()
+
+
+Script = Callable[[dict[str, Any]], Answer]
+"""The request's body to the answer."""
+
+
+def text_of(body: dict[str, Any]) -> str:
+    """The last message of a request: what a test recognises an assignment by."""
+    return str(body["messages"][-1]["content"])
+
+
+class ChatServer:
+    """Serves on a free port of 127.0.0.1 in threads; counts and remembers what it was asked."""
+
+    def __init__(self, script: Script | None = None, port: int = 0) -> None:
+        self.script: Script = script or (lambda body: Answer())
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def answered(self) -> Counter[str]:
+        """How often each text was asked about."""
+        with self._lock:
+            return Counter(text_of(body) for body in self.requests)
+
+    def start(self) -> "ChatServer":
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def __enter__(self) -> "ChatServer":
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with outer._lock:
+                    outer.requests.append(body)
+                    outer.headers.append(dict(self.headers))
+                answer = outer.script(body)
+                time.sleep(answer.delay)
+                self.answer(answer)
+
+            def answer(self, answer: Answer) -> None:
+                payload = answer.body()
+                head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(payload)}"]
+                headers = {"Content-Type": "application/json", **answer.headers}
+                head += [f"{name}: {value}" for name, value in headers.items()]
+                if answer.cut:
+                    payload = payload[: len(payload) // 2]
+                    self.close_connection = True
+                try:
+                    self.wfile.write("\r\n".join(head).encode() + b"\r\n\r\n" + payload)
+                    self.wfile.flush()
+                except OSError:
+                    self.close_connection = True  # the client has given up or was killed
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+
+def mixed(seed: int, delay: float = 0.0, permanent: float = 0.0) -> Script:
+    """A server on a bad day: of every hundred requests about 80 are answered well, the rest in every bad way.
+
+    What fails for good is chosen by the text asked about, so that it fails at every attempt.
+    """
+    rng = random.Random(seed)
+    lock = threading.Lock()
+    bad = [
+        Answer(status=429, headers={"Retry-After": "0"}, raw=b'{"error": {"message": "slow down"}}'),
+        Answer(status=500, raw=b'{"error": {"message": "oops"}}'),
+        Answer(raw=b"<html>Bad gateway</html>", headers={"Content-Type": "text/html"}),
+        Answer(raw=b'{"choices": ['),
+        Answer(raw=b'{"choices": []}'),
+        Answer(cut=True),
+        Answer(content=""),
+        Answer(content=None, finish_reason="length"),
+        Answer(content="I'm sorry, but I can't compare these."),
+        Answer(content="9\nBeyond the scale."),
+        Answer(content="Assistant 2 is better"),
+    ]
+
+    def script(body: dict[str, Any]) -> Answer:
+        with lock:
+            luck, rating, which = rng.random(), rng.randint(1, 8), rng.choice(bad)
+        if permanent and random.Random(text_of(body)).random() < permanent:
+            return Answer(status=400, raw=b'{"error": {"message": "never"}}', delay=delay)
+        if luck < 0.8:
+            return Answer(content=f"{rating}\nBecause.", delay=delay)
+        return which
+
+    return script
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8139)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each good answer")
+    parser.add_argument("--bad-day", action="store_true", help="answer badly every now and then")
+    given = parser.parse_args()
+    script = mixed(0, given.delay) if given.bad_day else (lambda body: Answer(delay=given.delay))
+    server = ChatServer(script, given.port).start()
+    print(f"Chat completions on {server.url}", flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
