@@ -23,8 +23,8 @@ T = TypeVar("T")
 BACKENDS: Final = ("numpy",)
 ROUNDS_AT_ONCE: Final = 1024
 STEPS_AT_ONCE: Final = 32
-POOL_ENTRIES: Final = 2**24
-"""Most outcome numbers kept at once while clusters are resampled (32 MB)."""
+POOL_BYTES: Final = 2**26
+"""Memory for the pools of the rounds in hand while clusters are resampled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def elo_samples(
     outcomes = distinct_outcomes(games)
     clusters = None if games.cluster is None else group_by_cluster(games.cluster)
     if clusters is not None:
-        rounds_at_once = min(rounds_at_once, max(1, POOL_ENTRIES // len(games)))
+        rounds_at_once = min(rounds_at_once, max(1, POOL_BYTES // outcomes.of_game.nbytes))
 
     def run(block: IntArray) -> FloatArray:
         steps = (

@@ -36,5 +36,4 @@ def distinct_outcomes(games: Games) -> Outcomes:
     pair, doubled = np.divmod(distinct, 3)
     a, b = np.divmod(pair, max(games.contestants, 1))
     # One number more than there are outcomes must fit: the kernels use it for "no game".
-    small = np.uint16 if len(distinct) < 2**16 - 1 else np.uint32
-    return Outcomes(a, b, doubled / 2.0, of_game.reshape(-1).astype(small))
+    return Outcomes(a, b, doubled / 2.0, of_game.reshape(-1).astype(np.min_scalar_type(len(distinct))))

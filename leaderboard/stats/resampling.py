@@ -71,30 +71,29 @@ def cluster_steps(
     """
     draws = [cluster_draws(seed, int(number), len(clusters)) for number in rounds]
     length = max(int(clusters.size[drawn].sum()) for drawn in draws)
+    in_order = of_game[clusters.games]
     pool = np.full((len(rounds), length), no_game, dtype=of_game.dtype)
     order_keys = round_keys(seed, rounds, POOL_ORDER)
     for row, drawn in enumerate(draws):
-        games = _shuffled(_pool(clusters, drawn), order_keys[row : row + 1])
-        pool[row, : len(games)] = of_game[games]
+        outcomes = in_order[_positions(clusters, drawn)]
+        pool[row, : len(outcomes)] = outcomes[_random_order(len(outcomes), order_keys[row : row + 1])]
     for step in range(0, length, steps_at_once):
         yield pool[:, step : step + steps_at_once].T
 
 
-def _pool(clusters: Clusters, drawn: IntArray) -> IntArray:
-    """Game numbers of the drawn clusters, laid end to end."""
+def _positions(clusters: Clusters, drawn: IntArray) -> IntArray:
+    """Where the games of the drawn clusters stand in ``clusters.games``, one cluster after the other."""
     sizes = clusters.size[drawn]
     ends = np.cumsum(sizes)
-    offset = np.arange(int(ends[-1])) - np.repeat(ends - sizes, sizes)
-    games: IntArray = clusters.games[np.repeat(clusters.start[drawn], sizes) + offset]
-    return games
+    positions = np.repeat(clusters.start[drawn] - (ends - sizes), sizes)
+    positions += np.arange(len(positions))
+    return positions
 
 
-def _shuffled(games: IntArray, key: WordArray) -> IntArray:
-    """The games in an order given by the key alone: sorted by a random word that ends in the position."""
-    bits = max(1, (len(games) - 1).bit_length())
-    mask = np.uint64(2**bits - 1)
-    lots = words(key, 0, len(games))[:, 0] & ~mask
-    lots |= np.arange(len(games), dtype=np.uint64)
+def _random_order(length: int, key: WordArray) -> IntArray:
+    """0..length-1 in an order given by the key alone: random words that end in the position, sorted."""
+    mask = np.uint64(2 ** max(1, (length - 1).bit_length()) - 1)
+    lots = words(key, 0, length)[:, 0] & ~mask
+    lots |= np.arange(length, dtype=np.uint64)
     lots.sort()
-    shuffled: IntArray = games[(lots & mask).view(np.int64)]
-    return shuffled
+    return (lots & mask).view(np.int64)
