@@ -85,7 +85,7 @@ def gather(paths: Iterable[Path | InputFile], format_name: str = "") -> Sources:
         raise UnknownFormatError(f'there is no format "{format_name}"; the formats are {known}')
     formats = [CATALOGUE[format_name]] if format_name else list(CATALOGUE.values())
     found = Sources()
-    for path in paths:
+    for path in dict.fromkeys(paths):
         for file in _files(path, found):
             outcome = _recognised(file, formats)
             if isinstance(outcome, Source):

@@ -30,9 +30,12 @@ class BrokenFileError(Exception):
         self.problem = problem
 
 
-@dataclass
+@dataclass(eq=False)
 class InputFile:
-    """A file to import. ``name`` is what messages call it; ``position`` is how far it was read, in bytes."""
+    """A file to import.
+
+    ``name`` is what messages call it, by default its path; ``position`` is how far it was read, in bytes.
+    """
 
     path: Path
     name: str = ""
@@ -40,7 +43,7 @@ class InputFile:
     position: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        self.name = self.name or self.path.name
+        self.name = self.name or str(self.path)
         self.size = self.path.stat().st_size
 
     @property

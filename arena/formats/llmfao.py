@@ -57,7 +57,10 @@ def read(file: InputFile, kind: Kind) -> Iterator[Item]:
             line, values = row
             fields = Fields(values, file.place(line), cells=kind is Kind.COMPARISONS)
             record = build(fields)
-            yield from fields.problems or [record]
+            if fields.problems:
+                yield from fields.problems
+            else:
+                yield record
 
 
 def _model(fields: Fields) -> ContestantRecord:

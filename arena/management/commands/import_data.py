@@ -1,0 +1,93 @@
+"""``manage.py import_data STUDY PATH... [--format NAME] [--dry-run]``."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from arena.formats import CATALOGUE, UnknownFormatError
+from arena.formats.records import Place
+from arena.transfer import ImportReport, InvalidStudyError, import_files
+
+SHOWN: int = 100
+"""Errors printed before the rest is only counted."""
+
+
+class Command(BaseCommand):
+    help = "Import prompts, contestants, completions and comparisons into a study, all or nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="slug of the study; it is made where it does not exist")
+        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
+        parser.add_argument(
+            "--format",
+            default="",
+            metavar="NAME",
+            help=f"told by content when left out; one of {', '.join(CATALOGUE)}",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="check everything, change nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            report = import_files(
+                options["study"],
+                options["paths"],
+                format_name=options["format"],
+                dry_run=options["dry_run"],
+                progress=self._progress,
+            )
+        except (InvalidStudyError, UnknownFormatError) as error:
+            raise CommandError(str(error)) from error
+        self._end_progress()
+        if not report.ok:
+            self._refuse(report)
+        self._table(report)
+        self._warn(report)
+
+    def _progress(self, records: int, place: Place) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"\r\033[K{records:,} records, {place}", ending="")
+        elif records % 10_000 < 1_000 <= records:
+            self.stderr.write(f"{records:,} records, {place}")
+
+    def _end_progress(self) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write("\r\033[K", ending="")
+
+    def _refuse(self, report: ImportReport) -> None:
+        """List the errors and leave with exit code 1."""
+        for problem in report.errors[:SHOWN]:
+            self.stderr.write(str(problem))
+        if report.error_count > SHOWN:
+            self.stderr.write(f"and {report.error_count - SHOWN:,} more")
+        errors = "1 error" if report.error_count == 1 else f"{report.error_count:,} errors"
+        raise CommandError(f"{errors}; nothing was imported.", returncode=1)
+
+    def _table(self, report: ImportReport) -> None:
+        made = " (new)" if report.creates_study else ""
+        if report.dry_run:
+            self.stdout.write(f"Dry run: nothing was changed. Into the study {report.study}{made} would go:")
+        elif report.written:
+            self.stdout.write(f"Imported into the study {report.study}{made}:")
+        else:
+            self.stdout.write(f"Everything is in the study {report.study} already; nothing was added.")
+        columns = ("added", "unchanged", "updated", "new versions")
+        self.stdout.write(f"{'':14}" + "".join(f"{column:>14}" for column in columns))
+        for kind, counts in report.counts.items():
+            numbers = (counts.added, counts.unchanged, counts.updated, counts.versions)
+            if any(numbers):
+                self.stdout.write(f"{kind:14}" + "".join(f"{number:>14,}" for number in numbers))
+
+    def _warn(self, report: ImportReport) -> None:
+        for note in report.notes:
+            self.stdout.write(f"Note: {note}")
+        if empty := report.counts["completions"].empty:
+            self.stdout.write(f"Note: {empty:,} completions are empty; they are kept and flagged.")
+        if report.missing.count:
+            contestant, prompt = report.missing.examples[0]
+            self.stdout.write(
+                f"Note: {report.missing.count:,} completions are missing (a contestant without an answer "
+                f"to a prompt), the first by {contestant} to prompt {prompt}."
+            )

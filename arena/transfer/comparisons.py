@@ -1,0 +1,325 @@
+"""Taking in comparisons, and making the pairs they are about.
+
+What makes two records the same comparison is what the file says: the rater and the id where there is an id,
+otherwise the rater, the prompt, both contestants in their order and the number of the occurrence in the file.
+The version of the texts is no part of it: votes of an earlier import stay with the texts they were about.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.db.models import Max
+from django.utils import timezone
+
+from arena.formats.records import ComparisonRecord, RaterRecord
+from arena.models import Comparison, CriterionRating, Pair, Study
+from arena.transfer.columns import fits
+from arena.transfer.completions import Completions
+from arena.transfer.contestants import Contestants
+from arena.transfer.prompts import Prompts
+from arena.transfer.raters import Raters
+from arena.transfer.report import ImportReport
+
+Matchup = tuple[int, int, int]
+"""Prompt, contestant shown first, contestant shown second."""
+
+
+class Verdict(NamedTuple):
+    """What a comparison says."""
+
+    points: int
+    rating: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.rating} of {self.points}" if self.rating is not None else self.reason
+
+
+class Resolved(NamedTuple):
+    """A record with the ids of what it names."""
+
+    record: ComparisonRecord
+    rater: int
+    matchup: Matchup
+    completions: tuple[int, int]
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict(self.record.points, self.record.rating, self.record.reason)
+
+
+class _Existing(NamedTuple):
+    pk: int
+    matchup: Matchup
+    verdict: Verdict
+
+
+def _matchup(prompt: int, first: int, second: int, swapped: bool) -> Matchup:
+    return (prompt, second, first) if swapped else (prompt, first, second)
+
+
+class Comparisons:
+    """The comparisons of a study's imported raters, while an import runs."""
+
+    def __init__(
+        self,
+        study: Study,
+        contestants: Contestants,
+        prompts: Prompts,
+        completions: Completions,
+        raters: Raters,
+        report: ImportReport,
+    ) -> None:
+        self._study = study
+        self._contestants = contestants
+        self._prompts = prompts
+        self._completions = completions
+        self._raters = raters
+        self._report = report
+        self._counts = report.counts["comparisons"]
+        # Millions of comparisons must fit: small numbers stand for matchups, equal verdicts are shared.
+        self._numbers: dict[Matchup, int] = {}
+        self._verdicts: dict[Verdict, Verdict] = {}
+        self._said: dict[int, dict[tuple[int, int], Verdict]] | None = None
+        self._repeats: Counter[tuple[int, int]] = Counter()
+        self._occurrences: Counter[tuple[int, int]] = Counter()
+        self._last_before_file = 0
+        self.scales: set[int] = set()
+        self.criteria: dict[str, None] = {}
+
+    def start_file(self) -> None:
+        """Begin counting occurrences anew: what stands in another file is no repeat."""
+        self._occurrences.clear()
+        self._last_before_file = Comparison.objects.aggregate(last=Max("pk"))["last"] or 0
+
+    def take(self, records: list[ComparisonRecord]) -> None:
+        """Add the comparisons that are not there yet."""
+        if not records:
+            return
+        self._introduce_raters(records)
+        resolved = [found for record in records if (found := self._resolved(record))]
+        by_id = self._existing_by_id(resolved)
+        fresh: list[tuple[Resolved, int]] = []
+        for item in resolved:
+            repeat = self._with_id(item, by_id) if item.record.id else self._without_id(item)
+            if repeat is not None:
+                fresh.append((item, repeat))
+        self._write(fresh)
+
+    def _introduce_raters(self, records: Iterable[ComparisonRecord]) -> None:
+        named = {(record.rater_kind, record.rater): record for record in records}
+        self._raters.take(
+            [
+                RaterRecord(slug=rater, kind=kind, implied=True, place=record.place)
+                for (kind, rater), record in named.items()
+                if self._raters.find(kind, rater) is None
+            ]
+        )
+
+    def _resolved(self, record: ComparisonRecord) -> Resolved | None:
+        """The record with its ids, or None after reporting what is unknown."""
+        refuse = self._report.refuse
+        ok = fits(self._report, record.place, Comparison, record, (("id", "external_id"),))
+        for criterion in record.criteria:
+            if len(criterion) > 100:
+                refuse(record.place, f"criteria.{criterion[:20]}…", "the name is longer than 100 characters")
+                ok = False
+        prompt = self._prompts.find(record.subset, record.prompt)
+        if prompt is None:
+            where = f' in subset "{record.subset}"' if record.subset else ""
+            refuse(record.place, "prompt", f'there is no prompt "{record.prompt}"{where}')
+        contestants: list[int] = []
+        completions: list[int] = []
+        for name, contestant in (("first", record.first), ("second", record.second)):
+            found = self._contestants.find(contestant)
+            completion = None if found is None or prompt is None else self._completions.find(prompt, found)
+            if found is None:
+                refuse(record.place, name, f'there is no contestant "{contestant}"')
+            elif prompt is not None and completion is None:
+                reason = f'"{contestant}" has no completion for prompt "{record.prompt}"'
+                refuse(record.place, name, reason)
+            elif completion is not None:
+                contestants.append(found)
+                completions.append(completion)
+        rater = self._raters.find(record.rater_kind, record.rater)
+        if not ok or prompt is None or rater is None or len(completions) < 2:
+            return None
+        return Resolved(
+            record, rater, (prompt, contestants[0], contestants[1]), (completions[0], completions[1])
+        )
+
+    def _existing_by_id(self, items: Iterable[Resolved]) -> dict[tuple[int, str], _Existing]:
+        ids = {item.record.id for item in items if item.record.id}
+        if not ids:
+            return {}
+        rows = Comparison.objects.current().filter(
+            study=self._study, rater__study=self._study, external_id__in=ids
+        )
+        return {
+            (rater, external_id): _Existing(
+                pk, _matchup(prompt, first, second, swapped), Verdict(points, rating, reason)
+            )
+            for rater, external_id, pk, prompt, first, second, swapped, points, rating, reason in (
+                rows.order_by().values_list(
+                    "rater",
+                    "external_id",
+                    "pk",
+                    "pair__prompt",
+                    "pair__first__contestant",
+                    "pair__second__contestant",
+                    "swapped",
+                    "points",
+                    "rating",
+                    "reason",
+                )
+            )
+        }
+
+    def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], _Existing]) -> int | None:
+        """The repeat number to store under; None where the comparison is there already, or wrong."""
+        record = item.record
+        key = (item.rater, record.id)
+        earlier = by_id.get(key)
+        if earlier is None:
+            by_id[key] = _Existing(self._last_before_file + 1, item.matchup, item.verdict)
+            return self._explicit_repeat(item) if record.repeat is not None else self._free_repeat(item)
+        if earlier.pk > self._last_before_file:
+            self._report.refuse(
+                record.place, "id", f'"{record.id}" stands twice in this file for rater "{record.rater}"'
+            )
+        elif earlier.matchup != item.matchup:
+            reason = f'"{record.id}" is stored already for rater "{record.rater}" about another pair or order'
+            self._report.refuse(record.place, "id", reason)
+        elif earlier.verdict != item.verdict:
+            self._contradicts(item, f'the comparison with id "{record.id}"', earlier.verdict)
+        else:
+            self._counts.unchanged += 1
+        return None
+
+    def _free_repeat(self, item: Resolved) -> int:
+        said = self._everything_said().setdefault(item.rater, {})
+        number = self._number(item.matchup)
+        repeat = self._repeats[item.rater, number]
+        while (number, repeat) in said:
+            repeat += 1
+        self._repeats[item.rater, number] = repeat + 1
+        self._remember(item, repeat)
+        return repeat
+
+    def _without_id(self, item: Resolved) -> int | None:
+        if item.record.repeat is not None:
+            return self._explicit_repeat(item)
+        key = (item.rater, self._number(item.matchup))
+        repeat = self._occurrences[key]
+        self._occurrences[key] += 1
+        return self._at_repeat(item, repeat)
+
+    def _explicit_repeat(self, item: Resolved) -> int | None:
+        return self._at_repeat(item, item.record.repeat or 0)
+
+    def _at_repeat(self, item: Resolved, repeat: int) -> int | None:
+        earlier = self._everything_said().get(item.rater, {}).get((self._number(item.matchup), repeat))
+        if earlier is None:
+            self._remember(item, repeat)
+            return repeat
+        if earlier != item.verdict:
+            occurrence = f" (repeat {repeat})" if repeat else ""
+            self._contradicts(item, f"the same pair in the same order{occurrence}", earlier)
+        else:
+            self._counts.unchanged += 1
+        return None
+
+    def _contradicts(self, item: Resolved, what: str, earlier: Verdict) -> None:
+        reason = (
+            f'{item.verdict} contradicts {earlier}, stored already for {what} by rater "{item.record.rater}"'
+        )
+        self._report.refuse(item.record.place, "rating", reason)
+
+    def _number(self, matchup: Matchup) -> int:
+        return self._numbers.setdefault(matchup, len(self._numbers))
+
+    def _remember(self, item: Resolved, repeat: int) -> None:
+        verdict = self._verdicts.setdefault(item.verdict, item.verdict)
+        said = self._everything_said().setdefault(item.rater, {})
+        said[self._number(item.matchup), repeat] = verdict
+
+    def _everything_said(self) -> dict[int, dict[tuple[int, int], Verdict]]:
+        """By rater: matchup number and repeat -> verdict, of all imported raters' comparisons."""
+        if self._said is None:
+            self._said = {}
+            rows = Comparison.objects.current().filter(study=self._study, rater__study=self._study)
+            columns = rows.order_by().values_list(
+                "rater",
+                "pair__prompt",
+                "pair__first__contestant",
+                "pair__second__contestant",
+                "swapped",
+                "repeat",
+                "points",
+                "rating",
+                "reason",
+            )
+            for rater, prompt, first, second, swapped, repeat, *rest in columns.iterator(chunk_size=5000):
+                number = self._number(_matchup(prompt, first, second, swapped))
+                verdict = Verdict._make(rest)
+                verdict = self._verdicts.setdefault(verdict, verdict)
+                self._said.setdefault(rater, {})[number, repeat] = verdict
+        return self._said
+
+    def _write(self, fresh: list[tuple[Resolved, int]]) -> None:
+        pairs = self._pairs([item for item, _ in fresh])
+        rows = [self._row(item, repeat, pairs) for item, repeat in fresh]
+        Comparison.objects.bulk_create(rows)
+        CriterionRating.objects.bulk_create(
+            CriterionRating(comparison=row, criterion=name, points=item.record.points, rating=rating)
+            for (item, _), row in zip(fresh, rows, strict=True)
+            for name, rating in item.record.criteria.items()
+        )
+        self._counts.added += len(rows)
+        for item, _ in fresh:
+            self.scales.add(item.record.points)
+            self.criteria |= dict.fromkeys(item.record.criteria)
+
+    def _pairs(self, items: Iterable[Resolved]) -> dict[tuple[int, int], int]:
+        """The pairs these comparisons are about, by completion ids in ascending order, made if missing."""
+        prompts = {(min(item.completions), max(item.completions)): item.matchup[0] for item in items}
+        if not prompts:
+            return {}
+        found = Pair.objects.filter(
+            first__in={first for first, _ in prompts}, second__in={second for _, second in prompts}
+        )
+        pairs = {
+            (first, second): pk for first, second, pk in found.order_by().values_list("first", "second", "pk")
+        }
+        made = Pair.objects.bulk_create(
+            Pair(prompt_id=prompt, first_id=key[0], second_id=key[1])
+            for key, prompt in prompts.items()
+            if key not in pairs
+        )
+        self._report.counts["pairs"].added += len(made)
+        return pairs | {(pair.first_id, pair.second_id): pair.pk for pair in made}
+
+    def _row(self, item: Resolved, repeat: int, pairs: dict[tuple[int, int], int]) -> Comparison:
+        record, (first, second) = item.record, item.completions
+        first_score, second_score = record.scores or (None, None)
+        return Comparison(
+            study=self._study,
+            pair_id=pairs[min(first, second), max(first, second)],
+            rater_id=item.rater,
+            swapped=first > second,
+            repeat=repeat,
+            points=record.points,
+            status=Comparison.Status.UNSCORED if record.rating is None else Comparison.Status.SCORED,
+            rating=record.rating,
+            reason=record.reason,
+            first_score=first_score,
+            second_score=second_score,
+            raw_reply=record.raw_reply,
+            rationale=record.rationale,
+            seconds=record.seconds,
+            source=Comparison.Source.IMPORT,
+            external_id=record.id,
+            extra=dict(record.extra),
+            created_at=record.created_at or timezone.now(),
+        )
