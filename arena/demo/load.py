@@ -1,0 +1,106 @@
+"""Loading the demo study: texts and simulated votes take the same way in as any import."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from django.db import transaction
+
+from arena import formats
+from arena.demo import votes
+from arena.formats.records import ComparisonRecord, Item, RaterRecord
+from arena.models import Rater, Study
+from arena.transfer import ImportReport, import_records
+
+FOLDER: Final = Path(__file__).parent
+SLUG: Final = "demo"
+NAME: Final = "Demo study (simulated votes)"
+
+PEOPLE_WANTED: Final = 4
+"""Ratings wanted per pair from people: more than are simulated, so that a visitor can rate at once."""
+
+GROUPS: Final = {Rater.Kind.PERSON: "simulated-people", Rater.Kind.JUDGE: "simulated-judges"}
+
+
+class DemoError(Exception):
+    """The files of the demo study cannot be imported; the message lists the first problems."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The demo study, and what loading it did: ``report`` is None where it was there already."""
+
+    study: Study
+    report: ImportReport | None
+
+
+@transaction.atomic
+def load_demo() -> Demo:
+    """Make the demo study with its texts and simulated votes; an existing one is left as it is.
+
+    Raises DemoError where its files are damaged; then nothing is changed.
+    """
+    study, made = Study.objects.get_or_create(slug=SLUG, defaults=_settings())
+    if not made:
+        return Demo(study, None)
+    report = import_records(SLUG, _items())
+    if not report.ok:
+        raise DemoError("; ".join(str(problem) for problem in report.errors[:3]))
+    return Demo(study, report)
+
+
+def _settings() -> dict[str, object]:
+    return {
+        "name": NAME,
+        "description": f"{_text('description.md')}\n{votes.method_note()}",
+        "guidelines": _text("guidelines.md"),
+        "points": votes.POINTS,
+        "ratings_per_pair_people": PEOPLE_WANTED,
+        "visibility": Study.Visibility.PUBLIC,
+        "sign_up_open": True,
+        "simulated": True,
+    }
+
+
+def _items() -> Iterator[Item]:
+    """Everything the study holds, what others name before what names it."""
+    files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
+    yield from formats.gather(FOLDER / name for name in files).items()
+    for rater in votes.RATERS:
+        yield _rater(rater)
+    prompts = map(json.loads, _text("prompts.jsonl").splitlines())
+    categories = {prompt["id"]: prompt["category"] for prompt in prompts}
+    for vote in votes.simulate(categories):
+        yield _comparison(vote)
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _kind(rater: votes.SimulatedRater) -> Rater.Kind:
+    return Rater.Kind.JUDGE if rater.is_judge else Rater.Kind.PERSON
+
+
+def _rater(rater: votes.SimulatedRater) -> RaterRecord:
+    kind = _kind(rater)
+    return RaterRecord(rater.slug, kind.value, name=rater.name, simulated=True, groups=(GROUPS[kind],))
+
+
+def _comparison(vote: votes.Vote) -> ComparisonRecord:
+    showing = vote.showing
+    return ComparisonRecord(
+        prompt=showing.prompt,
+        first=showing.first,
+        second=showing.second,
+        rater=showing.rater.slug,
+        rater_kind=_kind(showing.rater).value,
+        points=votes.POINTS,
+        rating=vote.rating,
+        reason=vote.reason,
+        raw_reply=vote.raw_reply,
+        seconds=vote.seconds,
+        created_at=vote.created_at,
+    )
