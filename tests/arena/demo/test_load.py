@@ -1,0 +1,189 @@
+"""Loading the demo study, once and again."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.models import Model
+from django.test.utils import CaptureQueriesContext
+
+from arena import services
+from arena.demo import load, votes
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.signals import study_changed
+from leaderboard.stats import bradley_terry, games_from_ratings
+from tests.factories import make_member
+
+TABLES: tuple[type[Model], ...] = (Study, Prompt, Contestant, Completion, Pair, Rater, Comparison)
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    return load.load_demo().study
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the demo's files that a test may damage."""
+    copy = tmp_path / "demo"
+    shutil.copytree(load.FOLDER, copy)
+    monkeypatch.setattr(load, "FOLDER", copy)
+    return copy
+
+
+def counts() -> dict[str, int]:
+    return {table.__name__: table._default_manager.count() for table in TABLES}
+
+
+def test_everything_is_there(study: Study) -> None:
+    assert counts() == {
+        "Study": 1,
+        "Prompt": 36,
+        "Contestant": 5,
+        "Completion": 180,
+        "Pair": 360,
+        "Rater": 6,
+        "Comparison": 1440,
+    }
+    assert Completion.objects.filter(is_empty=True).count() == 1
+    assert dict(Counter(study.prompts.values_list("category", flat=True))) == dict.fromkeys(
+        votes.AGREEMENT, 6
+    )
+
+
+def test_the_study_is_open_public_and_says_that_it_is_simulated(study: Study) -> None:
+    assert (study.slug, study.points, study.is_public, study.sign_up_open) == ("demo", 8, True, True)
+    assert study.simulated
+    assert not study.is_closed
+    assert "demo" in study.name.lower()
+    assert "simulated" in study.name
+    assert "All its votes are simulated" in study.description
+    assert "| Lapwing 34B | 1180 |" in study.description
+    assert study.guidelines.startswith("# How to rate")
+
+
+def test_every_rater_is_marked_and_named_as_simulated(study: Study) -> None:
+    raters = Rater.objects.filter(comparisons__study=study).distinct()
+    assert Counter(raters.values_list("kind", "simulated")) == {("person", True): 4, ("judge", True): 2}
+    assert all("simulated" in rater.name.lower() for rater in raters)
+    assert Rater.objects.selected(study, "group:simulated-judges").count() == 2
+    assert Rater.objects.selected(study, "judge:simulated-judge-a").get().name == "Simulated judge A"
+
+
+def test_comparisons_keep_what_the_simulation_said(study: Study) -> None:
+    said = {
+        (vote.showing.prompt, vote.showing.first, vote.showing.second, vote.showing.rater.slug): (
+            vote.rating,
+            vote.reason,
+            vote.raw_reply,
+            vote.seconds,
+            vote.created_at,
+        )
+        for vote in votes.simulate(dict(study.prompts.values_list("external_id", "category")))
+    }
+    rows = Comparison.objects.select_related(
+        "rater", "pair__prompt", "pair__first__contestant", "pair__second__contestant"
+    )
+    stored = {}
+    for row in rows:
+        first, second = (str(completion.contestant) for completion in row.pair.shown(row.swapped))
+        key = (row.pair.prompt.external_id, first, second, row.rater.slug)
+        stored[key] = (row.rating, row.reason, row.raw_reply, row.seconds, row.created_at)
+    assert stored == said
+
+
+def test_the_votes_recover_the_stated_strengths(study: Study) -> None:
+    names = list(votes.STRENGTHS)
+    first, second, rating = [], [], []
+    people = Comparison.objects.filter(study=study, rater__kind="person")
+    for row in people.select_related("pair__first__contestant", "pair__second__contestant"):
+        shown = [names.index(str(completion.contestant)) for completion in row.pair.shown(row.swapped)]
+        first.append(shown[0])
+        second.append(shown[1])
+        rating.append(row.rating)
+    games = games_from_ratings(first, second, rating, votes.POINTS, ties=False, contestants=len(names))
+    fitted = bradley_terry(games).rating
+    assert sorted(fitted, reverse=True) == list(fitted)
+    assert fitted == pytest.approx(list(votes.STRENGTHS.values()), abs=40)
+
+
+def test_each_rater_and_pair_sees_both_orders(study: Study) -> None:
+    people = Comparison.objects.filter(rater__kind="person")
+    assert people.filter(swapped=True).count() == people.filter(swapped=False).count() == 360
+    for rater in Rater.objects.filter(study=study):
+        swapped = rater.comparisons.filter(swapped=True).count() / rater.comparisons.count()
+        assert swapped == pytest.approx(0.5, abs=0.1)
+
+
+def test_pairs_know_how_often_they_were_rated(study: Study) -> None:
+    assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 2)}
+
+
+def test_a_visitor_is_offered_a_pair_at_once(study: Study) -> None:
+    assignment = services.claim(study, make_member(study))
+    assert assignment is not None
+    assert assignment.pair is not None
+    assert assignment.pair.people_ratings < study.ratings_per_pair_people
+
+
+def test_loading_twice_adds_nothing(study: Study) -> None:
+    before = counts()
+    Study.objects.filter(pk=study.pk).update(name="Renamed by the operator")
+    again = load.load_demo()
+    assert again.report is None
+    assert again.study.name == "Renamed by the operator"
+    assert counts() == before
+
+
+def test_the_leaderboard_is_told(db: None, django_capture_on_commit_callbacks: Any) -> None:
+    told: list[int] = []
+
+    def listen(study_id: int, **kwargs: Any) -> None:
+        told.append(study_id)
+
+    study_changed.connect(listen)
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            study = load.load_demo().study
+    finally:
+        study_changed.disconnect(listen)
+    assert told == [study.pk]
+
+
+def test_loading_takes_a_bounded_number_of_queries(db: None) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        load.load_demo()
+    assert len(queries) < 120
+
+
+def test_damaged_files_change_nothing(db: None, folder: Path) -> None:
+    with (folder / "completions.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"prompt": "no-such", "contestant": "Lapwing 34B", "text": "x"}\n')
+    with pytest.raises(
+        load.DemoError, match=r'completions\.jsonl, line 181: prompt: there is no prompt "no-'
+    ):
+        load.load_demo()
+    assert set(counts().values()) == {0}
+
+
+def test_the_command_says_what_it_did(db: None, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("load_demo")
+    assert "36 prompts, 5 contestants, 180 completions" in capsys.readouterr().out
+    call_command("load_demo")
+    assert 'The study "demo" exists already; nothing was changed.' in capsys.readouterr().out
+
+
+def test_the_command_is_silent_when_asked(db: None, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("load_demo", verbosity=0)
+    assert capsys.readouterr().out == ""
+    assert Study.objects.filter(slug="demo").exists()
+
+
+def test_the_command_fails_with_a_sentence(db: None, folder: Path) -> None:
+    (folder / "contestants.jsonl").write_text("not json\n", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"The demo study cannot be loaded: .*contestants\.jsonl, line 1"):
+        call_command("load_demo")
