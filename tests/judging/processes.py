@@ -1,0 +1,133 @@
+"""A real arena in processes of its own: `manage.py serve` on a private SQLite database."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+SEED = """
+from tests.factories import make_judge, make_small_study
+from judging.services import JudgeConfig, create_judge
+make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
+create_judge("loopback", "Loopback", JudgeConfig(model="loopback", base_url="{url}", timeout=10))
+"""
+
+COUNTS = """
+import json
+from collections import Counter
+from arena.models import Assignment, Comparison
+from judging.models import JudgeCall, JudgeRun
+print(json.dumps({
+    "runs": list(JudgeRun.objects.values_list("state", flat=True)),
+    "assignments": Counter(Assignment.objects.values_list("state", flat=True)),
+    "comparisons": Comparison.objects.count(),
+    "scored": Comparison.objects.filter(status="scored").count(),
+    "unscored": Comparison.objects.filter(status="unscored").count(),
+    "compared": Comparison.objects.values("pair").distinct().count(),
+    "calls": Counter(JudgeCall.objects.values_list("state", flat=True)),
+    "texts": [[c.messages[-1]["content"], c.state, c.assignment_id] for c in JudgeCall.objects.all()],
+}))
+"""
+
+
+class Arena:
+    """One arena with its own folder, database and port; stopped, killed and started at will."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        self.environment = {
+            **kept,
+            "PORT": str(port),
+            "VAR_DIR": str(folder),
+            "DATABASE_URL": f"sqlite:///{folder / 'arena.sqlite3'}",
+            "SECRET_KEY": "only-for-this-test",
+            "LOG_LEVEL": "ERROR",
+            "SWEEP_SECONDS": "0.5",
+            "JUDGE_RETRY_SECONDS": "0.05",
+            **environment,
+        }
+        self._server: subprocess.Popen[bytes] | None = None
+        self.manage("migrate", "--verbosity=0")
+
+    def manage(self, *arguments: str) -> str:
+        """Run a management command to its end; its standard output."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def seed(self, prompts: int, contestants: int, url: str) -> None:
+        """A study "pairs" and a judge "loopback" that asks ``url``."""
+        self.manage("shell", "-v0", "-c", SEED.format(prompts=prompts, contestants=contestants, url=url))
+
+    def start(self) -> None:
+        """Start serving and wait until it answers."""
+        self._server = subprocess.Popen(
+            [sys.executable, "manage.py", "serve"],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{self.url}/healthz", timeout=1)
+                return
+            except OSError:
+                assert self._server.poll() is None, "the arena ended while starting"
+                time.sleep(0.1)
+        raise AssertionError("the arena did not start")
+
+    def kill(self) -> None:
+        """SIGKILL every process of the arena at once."""
+        if self._server:
+            os.killpg(self._server.pid, signal.SIGKILL)
+            self._server.wait()
+            self._server = None
+
+    def judge(self, *options: str) -> "subprocess.Popen[str]":
+        """Start `manage.py judge` for the seeded study in the background."""
+        return subprocess.Popen(
+            [sys.executable, "manage.py", "judge", "pairs", "--judge", "loopback", *options],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def counts(self) -> dict[str, Any]:
+        """What stands in the database."""
+        counted: dict[str, Any] = json.loads(self.manage("shell", "-v0", "-c", COUNTS))
+        return counted
+
+
+def assert_exact(counts: dict[str, Any], asked: Counter[str], expected: int) -> None:
+    """Scored + unscored + failed = expected; none doubled; what was asked is what the call records say."""
+    failed = counts["assignments"].get("failed", 0)
+    assert counts["scored"] + counts["unscored"] + failed == expected, counts["assignments"]
+    assert counts["comparisons"] == counts["compared"]
+    assert set(counts["assignments"]) <= {"submitted", "failed"}
+    recorded = Counter(text for text, _, _ in counts["texts"])
+    assert not asked - recorded, "something was asked without a record"
+    committed = Counter(assignment for _, state, assignment in counts["texts"] if state == "replied")
+    assert set(committed.values()) == {1}, "a committed reply was asked for again"

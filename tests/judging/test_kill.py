@@ -1,0 +1,65 @@
+"""500 pairs on real processes: the real client, a loopback model on a bad day, SQLite, the embedded worker."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.judging.processes import Arena, assert_exact
+from tests.judging.server import ChatServer, mixed
+
+PAIRS = 500
+CONCURRENCY = 8
+
+
+@pytest.fixture
+def bad_day() -> Iterator[ChatServer]:
+    """Answers one request in five badly, and some texts never."""
+    with ChatServer(mixed(7, delay=0.05, permanent=0.02)) as server:
+        yield server
+
+
+@pytest.fixture
+def arena_process(tmp_path: Path, bad_day: ChatServer) -> Iterator[Arena]:
+    """A seeded arena, not started yet: 50 prompts and 5 contestants are 500 pairs."""
+    arena = Arena(tmp_path, WORKER_CONCURRENCY=str(CONCURRENCY))
+    arena.seed(prompts=50, contestants=5, url=bad_day.url)
+    try:
+        yield arena
+    finally:
+        arena.kill()
+
+
+def test_500_pairs_end_as_scored_unscored_or_failed(arena_process: Arena, bad_day: ChatServer) -> None:
+    arena_process.start()
+    output, errors = arena_process.judge().communicate(timeout=100)
+    assert f"Assigned   {PAIRS}" in output, errors
+    assert "Run 1 is finished." in output
+    counts = arena_process.counts()
+    assert_exact(counts, bad_day.answered(), PAIRS)
+    assert min(counts["scored"], counts["unscored"], counts["assignments"]["failed"]) > 0
+    assert "abandoned" not in counts["calls"]
+
+
+def test_500_pairs_survive_sigkill_midway(arena_process: Arena, bad_day: ChatServer) -> None:
+    arena_process.start()
+    judge = arena_process.judge()
+    while len(bad_day.requests) < PAIRS / 2:
+        assert judge.poll() is None, judge.stderr and judge.stderr.read()
+        time.sleep(0.02)
+    arena_process.kill()
+    before = arena_process.counts()
+    assert before["runs"] == ["running"]
+    in_flight = before["calls"]["in_flight"]
+    assert 0 < in_flight <= CONCURRENCY
+    arena_process.start()
+    output, errors = judge.communicate(timeout=100)  # the command waits for the arena to come back
+    assert "Run 1 is finished." in output, errors
+    counts = arena_process.counts()
+    assert_exact(counts, bad_day.answered(), PAIRS)
+    assert counts["calls"]["abandoned"] == in_flight
+    replied_before = [assignment for _, state, assignment in before["texts"] if state == "replied"]
+    asked = [assignment for _, _, assignment in counts["texts"]]
+    asked_before = [assignment for _, _, assignment in before["texts"]]
+    assert all(asked.count(each) == asked_before.count(each) for each in replied_before)
