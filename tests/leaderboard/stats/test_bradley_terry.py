@@ -11,10 +11,10 @@ from scipy.sparse.csgraph import connected_components
 
 from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, make_games
 from leaderboard.stats.errors import NoGamesError, ParameterError
-from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
+from tests.leaderboard.stats.coverage import CENTRED, coverage
+from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
 
-CENTRED = np.array(PUBLISHED) - np.mean(PUBLISHED) + 1000
 THREE_TO_ONE = 400 * np.log10(3)
 
 
@@ -226,30 +226,17 @@ class TestBootstrap:
 
 
 class TestCoverage:
-    """How often the interval holds the true rating over many simulated studies, for a nominal 95 %."""
-
-    def coverage(self, *, by_prompt, truth=CENTRED, **study):
-        inside = []
-        for seed in range(150):
-            games = simulated_games(60, seed=seed, clustered=True, **study)
-            cluster = games.cluster if by_prompt else None
-            found = bootstrap_bradley_terry(games.a, games.b, games.score, 4, rounds=200, cluster=cluster)
-            low, high = central_interval(found.samples, 95)
-            inside.append((low <= truth) & (truth <= high))
-        return np.mean(inside)
+    """How often the 95 % interval holds the true rating over many simulated studies."""
 
     def test_games(self):
-        assert 0.92 <= self.coverage(by_prompt=False) <= 0.975
+        assert 0.92 <= coverage(by_prompt=False) <= 0.975
 
     def test_prompts(self):
-        assert 0.91 <= self.coverage(by_prompt=True) <= 0.975
+        assert 0.91 <= coverage(by_prompt=True) <= 0.975
 
     def test_games_of_shared_prompts_cover_too_seldom_and_prompts_do_not(self):
-        shared = {"raters": 4, "prompt_effect": 150.0}
-        # Differences between prompts flatten average win rates: what is estimated is the large-study limit.
-        shared["truth"] = bradley_terry(simulated_games(20000, seed=999, **shared)).rating
-        assert self.coverage(by_prompt=False, **shared) < 0.85
-        assert self.coverage(by_prompt=True, **shared) > 0.88
+        assert coverage(by_prompt=False, shared=True) < 0.85
+        assert coverage(by_prompt=True, shared=True) > 0.88
 
 
 def test_a_study_of_every_pair_recovers_the_published_ratings():
