@@ -85,8 +85,12 @@ def gather(paths: Iterable[Path | InputFile], format_name: str = "") -> Sources:
         raise UnknownFormatError(f'there is no format "{format_name}"; the formats are {known}')
     formats = [CATALOGUE[format_name]] if format_name else list(CATALOGUE.values())
     found = Sources()
-    for path in dict.fromkeys(paths):
+    seen: set[Path] = set()
+    for path in paths:
         for file in _files(path, found):
+            if file.path.resolve() in seen:
+                continue
+            seen.add(file.path.resolve())
             outcome = _recognised(file, formats)
             if isinstance(outcome, Source):
                 found.sources.append(outcome)

@@ -189,7 +189,8 @@ class Fields:
         if self._cells and single in self._values:
             return (str(self._values.pop(single) or ""),)
         if single in self:
-            return (self.text(single),)
+            text = self.optional_text(single)
+            return () if text is None else (text,)
         if required:
             reason = "expected a text, found null" if single in self._values else "missing"
             self.problem(single, reason)

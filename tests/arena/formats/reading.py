@@ -1,0 +1,27 @@
+"""Writing small files and reading them back as records."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from arena.formats import gather
+from arena.formats.records import Item, Problem
+
+
+def write_lines(folder: Path, name: str, *rows: Any) -> Path:
+    """A file with one line per row: objects as JSON, texts as they are."""
+    path = folder / name
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def read(*paths: Path, format_name: str = "") -> list[Item]:
+    """Everything the files yield."""
+    return list(gather(paths, format_name).items())
+
+
+def problems(*paths: Path, format_name: str = "") -> list[tuple[int, str, str]]:
+    """Line, field and reason of every problem."""
+    found = [item for item in read(*paths, format_name=format_name) if isinstance(item, Problem)]
+    return [(problem.place.line, problem.field, problem.reason) for problem in found]

@@ -1,0 +1,17 @@
+import pytest
+
+from arena.formats import CATALOGUE, UnknownFormatError, catalogue, gather, jsonl
+
+
+def test_a_name_is_used_once() -> None:
+    with pytest.raises(ValueError, match='two formats are named "jsonl"'):
+        catalogue(jsonl.FORMAT, jsonl.FORMAT)
+
+
+def test_the_catalogue_is_visible() -> None:
+    assert list(CATALOGUE) == ["llmfao", "arena-battles", "jsonl", "csv"]
+
+
+def test_an_unknown_format_names_those_there_are() -> None:
+    with pytest.raises(UnknownFormatError, match='no format "xml"; the formats are llmfao, arena-battles'):
+        gather([], "xml")

@@ -1,0 +1,136 @@
+"""What can be wrong with a file as such, each with its line and reason."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from arena.formats import files, gather
+from tests.arena.formats.reading import problems, read, write_lines
+
+PROMPT = b'{"id": "p1", "instruction": "Say hello."}\n'
+
+
+def prompts_file(folder: Path, content: bytes, name: str = "prompts.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"\xef\xbb\xbf" + PROMPT, id="byte order mark"),
+        pytest.param(PROMPT.replace(b"\n", b"\r\n"), id="CRLF"),
+        pytest.param(b"\n  \n" + PROMPT + b"\n\n", id="blank lines"),
+        pytest.param(PROMPT.strip(), id="no final line break"),
+        pytest.param(gzip.compress(PROMPT), id="gzip"),
+    ],
+)
+def test_harmless_variations_are_read(tmp_path: Path, content: bytes) -> None:
+    (record,) = read(prompts_file(tmp_path, content))
+    assert (record.id, record.turns) == ("p1", ("Say hello.",))
+
+
+def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:
+    (record,) = read(prompts_file(tmp_path, b"\n\n" + PROMPT))
+    assert record.place.line == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"id": "caf\xe9", "instruction": "x"}', "not UTF-8 (byte 0xe9 at position 12)"),
+        (b'{"id": "p2", "instruction": }', "not valid JSON: Expecting value at column 29"),
+        (b'{"id": "p2", "instruction": "x', "not valid JSON: Unterminated string"),
+        (b'{"id": "p2", "score": NaN}', "NaN is not a number that can be stored"),
+        (b'{"id": "p2", "score": -Infinity}', "-Infinity is not a number that can be stored"),
+        (b'{"id": "p2", "id": "p3", "instruction": "x"}', 'the key "id" stands twice in one object'),
+        (b'["p2", "x"]', "expected a JSON object, found a list"),
+        (b"null", "expected a JSON object, found null"),
+        (b"7", "expected a JSON object, found a number"),
+        (b'{"a":' * 100_000, "the JSON is nested too deeply"),
+    ],
+)
+def test_a_broken_line_is_named_and_the_rest_still_checked(tmp_path: Path, line: bytes, reason: str) -> None:
+    path = prompts_file(tmp_path, PROMPT + line + b'\n{"id": "p9", "instruction": 1.5}\n')
+    found = problems(path)
+    assert [(number, field) for number, field, _ in found] == [(2, ""), (3, "instruction")]
+    assert reason in found[0][2]
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "reason"),
+    [
+        (b'{"id": "p2", "instruction": "a\\u0000b"}', "instruction", "holds a NUL character"),
+        (b'{"id": "p2", "instruction": "a\0b"}', "", "not valid JSON: Invalid control character"),
+        (b'{"id": "p2", "instruction": "\\ud800"}', "instruction", "half of a surrogate pair"),
+        (b'{"id": "p2", "instruction": "x", "more": {"deep": ["\\u0000"]}}', "more", "NUL character"),
+        (b'{"id": "p2", "instruction": "x", "more": 1e999}', "more", "inf is not a number"),
+        (b'{"id": "p2", "instruction": "x", "more": ' + b"[" * 40 + b"]" * 40 + b"}", "more", "32 deep"),
+    ],
+)
+def test_what_no_database_stores_is_named(tmp_path: Path, line: bytes, field: str, reason: str) -> None:
+    ((number, name, said),) = problems(prompts_file(tmp_path, PROMPT + line + b"\n"))
+    assert (number, name) == (2, field)
+    assert reason in said
+
+
+def test_utf16_is_told_from_other_bytes(tmp_path: Path) -> None:
+    path = prompts_file(tmp_path, PROMPT.decode().encode("utf-16"))
+    assert problems(path) == [(1, "", "the file is UTF-16; please save it as UTF-8")]
+
+
+def test_truncated_gzip(tmp_path: Path) -> None:
+    content = gzip.compress(b"".join(PROMPT.replace(b"p1", b"p%d" % n) for n in range(5000)))
+    found = problems(prompts_file(tmp_path, content[:-20], "prompts.jsonl.gz"))
+    assert [reason for _, _, reason in found] == ["the gzip file ends too early; it was cut off"]
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    content = bytearray(gzip.compress(PROMPT * 50))
+    content[20] ^= 0xFF
+    ((_, _, reason),) = problems(prompts_file(tmp_path, bytes(content)))
+    assert reason.startswith("the gzip file is damaged")
+
+
+def test_a_line_has_a_greatest_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_LINE", 1024 * 1024)
+    long = b'{"id": "p2", "instruction": "' + b"x" * 2 * 1024 * 1024 + b'"}\n'
+    assert problems(prompts_file(tmp_path, PROMPT + long)) == [(2, "", "the line is longer than 1 MiB")]
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    assert problems(prompts_file(tmp_path, b"")) == [(0, "", "the file is empty")]
+
+
+def test_missing_path_and_empty_folder(tmp_path: Path) -> None:
+    found = gather([tmp_path / "nowhere.jsonl", tmp_path]).problems
+    assert [problem.reason for problem in found] == [
+        "there is no such file or folder",
+        "the folder holds no file ending in .jsonl, .json, .csv, .tsv",
+    ]
+
+
+def test_a_folder_leaves_other_files_alone_but_not_data(tmp_path: Path) -> None:
+    prompts_file(tmp_path, PROMPT)
+    (tmp_path / "README.md").write_text("About these data.")
+    assert len(read(tmp_path)) == 1
+    write_lines(tmp_path, "more.jsonl", {"question": "?"})
+    ((line, _, reason),) = problems(tmp_path)
+    assert line == 1
+    assert reason.startswith("cannot tell what the file holds. Its fields: question.")
+
+
+def test_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
+    path = prompts_file(tmp_path, PROMPT)
+    assert len(read(path, tmp_path, tmp_path / "." / "prompts.jsonl")) == 1
+
+
+def test_progress_is_the_share_of_bytes_read(tmp_path: Path) -> None:
+    sources = gather([prompts_file(tmp_path, PROMPT), prompts_file(tmp_path, PROMPT, "more.jsonl")])
+    items = sources.items()
+    next(items)
+    assert sources.progress == pytest.approx(0.5, abs=0.5)
+    assert len(list(items)) == 1
+    assert sources.progress == 1.0
