@@ -203,7 +203,7 @@ def _bias_in_words(bias: int) -> str:
 
 
 _NOTE: Final = """\
-### How the votes were simulated
+## How the votes were simulated
 
 The simulated raters do not read the texts. Their votes are drawn from the strengths below, in Elo points
 (400 points are odds of 10 to 1).

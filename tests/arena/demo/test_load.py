@@ -63,7 +63,7 @@ def test_the_study_is_open_public_and_says_that_it_is_simulated(study: Study) ->
     assert "simulated" in study.name
     assert "All its votes are simulated" in study.description
     assert "| Lapwing 34B | 1180 |" in study.description
-    assert study.guidelines.startswith("# How to rate")
+    assert study.guidelines.startswith("You see one prompt and two answers")
 
 
 def test_every_rater_is_marked_and_named_as_simulated(study: Study) -> None:
