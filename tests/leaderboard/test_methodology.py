@@ -18,8 +18,8 @@ from leaderboard.stats import (
     pair_means,
     sequential_elo,
 )
+from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
-from tests.leaderboard.stats.test_bradley_terry import CENTRED, TestCoverage
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "methodology.md").read_text().split())
 
@@ -87,11 +87,8 @@ def test_one_game_only():
 
 
 def test_coverage():
-    cover = TestCoverage().coverage
-    shared = {"raters": 4, "prompt_effect": 150.0}
-    shared["truth"] = bradley_terry(simulated_games(20000, seed=999, **shared)).rating
-    simple = [100 * cover(by_prompt=by_prompt) for by_prompt in (False, True)]
-    hard = [100 * cover(by_prompt=by_prompt, **shared) for by_prompt in (False, True)]
+    simple = [100 * coverage(by_prompt=by_prompt) for by_prompt in (False, True)]
+    hard = [100 * coverage(by_prompt=by_prompt, shared=True) for by_prompt in (False, True)]
     assert (
         f"in {simple[0]:.1f} % of the cases resampling games and {simple[1]:.1f} % resampling prompts" in PAGE
     )
