@@ -39,6 +39,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             "control_socket_disable": True,
             "when_ready": _when_ready,
             "post_fork": _post_fork,
+            "post_worker_init": _post_worker_init,
             "worker_exit": _worker_exit,
         }
         for name, value in options.items():
@@ -107,6 +108,10 @@ def _post_fork(server: Any, worker: Any) -> None:
         worker.embedded.start()
 
 
+def _post_worker_init(worker: Any) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal's word to all; the parent passes on a SIGTERM
+
+
 def _worker_exit(server: Any, worker: Any) -> None:
     """Stop the embedded worker and leave at once, also while a judge's reply is still awaited.
 
@@ -115,6 +120,8 @@ def _worker_exit(server: Any, worker: Any) -> None:
     """
     if not worker.booted:
         return  # the exit code tells gunicorn that starting another one is useless
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)  # terminal and parent both ask; the second must not interrupt
     embedded = getattr(worker, "embedded", None)
     if embedded:
         embedded.stop(timeout=STOP_SECONDS / 2)
