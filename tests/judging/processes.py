@@ -90,7 +90,7 @@ class Arena:
         )
         for _ in range(300):
             try:
-                urllib.request.urlopen(f"{self.url}/healthz", timeout=1)
+                urllib.request.urlopen(f"{self.url}/healthz", timeout=1)  # noqa: S310
                 return
             except OSError:
                 assert self._server.poll() is None, "the arena ended while starting"

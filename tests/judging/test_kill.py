@@ -1,4 +1,4 @@
-"""500 pairs on real processes: the real client, a loopback model on a bad day, SQLite, the embedded worker."""
+"""500 pairs on real processes: real client, a model on a bad day, SQLite, the embedded worker."""
 
 import time
 from collections.abc import Iterator

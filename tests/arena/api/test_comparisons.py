@@ -1,0 +1,200 @@
+"""POST /api/v1/comparisons/: who may submit what, and what comes back."""
+
+import json
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from django.utils import timezone
+
+from arena.api.auth import digest, issue_token, operator_token, rater_token
+from arena.models import ApiToken, Assignment, Comparison, Rater
+from tests.factories import make_assignment, make_rater
+
+pytestmark = pytest.mark.django_db
+URL = "/api/v1/comparisons/"
+
+
+@pytest.fixture
+def judge() -> Rater:
+    return make_rater(kind=Rater.Kind.JUDGE, name="Judge Judy")
+
+
+@pytest.fixture
+def assignment(judge: Rater) -> Assignment:
+    return make_assignment(rater=judge)
+
+
+def post(client: Client, token: str | None, body: object, **extra: Any) -> Any:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    data = body if isinstance(body, str | bytes) else json.dumps(body)
+    return client.post(URL, data, content_type="application/json", headers=headers, **extra)
+
+
+def test_new_same_and_different_answers(client: Client, judge: Rater, assignment: Assignment) -> None:
+    token = issue_token(judge)
+    body = {"assignment": assignment.public_id, "rating": 6, "raw_reply": "6\nB", "seconds": 1.5}
+    first = post(client, token, body)
+    assert first.status_code == 201
+    assert first.json() == {
+        "assignment": assignment.public_id,
+        "status": "scored",
+        "rating": 6,
+        "reason": None,
+        "points": 8,
+    }
+    assert post(client, token, body).status_code == 200
+    different = post(client, token, {**body, "rating": 2})
+    assert different.status_code == 409
+    assert different.json()["comparison"]["rating"] == 6
+    comparison = Comparison.objects.get()
+    assert (comparison.rating, comparison.raw_reply, comparison.source) == (6, "6\nB", "api")
+
+
+def test_unscored_with_a_reason(client: Client, judge: Rater, assignment: Assignment) -> None:
+    body = {"assignment": assignment.public_id, "rating": None, "reason": "refused", "raw_reply": "No."}
+    assert post(client, rater_token(judge), body).status_code == 201
+    comparison = Comparison.objects.get()
+    assert (comparison.status, comparison.reason, comparison.rating) == ("unscored", "refused", None)
+
+
+def test_two_scores_are_kept_as_decimals(client: Client, judge: Rater, assignment: Assignment) -> None:
+    body = {"assignment": assignment.public_id, "rating": 1, "points": 3, "scores": [8.5, 7]}
+    assert post(client, rater_token(judge), body).status_code == 201
+    comparison = Comparison.objects.get()
+    assert (str(comparison.first_score), str(comparison.second_score)) == ("8.500", "7.000")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"rating": 9}, "rating"),
+        ({"rating": 0}, "rating"),
+        ({"rating": "5"}, "rating"),
+        ({"rating": 4.0}, "rating"),
+        ({"rating": True}, "rating"),
+        ({"rating": None}, "rating"),
+        ({"reason": "empty"}, "rating"),
+        ({"rating": None, "reason": "bored"}, "reason"),
+        ({"points": 7}, "points"),
+        ({"seconds": -1}, "seconds"),
+        ({"raw_reply": "a\x00b"}, "raw_reply"),
+        ({"raw_reply": 5}, "raw_reply"),
+        ({"criteria": {"charm": 5}}, "criteria.charm"),
+        ({"scores": [1]}, "scores"),
+        ({"surprise": 1}, "surprise"),
+        ({"assignment": None}, "assignment"),
+    ],
+)
+def test_invalid_answers_name_the_field(
+    change: dict[str, Any], field: str, client: Client, judge: Rater, assignment: Assignment
+) -> None:
+    body = {"assignment": assignment.public_id, "rating": 5, **change}
+    reply = post(client, rater_token(judge), body)
+    assert reply.status_code == 422, reply.content
+    assert reply.json()["field"].startswith(field)
+    assert len(reply.json()["detail"]) > 10
+    assert not Comparison.objects.exists()
+
+
+@pytest.mark.parametrize("body", ["{", "not json", b"\xff\xfe"])
+def test_a_body_that_is_no_json_is_400(body: str | bytes, client: Client, judge: Rater) -> None:
+    assert post(client, rater_token(judge), body).status_code == 400
+
+
+@pytest.mark.parametrize("body", ["[]", "null", '"x"', "{}"])
+def test_a_body_of_another_shape_is_422(body: str, client: Client, judge: Rater) -> None:
+    assert post(client, rater_token(judge), body).status_code == 422
+
+
+def test_a_body_that_is_too_long_is_413(client: Client, judge: Rater, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    reply = post(client, rater_token(judge), {"assignment": "x", "rating": 5, "raw_reply": "x" * 2000})
+    assert reply.status_code == 413
+    assert "1000 bytes" in reply.json()["detail"]
+
+
+def test_somebody_elses_assignment_looks_like_none(client: Client, assignment: Assignment) -> None:
+    other = make_rater(kind=Rater.Kind.JUDGE)
+    reply = post(client, rater_token(other), {"assignment": assignment.public_id, "rating": 5})
+    missing = post(client, rater_token(other), {"assignment": "nonsense", "rating": 5})
+    assert reply.status_code == missing.status_code == 403
+    assert reply.json() == missing.json()
+
+
+def test_a_closed_study_takes_nothing(client: Client, judge: Rater, assignment: Assignment) -> None:
+    assignment.study.closed_at = timezone.now()
+    assignment.study.save()
+    reply = post(client, rater_token(judge), {"assignment": assignment.public_id, "rating": 5})
+    assert reply.status_code == 403
+    assert "closed" in reply.json()["detail"]
+
+
+@pytest.mark.parametrize("token", [None, "", "arena_wrong", "signed_wrong", "signed_a:b:c", "x y"])
+def test_without_a_good_token_it_is_401(token: str | None, client: Client, assignment: Assignment) -> None:
+    reply = post(client, token, {"assignment": assignment.public_id, "rating": 5})
+    assert reply.status_code == 401
+    assert "detail" in reply.json()
+
+
+def test_a_session_is_no_token(client: Client, admin_user: Any, assignment: Assignment) -> None:
+    client.force_login(admin_user)
+    assert post(client, None, {"assignment": assignment.public_id, "rating": 5}).status_code == 401
+
+
+def test_revoked_stale_and_paused(client: Client, judge: Rater, assignment: Assignment) -> None:
+    body = {"assignment": assignment.public_id, "rating": 5}
+    token = issue_token(judge, "laptop")
+    ApiToken.objects.update(revoked_at=timezone.now())
+    assert post(client, token, body).status_code == 401
+    with time_machine.travel(timezone.now() - timezone.timedelta(hours=1)):
+        stale = rater_token(judge)
+    assert post(client, stale, body).status_code == 401
+    judge.paused_at = timezone.now()
+    judge.save()
+    assert post(client, rater_token(judge), body).status_code == 403
+    assert not Comparison.objects.exists()
+
+
+def test_an_operator_token_is_no_rater(client: Client, assignment: Assignment) -> None:
+    body = {"assignment": assignment.public_id, "rating": 5}
+    assert post(client, operator_token(), body).status_code == 403
+
+
+def test_tokens_are_stored_as_hashes(judge: Rater) -> None:
+    token = issue_token(judge, "laptop")
+    row = ApiToken.objects.get()
+    assert row.digest == digest(token)
+    assert token not in str(vars(row))
+
+
+def test_only_post_is_allowed(client: Client, judge: Rater) -> None:
+    assert client.get(URL, headers={"Authorization": f"Bearer {rater_token(judge)}"}).status_code == 405
+
+
+def test_replies_name_no_contestant(client: Client, judge: Rater, assignment: Assignment) -> None:
+    pair = assignment.pair
+    assert pair is not None
+    assert pair.first.contestant is not None
+    body = {"assignment": assignment.public_id, "rating": 5}
+    replies = [post(client, rater_token(judge), {**body, "rating": rating}) for rating in (5, 5, 6, 9)]
+    for reply in replies:
+        assert pair.first.contestant.slug not in reply.content.decode()
+        assert pair.first.contestant.name not in reply.content.decode()
+
+
+def test_every_error_is_documented(client: Client) -> None:
+    schema = client.get("/api/v1/openapi.json").json()
+    documented = set(schema["paths"]["/api/v1/comparisons/"]["post"]["responses"])
+    assert documented == {"200", "201", "400", "401", "403", "409", "413", "422"}
+    runs = schema["paths"]["/api/v1/judge-runs/"]["post"]["responses"]
+    assert set(runs) == {"201", "400", "401", "403", "404", "409", "413", "422"}
+
+
+def test_the_documentation_page_loads_nothing_from_elsewhere(client: Client, settings: Any) -> None:
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+    page = client.get("/api/v1/docs").content.decode()
+    assert "swagger" in page
+    assert "https://" not in page
