@@ -20,20 +20,7 @@ from arena.transfer.contestants import Contestants
 from arena.transfer.prompts import Prompts
 from arena.transfer.raters import Raters
 from arena.transfer.report import ImportReport
-
-Matchup = tuple[int, int, int]
-"""Prompt, contestant shown first, contestant shown second."""
-
-
-class Verdict(NamedTuple):
-    """What a comparison says."""
-
-    points: int
-    rating: int | None
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.rating} of {self.points}" if self.rating is not None else self.reason
+from arena.transfer.said import Matchup, Said, Stored, Verdict
 
 
 class Resolved(NamedTuple):
@@ -47,16 +34,6 @@ class Resolved(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         return Verdict(self.record.points, self.record.rating, self.record.reason)
-
-
-class _Existing(NamedTuple):
-    pk: int
-    matchup: Matchup
-    verdict: Verdict
-
-
-def _matchup(prompt: int, first: int, second: int, swapped: bool) -> Matchup:
-    return (prompt, second, first) if swapped else (prompt, first, second)
 
 
 class Comparisons:
@@ -78,11 +55,7 @@ class Comparisons:
         self._raters = raters
         self._report = report
         self._counts = report.counts["comparisons"]
-        # Millions of comparisons must fit: small numbers stand for matchups, equal verdicts are shared.
-        self._numbers: dict[Matchup, int] = {}
-        self._verdicts: dict[Verdict, Verdict] = {}
-        self._said: dict[int, dict[tuple[int, int], Verdict]] | None = None
-        self._repeats: Counter[tuple[int, int]] = Counter()
+        self._said = Said(study)
         self._occurrences: Counter[tuple[int, int]] = Counter()
         self._last_before_file = 0
         self.scales: set[int] = set()
@@ -99,7 +72,8 @@ class Comparisons:
             return
         self._introduce_raters(records)
         resolved = [found for record in records if (found := self._resolved(record))]
-        by_id = self._existing_by_id(resolved)
+        ids = {item.record.id for item in resolved if item.record.id}
+        by_id = self._said.with_ids(ids) if ids else {}
         fresh: list[tuple[Resolved, int]] = []
         for item in resolved:
             repeat = self._with_id(item, by_id) if item.record.id else self._without_id(item)
@@ -129,60 +103,36 @@ class Comparisons:
         if prompt is None:
             where = f' in subset "{record.subset}"' if record.subset else ""
             refuse(record.place, "prompt", f'there is no prompt "{record.prompt}"{where}')
-        contestants: list[int] = []
-        completions: list[int] = []
-        for name, contestant in (("first", record.first), ("second", record.second)):
-            found = self._contestants.find(contestant)
-            completion = None if found is None or prompt is None else self._completions.find(prompt, found)
-            if found is None:
-                refuse(record.place, name, f'there is no contestant "{contestant}"')
-            elif prompt is not None and completion is None:
-                reason = f'"{contestant}" has no completion for prompt "{record.prompt}"'
-                refuse(record.place, name, reason)
-            elif completion is not None:
-                contestants.append(found)
-                completions.append(completion)
+        first = self._side(record, "first", record.first, prompt)
+        second = self._side(record, "second", record.second, prompt)
         rater = self._raters.find(record.rater_kind, record.rater)
-        if not ok or prompt is None or rater is None or len(completions) < 2:
+        if not ok or prompt is None or first is None or second is None or rater is None:
             return None
-        return Resolved(
-            record, rater, (prompt, contestants[0], contestants[1]), (completions[0], completions[1])
-        )
+        return Resolved(record, rater, (prompt, first[0], second[0]), (first[1], second[1]))
 
-    def _existing_by_id(self, items: Iterable[Resolved]) -> dict[tuple[int, str], _Existing]:
-        ids = {item.record.id for item in items if item.record.id}
-        if not ids:
-            return {}
-        rows = Comparison.objects.current().filter(
-            study=self._study, rater__study=self._study, external_id__in=ids
-        )
-        return {
-            (rater, external_id): _Existing(
-                pk, _matchup(prompt, first, second, swapped), Verdict(points, rating, reason)
-            )
-            for rater, external_id, pk, prompt, first, second, swapped, points, rating, reason in (
-                rows.order_by().values_list(
-                    "rater",
-                    "external_id",
-                    "pk",
-                    "pair__prompt",
-                    "pair__first__contestant",
-                    "pair__second__contestant",
-                    "swapped",
-                    "points",
-                    "rating",
-                    "reason",
-                )
-            )
-        }
+    def _side(
+        self, record: ComparisonRecord, name: str, contestant: str, prompt: int | None
+    ) -> tuple[int, int] | None:
+        """The ids of a contestant and of its completion, or None after reporting what is unknown."""
+        found = self._contestants.find(contestant)
+        if found is None:
+            self._report.refuse(record.place, name, f'there is no contestant "{contestant}"')
+        if found is None or prompt is None:
+            return None
+        completion = self._completions.find(prompt, found)
+        if completion is None:
+            reason = f'"{contestant}" has no completion for prompt "{record.prompt}"'
+            self._report.refuse(record.place, name, reason)
+            return None
+        return found, completion
 
-    def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], _Existing]) -> int | None:
+    def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
         """The repeat number to store under; None where the comparison is there already, or wrong."""
         record = item.record
         key = (item.rater, record.id)
         earlier = by_id.get(key)
         if earlier is None:
-            by_id[key] = _Existing(self._last_before_file + 1, item.matchup, item.verdict)
+            by_id[key] = Stored(self._last_before_file + 1, item.matchup, item.verdict)
             return self._explicit_repeat(item) if record.repeat is not None else self._free_repeat(item)
         if earlier.pk > self._last_before_file:
             self._report.refuse(
@@ -198,19 +148,14 @@ class Comparisons:
         return None
 
     def _free_repeat(self, item: Resolved) -> int:
-        said = self._everything_said().setdefault(item.rater, {})
-        number = self._number(item.matchup)
-        repeat = self._repeats[item.rater, number]
-        while (number, repeat) in said:
-            repeat += 1
-        self._repeats[item.rater, number] = repeat + 1
-        self._remember(item, repeat)
+        repeat = self._said.free_repeat(item.rater, item.matchup)
+        self._said.add(item.rater, item.matchup, repeat, item.verdict)
         return repeat
 
     def _without_id(self, item: Resolved) -> int | None:
         if item.record.repeat is not None:
             return self._explicit_repeat(item)
-        key = (item.rater, self._number(item.matchup))
+        key = (item.rater, self._said.number(item.matchup))
         repeat = self._occurrences[key]
         self._occurrences[key] += 1
         return self._at_repeat(item, repeat)
@@ -219,9 +164,9 @@ class Comparisons:
         return self._at_repeat(item, item.record.repeat or 0)
 
     def _at_repeat(self, item: Resolved, repeat: int) -> int | None:
-        earlier = self._everything_said().get(item.rater, {}).get((self._number(item.matchup), repeat))
+        earlier = self._said.get(item.rater, item.matchup, repeat)
         if earlier is None:
-            self._remember(item, repeat)
+            self._said.add(item.rater, item.matchup, repeat, item.verdict)
             return repeat
         if earlier != item.verdict:
             occurrence = f" (repeat {repeat})" if repeat else ""
@@ -235,37 +180,6 @@ class Comparisons:
             f'{item.verdict} contradicts {earlier}, stored already for {what} by rater "{item.record.rater}"'
         )
         self._report.refuse(item.record.place, "rating", reason)
-
-    def _number(self, matchup: Matchup) -> int:
-        return self._numbers.setdefault(matchup, len(self._numbers))
-
-    def _remember(self, item: Resolved, repeat: int) -> None:
-        verdict = self._verdicts.setdefault(item.verdict, item.verdict)
-        said = self._everything_said().setdefault(item.rater, {})
-        said[self._number(item.matchup), repeat] = verdict
-
-    def _everything_said(self) -> dict[int, dict[tuple[int, int], Verdict]]:
-        """By rater: matchup number and repeat -> verdict, of all imported raters' comparisons."""
-        if self._said is None:
-            self._said = {}
-            rows = Comparison.objects.current().filter(study=self._study, rater__study=self._study)
-            columns = rows.order_by().values_list(
-                "rater",
-                "pair__prompt",
-                "pair__first__contestant",
-                "pair__second__contestant",
-                "swapped",
-                "repeat",
-                "points",
-                "rating",
-                "reason",
-            )
-            for rater, prompt, first, second, swapped, repeat, *rest in columns.iterator(chunk_size=5000):
-                number = self._number(_matchup(prompt, first, second, swapped))
-                verdict = Verdict._make(rest)
-                verdict = self._verdicts.setdefault(verdict, verdict)
-                self._said.setdefault(rater, {})[number, repeat] = verdict
-        return self._said
 
     def _write(self, fresh: list[tuple[Resolved, int]]) -> None:
         pairs = self._pairs([item for item, _ in fresh])
