@@ -78,11 +78,10 @@ class Completions:
         """Make the contestants that only completions name, unless the import lists its contestants."""
         if not self._contestants.may_appear():
             return
-        named = {
-            record.contestant: record
-            for record in records
-            if record.contestant and self._contestants.find(record.contestant) is None
-        }
+        named: dict[str, CompletionRecord] = {}
+        for record in records:
+            if record.contestant and self._contestants.find(record.contestant) is None:
+                named.setdefault(record.contestant, record)
         self._contestants.take(
             [ContestantRecord(name=name, implied=True, place=record.place) for name, record in named.items()]
         )

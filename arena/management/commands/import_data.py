@@ -3,7 +3,7 @@
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -11,12 +11,16 @@ from arena.formats import CATALOGUE, UnknownFormatError
 from arena.formats.records import Place
 from arena.transfer import ImportReport, InvalidStudyError, import_files
 
-SHOWN: int = 100
+SHOWN: Final = 100
 """Errors printed before the rest is only counted."""
+
+REPORT_EVERY: Final = 10_000
+"""Records between two lines of progress where the output is no terminal."""
 
 
 class Command(BaseCommand):
     help = "Import prompts, contestants, completions and comparisons into a study, all or nothing."
+    _next_report = REPORT_EVERY
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="slug of the study; it is made where it does not exist")
@@ -49,7 +53,8 @@ class Command(BaseCommand):
     def _progress(self, records: int, place: Place) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"\r\033[K{records:,} records, {place}", ending="")
-        elif records % 10_000 < 1_000 <= records:
+        elif records >= self._next_report:
+            self._next_report = records + REPORT_EVERY
             self.stderr.write(f"{records:,} records, {place}")
 
     def _end_progress(self) -> None:
@@ -84,10 +89,14 @@ class Command(BaseCommand):
         for note in report.notes:
             self.stdout.write(f"Note: {note}")
         if empty := report.counts["completions"].empty:
-            self.stdout.write(f"Note: {empty:,} completions are empty; they are kept and flagged.")
-        if report.missing.count:
+            are = (
+                "1 completion is empty; it is" if empty == 1 else f"{empty:,} completions are empty; they are"
+            )
+            self.stdout.write(f"Note: {are} kept and flagged.")
+        if missing := report.missing.count:
             contestant, prompt = report.missing.examples[0]
+            are = "1 completion is" if missing == 1 else f"{missing:,} completions are"
             self.stdout.write(
-                f"Note: {report.missing.count:,} completions are missing (a contestant without an answer "
-                f"to a prompt), the first by {contestant} to prompt {prompt}."
+                f"Note: {are} missing (a contestant without an answer to a prompt), "
+                f"the first by {contestant} to prompt {prompt}."
             )
