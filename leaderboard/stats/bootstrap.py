@@ -117,7 +117,9 @@ def elo_samples(
     outcomes = distinct_outcomes(games)
     clusters = None if games.cluster is None else group_by_cluster(games.cluster)
     if clusters is not None:
-        rounds_at_once = min(rounds_at_once, max(1, POOL_BYTES // outcomes.of_game.nbytes))
+        rounds_at_once = min(
+            rounds_at_once, max(1, POOL_BYTES // (outcomes.of_game.nbytes + 4 * len(clusters)))
+        )
 
     def run(block: IntArray) -> FloatArray:
         steps = (

@@ -105,9 +105,7 @@ def weights_of_rounds(
     contents = coo_array((ones, (outcomes.of_game, cluster)), shape=(len(outcomes), clusters)).tocsr()
 
     def draw(rounds: IntArray) -> FloatArray:
-        drawn = [
-            np.bincount(cluster_draws(seed, int(number), clusters), minlength=clusters) for number in rounds
-        ]
+        drawn = [np.bincount(one, minlength=clusters) for one in cluster_draws(seed, rounds, clusters)]
         weights: FloatArray = contents @ np.array(drawn, dtype=np.float64).T
         return weights
 

@@ -42,10 +42,11 @@ def group_by_cluster(cluster: IntArray) -> Clusters:
     return Clusters(np.argsort(cluster, kind="stable"), np.cumsum(size) - size, size)
 
 
-def cluster_draws(seed: int, round_number: int, clusters: int) -> IntArray:
-    """The clusters drawn in one round, as many as there are."""
-    keys = round_keys(seed, np.array([round_number]), CLUSTER_DRAWS)
-    return choices(keys, 0, clusters, clusters)[:, 0]
+def cluster_draws(seed: int, rounds: IntArray, clusters: int) -> Iterator[IntArray]:
+    """For each round in turn the clusters drawn, as many as there are."""
+    keys = round_keys(seed, rounds, CLUSTER_DRAWS)
+    for row in range(len(rounds)):
+        yield choices(keys[row : row + 1], 0, clusters, clusters)[:, 0]
 
 
 def game_steps(
@@ -69,7 +70,8 @@ def cluster_steps(
 
     Rounds whose pool is shorter than the longest are filled with ``no_game``.
     """
-    draws = [cluster_draws(seed, int(number), len(clusters)) for number in rounds]
+    small = np.min_scalar_type(len(clusters))
+    draws = [drawn.astype(small) for drawn in cluster_draws(seed, rounds, len(clusters))]
     length = max(int(clusters.size[drawn].sum()) for drawn in draws)
     in_order = of_game[clusters.games]
     pool = np.full((len(rounds), length), no_game, dtype=of_game.dtype)

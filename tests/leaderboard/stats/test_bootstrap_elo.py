@@ -129,8 +129,8 @@ class TestResamplingPrompts:
 
     def test_whole_clusters_are_drawn_as_often_as_there_are_clusters(self):
         cluster, pools = self.pools(50)
-        for number, pool in enumerate(pools):
-            drawn = cluster_draws(11, number, len(self.SIZES))
+        draws = cluster_draws(11, np.arange(50), len(self.SIZES))
+        for pool, drawn in zip(pools, draws, strict=True):
             expected = [game for c in drawn for game in np.flatnonzero(cluster == c)]
             assert sorted(pool) == sorted(expected)
 
