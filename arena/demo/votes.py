@@ -203,17 +203,17 @@ def _bias_in_words(bias: int) -> str:
 
 
 _NOTE: Final = """\
-## How the votes were simulated
+# How the votes were simulated
 
-The simulated raters do not read the texts. Their votes are drawn from the strengths below, in Elo points
+The simulated raters do not read the texts. Their votes are drawn from the strengths below, in Elo points \
 (400 points are odds of 10 to 1).
 
 | Contestant | True strength |
 |---|---|
 {strengths}
 
-A single completion is better or worse than its contestant's strength by {deviation:.0f} points (standard
-deviation), the same for all raters. Each pair is rated by {people} simulated people and by both simulated
+A single completion is better or worse than its contestant's strength by {deviation:.0f} points (standard \
+deviation), the same for all raters. Each pair is rated by {people} simulated people and by both simulated \
 judges. Each rating carries an error of {error:.0f} points (standard deviation) and the rater's position bias:
 
 | Rater | Position bias |
