@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.humanize",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "axes",
@@ -125,7 +126,7 @@ CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0)
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
-SWEEPS = ["arena.services.expire_lapsed", "judging.services.sweep"]
+SWEEPS = ["arena.services.expire_lapsed", "judging.services.sweep", "leaderboard.services.sweep"]
 EMBEDDED_START: list[str] = ["judging.services.abandon_orphans"]
 
 # --- Judges ------------------------------------------------------------------------------------------------
@@ -149,6 +150,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 AXES_VERBOSE = False
+AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -160,6 +162,11 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "leaderboard.staticfiles.PlotlyFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
@@ -203,5 +210,6 @@ LOGGING = {
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.consumer.connection": {"level": "WARNING" if EMBEDDED_WORKER else "INFO"},
         "kombu.connection": {"level": "ERROR"},
+        "httpx2": {"level": "WARNING"},
     },
 }

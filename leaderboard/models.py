@@ -84,7 +84,7 @@ class SnapshotSlice(Immutable):
     inputs = models.CharField(
         max_length=64,
         blank=True,
-        help_text="SHA-256 of what the table was computed from, where that is costly.",
+        help_text="SHA-256 of what costly tables were computed from.",
     )
 
     objects = SliceQuerySet.as_manager()

@@ -28,11 +28,16 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 
 
 class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
-    def for_board(self, raters: str, category: str) -> SliceQuerySet:
-        """Everything the board of one setting shows, but for the standings of other raters' other methods."""
+    def for_board(self, raters: str, ties: str, category: str, method: str) -> SliceQuerySet:
+        """The tables one setting of the switches shows.
+
+        Standings of its raters by both methods and both tie rules, and of all others at the same setting.
+        """
+        own = Q(raters=raters) | Q(ties=ties, method=method)
         return self.filter(
-            Q(kind__in=["standings", "ratings"], category=category)
-            | Q(kind="matrices", raters=raters, category=category)
+            (Q(kind="standings", category=category) & own)
+            | Q(kind="matrices", raters=raters, ties=ties, category=category)
+            | Q(kind="ratings", category=category)
             | Q(kind="correlation")
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,18 +40,19 @@ def tables(opinions: Opinions, method: Method, known: Mapping[str, str]) -> Iter
     without a game has no standings. ``known`` holds the payloads of earlier standings by the digest of their
     inputs; what is known is not computed again.
     """
+    computed = dict(known)  # a group that holds the same raters as another choice costs nothing
     for choice in opinions.raters:
         own = opinions.by(choice.ids)
         for category in ("", *(name for name in opinions.categories if name)):
             chosen = own.about(category)
             if len(chosen):
                 yield Table("ratings", choice.selector, canonical(ratings(chosen)), category=category)
-                yield from _rankings(choice, category, chosen, method, known)
+                yield from _rankings(choice, category, chosen, method, computed)
     yield from _correlations(opinions)
 
 
 def _rankings(
-    choice: Choice, category: str, chosen: Opinions, method: Method, known: Mapping[str, str]
+    choice: Choice, category: str, chosen: Opinions, method: Method, computed: dict[str, str]
 ) -> Iterator[Table]:
     from leaderboard.stats import METHODS
 
@@ -65,8 +66,9 @@ def _rankings(
         for name in METHODS:
             wanted = replace(method, name=name, ties=ties == "on")
             inputs = digest(players, games, wanted)
-            payload = known.get(inputs) or canonical(standings(players, games, wanted))
-            yield Table("standings", payload=payload, method=name, inputs=inputs, **place)
+            if inputs not in computed:
+                computed[inputs] = canonical(standings(players, games, wanted))
+            yield Table("standings", payload=computed[inputs], method=name, inputs=inputs, **place)
 
 
 def digest(players: Opinions, games: Games, method: Method) -> str:
@@ -170,7 +172,13 @@ def counts(opinions: Opinions) -> dict[str, Any]:
                 "raters": len(choice.ids),
                 "comparisons": len(opinions.by(choice.ids)),
                 "simulated": choice.simulated,
+                "same_as": _first_with(choice.ids, opinions.raters[:number]),
             }
-            for choice in opinions.raters
+            for number, choice in enumerate(opinions.raters)
         ],
     }
+
+
+def _first_with(ids: frozenset[int], choices: Sequence[Choice]) -> str | None:
+    """The selector of the first choice that holds exactly these raters."""
+    return next((choice.selector for choice in choices if choice.ids == ids), None)

@@ -151,6 +151,20 @@ def test_the_counts_of_the_header(made):
     assert (found["comparisons"], found["unscored"], found["not_ranked"]) == (6, 1, 0)
     assert found["categories"] == ["coding", "poems"]
     assert found["raters"] == [
-        {"selector": "people", "label": "People", "raters": 1, "comparisons": 5, "simulated": False},
-        {"selector": "judge:strict", "label": "STRICT", "raters": 1, "comparisons": 1, "simulated": True},
+        {
+            "selector": "people",
+            "label": "People",
+            "raters": 1,
+            "comparisons": 5,
+            "simulated": False,
+            "same_as": None,
+        },
+        {
+            "selector": "judge:strict",
+            "label": "STRICT",
+            "raters": 1,
+            "comparisons": 1,
+            "simulated": True,
+            "same_as": None,
+        },
     ]

@@ -1,0 +1,292 @@
+"""The public page of a study: stored tables of one snapshot put together for one setting of the switches."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard import charts, tables
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.presentation import METHOD_NAMES
+from leaderboard.setting import Setting, Switch, switches
+from leaderboard.tables import Content, DataTable, Row
+
+MOST_INLINE: Final = 20
+"""A matrix of more contestants has its table on a page of its own: it would be most of the page."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure with its table. ``height`` is the step of the stylesheet that keeps the place free."""
+
+    slug: str
+    title: str
+    note: str
+    table: DataTable
+    draw: Callable[[], charts.Figure] | None = None
+    height: int = 0
+    wide: bool = False
+    query: str = ""
+    study: str = ""
+
+    @property
+    def element(self) -> str:
+        """The id of the figure's place."""
+        return f"figure-{self.slug}"
+
+    @property
+    def data_element(self) -> str:
+        """The id of the script element that holds the figure's data."""
+        return f"{self.element}-data"
+
+    @property
+    def csv_url(self) -> str:
+        return reverse("board-csv", args=[self.study, self.slug]) + self.query
+
+    @property
+    def table_url(self) -> str:
+        return reverse("board-table", args=[self.study, self.slug]) + self.query
+
+    @property
+    def inline(self) -> bool:
+        """Whether the table is small enough to stand on the board itself."""
+        return len(self.table.columns) <= MOST_INLINE + 1
+
+    @property
+    def figure(self) -> charts.Figure | None:
+        """The Plotly figure, or None for a table without one."""
+        return self.draw() if self.draw else None
+
+
+@dataclass(frozen=True)
+class Board:
+    """Everything one setting of the switches shows. Contents are read once, when the board is made."""
+
+    study: Study
+    snapshot: Snapshot
+    setting: Setting
+    contents: Mapping[tuple[str, str, str, str], Content] = field(repr=False)
+
+    @classmethod
+    def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> "Board":
+        """The board from the snapshot's tables, in one query."""
+        rows = SnapshotSlice.objects.filter(snapshot=snapshot).for_board(
+            setting.raters, setting.ties, setting.category, setting.method
+        )
+        contents = {(row.kind, row.raters, row.ties, row.method): row.content for row in rows}
+        return cls(study, snapshot, setting, contents)
+
+    def _standings(self, **changes: str) -> Content | None:
+        place = {**vars(self.setting), **changes}
+        return self.contents.get(("standings", place["raters"], place["ties"], place["method"]))
+
+    @cached_property
+    def content(self) -> Content | None:
+        """The standings of this setting; None where it has no games."""
+        return self._standings()
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.content["parameters"] if self.content else {}
+
+    @property
+    def method_name(self) -> str:
+        return METHOD_NAMES[self.setting.method]
+
+    @property
+    def other_method(self) -> str:
+        return next(method for method in METHOD_NAMES if method != self.setting.method)
+
+    @property
+    def other_method_name(self) -> str:
+        return METHOD_NAMES[self.other_method]
+
+    @property
+    def raters(self) -> Mapping[str, Any]:
+        """The entry of the chosen raters in the snapshot's counts."""
+        listed: list[dict[str, Any]] = self.snapshot.counts["raters"]
+        return next(choice for choice in listed if choice["selector"] == self.setting.raters)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any votes shown were made up by a program."""
+        return self.study.simulated or any(choice["simulated"] for choice in self.snapshot.counts["raters"])
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        return switches(self.setting, self.snapshot.counts)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        if self.content is None:
+            return ()
+        return tables.standing_rows(self.content, self._standings(method=self.other_method))
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The contestants in the order of the standings: the same in every figure."""
+        return tuple(row.contestant for row in self.rows)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the statistics say must stand beside these numbers."""
+        return list(self.content["warnings"]) if self.content else []
+
+    @property
+    def order_depends_on_ties(self) -> bool:
+        on, off = self._standings(ties="on"), self._standings(ties="off")
+        return bool(on and off and not tables.same_order(on, off))
+
+    @property
+    def csv_url(self) -> str:
+        return reverse("board-csv", args=[self.study.slug, "standings"]) + self.setting.query()
+
+    @property
+    def json_url(self) -> str:
+        return reverse("board-json", args=[self.study.slug]) + self.setting.query()
+
+    @property
+    def without_games(self) -> int:
+        """Contestants of the study that have no game in this setting."""
+        return int(self.snapshot.counts["contestants"]) - len(self.rows)
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        """The tables and figures of the page, in its order."""
+        return tuple(self._panels())
+
+    def panel(self, slug: str) -> Panel | None:
+        """One of them by its name in addresses."""
+        return next((panel for panel in self.panels if panel.slug == slug), None)
+
+    def _panel(self, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
+        return Panel(slug, title, note, table, query=self.setting.query(), study=self.study.slug, **more)
+
+    def _panels(self) -> Iterator[Panel]:
+        if self.content is not None:
+            yield self._standings_panel(self.content)
+            yield from self._side_by_side()
+            yield from self._matrix_panels()
+        yield from self._rating_panels()
+        yield from self._correlation_panel()
+
+    def _boards(self) -> list[tuple[str, Content]]:
+        """Standings of people and each judge, and of a chosen group; the chosen raters first."""
+        found = []
+        for choice in self.snapshot.counts["raters"]:
+            selector, content = choice["selector"], self._standings(raters=choice["selector"])
+            if content and (selector == self.setting.raters or not selector.startswith("group:")):
+                found.append((selector != self.setting.raters, choice["label"], content))
+        return [(label, content) for _, label, content in sorted(found, key=lambda entry: entry[0])]
+
+    def _standings_panel(self, content: Content) -> Panel:
+        level = content["parameters"]["interval"]
+        boards = self._boards()
+        return self._panel(
+            "standings",
+            "Ratings and intervals",
+            f"Dots are ratings, bars the central {level:g} % interval. All kinds of raters share one axis.",
+            tables.standings_table(self.rows, self.setting.method, level),
+            draw=lambda: charts.intervals(self.order, boards),
+            height=_step(len(self.order) * (1 if len(boards) < 3 else 1.25) + 3),
+        )
+
+    def _side_by_side(self) -> Iterator[Panel]:
+        boards = self._boards()
+        if len(boards) > 1:
+            yield self._panel(
+                "raters",
+                "People and judges side by side",
+                "Rank and rating of each contestant by each kind of rater, at the same setting.",
+                tables.raters_table(self.order, boards),
+            )
+        on, off = self._standings(ties="on"), self._standings(ties="off")
+        if on and off:
+            yield self._panel(
+                "ties",
+                "With and without ties",
+                "The same comparisons with ties counted half and with ties off.",
+                tables.ties_table(self.order, on, off),
+            )
+
+    def _matrix_panels(self) -> Iterator[Panel]:
+        content = self.contents.get(("matrices", self.setting.raters, self.setting.ties, ""))
+        if content is None:
+            return
+        games = tables.count_matrix(content, "games", self.order)
+        rates = tables.win_rates(content, self.order)
+        size = {"height": _step(len(self.order) + 6), "wide": len(self.order) > MOST_INLINE}
+        yield self._panel(
+            "win-rates",
+            "Win rates",
+            "Read across a row: the share of points the contestant of the row won against that of the "
+            "column, a tie counting half.",
+            rates.table("Win rates"),
+            draw=lambda: charts.win_rate_map(rates, games),
+            **size,
+        )
+        noun = "ties"
+        ties = tables.count_matrix(content, noun, self.order)
+        if self.setting.ties == "on":
+            yield self._panel(
+                "tie-counts",
+                "Ties",
+                "Read across a row: how many games of the two contestants were ties.",
+                ties.table("Ties"),
+                draw=lambda: charts.count_map(ties, games, noun),
+                **size,
+            )
+        yield self._panel(
+            "games",
+            "Games",
+            "Read across a row: how many games the two contestants played.",
+            games.table("Games"),
+            draw=lambda: charts.count_map(games, games, "games"),
+            **size,
+        )
+
+    def _rating_panels(self) -> Iterator[Panel]:
+        """A histogram for each scale in use, the chosen raters and everybody who is not in a group."""
+        shown = []
+        for choice in self.snapshot.counts["raters"]:
+            selector = choice["selector"]
+            content = self.contents.get(("ratings", selector, "", ""))
+            if content and (selector == self.setting.raters or not selector.startswith("group:")):
+                shown.append((choice["label"], content))
+        for points, by_raters in tables.shown_by_scale(shown).items():
+            yield self._rating_panel(points, by_raters)
+
+    def _rating_panel(self, points: int, by_raters: list[tables.Shown]) -> Panel:
+        return self._panel(
+            f"ratings-{points}",
+            f"Ratings as shown, scale of {points} points",
+            "How often each rating was given, in the order in which the two completions were shown. "
+            "Raters without position bias give a symmetric picture. Unscored replies have bars of their own.",
+            tables.ratings_table(points, by_raters),
+            draw=lambda: charts.histogram(points, by_raters),
+            height=15,
+        )
+
+    def _correlation_panel(self) -> Iterator[Panel]:
+        labels = {choice["selector"]: choice["label"] for choice in self.snapshot.counts["raters"]}
+        found = [
+            (labels[raters], content)
+            for (kind, raters, _, _), content in sorted(self.contents.items())
+            if kind == "correlation"
+        ]
+        if found:
+            yield self._panel(
+                "correlation",
+                "Correlation of judges with people",
+                "Over the pairs both rated, each entered in both orientations, so that naming one contestant "
+                "the first cannot change the result. n counts pairs.",
+                tables.correlation_table(found),
+            )
+
+
+def _step(rows: float) -> int:
+    """The height for so many rows, as one of the steps the stylesheet has: 5, 10, ... 100."""
+    return min(100, max(10, 5 * -(-int(rows) // 5)))

@@ -1,0 +1,214 @@
+"""Figures of the board: tables in, Plotly figures (plain data, traces, axes, no code) out. Pure.
+
+Colours are names of CSS variables ("--..."); static/leaderboard.js puts in their values, so a figure follows
+the page's light or dark scheme. Plotly reads a few HTML tags in its labels, so every name is escaped.
+"""
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from leaderboard.tables import Matrix, Shown, unscored_reasons
+
+Figure = dict[str, Any]
+
+SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6")
+LONGEST_LABEL: Final = 22
+MOST_NUMBERS: Final = 16
+"""A matrix with more contestants has no numbers in its cells: they would not be readable."""
+
+MOST_SERIES: Final = len(SERIES)
+
+
+def label(name: str, longest: int = LONGEST_LABEL) -> str:
+    """A name for Plotly: one line of at most ``longest`` characters, with nothing that Plotly acts on."""
+    line = " ".join(name.split())
+    shown = line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+    return html.escape(shown, quote=False)
+
+
+def full(name: str) -> str:
+    """A name for a hover text: cut only where it would fill the screen."""
+    return label(name, 80)
+
+
+def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
+    """Rating and interval of each contestant as dots on one shared axis, best on top.
+
+    ``boards`` are label and standings of each kind of rater, the one that gave ``order`` first; at most
+    MOST_SERIES are drawn.
+    """
+    drawn = boards[:MOST_SERIES]
+    traces = [
+        _dots(order, name, content, number, _offset(number, len(drawn)))
+        for number, (name, content) in enumerate(drawn)
+    ]
+    layout = _layout(
+        xaxis={"title": _title("Rating"), "zeroline": False},
+        yaxis=_names_axis(order) | {"range": [len(order) - 0.4, -0.6], "showgrid": False},
+        showlegend=len(drawn) > 1,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+    )
+    return {"data": traces, "layout": layout}
+
+
+def _offset(number: int, count: int) -> float:
+    """Rows shared by several kinds of raters: each a little below the one before."""
+    return 0.0 if count == 1 else (number / (count - 1) - 0.5) * 0.5
+
+
+def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: int, offset: float) -> Figure:
+    place = {contestant: index for index, contestant in enumerate(order)}
+    rows = [row for row in content["standings"] if row["contestant"] in place and row["rating"] is not None]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": label(name),
+        "x": [row["rating"] for row in rows],
+        "y": [place[row["contestant"]] + offset for row in rows],
+        "text": [_dot_text(name, row) for row in rows],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": SERIES[number], "size": 8, "symbol": ("circle", "diamond", "square")[number % 3]},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [_arm(row["high"], row["rating"]) for row in rows],
+            "arrayminus": [_arm(row["rating"], row["low"]) for row in rows],
+            "color": SERIES[number],
+            "thickness": 1.5,
+            "width": 3,
+        },
+    }
+
+
+def _arm(upper: float | None, lower: float | None) -> float:
+    return 0.0 if upper is None or lower is None else max(upper - lower, 0.0)
+
+
+def _dot_text(name: str, row: Mapping[str, Any]) -> str:
+    between = "" if row["low"] is None else f" ({row['low']:.0f} to {row['high']:.0f})"
+    return f"{full(row['contestant'])}<br>{full(name)}: {row['rating']:.0f}{between}, {row['games']} games"
+
+
+def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
+    """Share of points of the row against the column, coloured from 0 through 0.5 to 1."""
+    trace = _heat_map(rates, games, "%{z:.2f} of the points in %{customdata} games") | {
+        "zmin": 0,
+        "zmid": 0.5,
+        "zmax": 1,
+        "colorscale": [[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        "colorbar": {"title": _title("Win rate"), "thickness": 12},
+    }
+    return _matrix_figure(rates, trace, "%{z:.2f}")
+
+
+def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
+    """Counts of the row against the column, darker for more; ``noun`` says what is counted."""
+    text = "%{z} games" if noun == "games" else "%{z} " + noun + " in %{customdata} games"
+    trace = _heat_map(counted, games, text) | {
+        "zmin": 0,
+        "zmax": max((value for row in counted.values for value in row if value is not None), default=0) or 1,
+        "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
+        "colorbar": {"title": _title(noun.capitalize()), "thickness": 12},
+    }
+    return _matrix_figure(counted, trace, "%{z}")
+
+
+def _heat_map(matrix: Matrix, games: Matrix, text: str) -> Figure:
+    """One cell for each two contestants; the script joins the names of ``meta`` to a hover text per cell."""
+    return {
+        "type": "heatmap",
+        "z": [[None if value is None else round(value, 4) for value in row] for row in matrix.values],
+        "customdata": [list(row) for row in games.values],
+        "meta": {"names": [full(name) for name in matrix.names]},
+        "hovertemplate": "%{hovertext}<br>" + text + "<extra></extra>",
+        "hoverongaps": False,
+        "xgap": 1,
+        "ygap": 1,
+    }
+
+
+def _matrix_figure(matrix: Matrix, trace: Figure, number: str) -> Figure:
+    if len(matrix.names) <= MOST_NUMBERS:
+        trace["texttemplate"] = number
+    layout = _layout(
+        xaxis=_names_axis(matrix.names) | {"side": "top", "tickangle": -45, "showgrid": False},
+        yaxis=_names_axis(matrix.names) | {"autorange": "reversed", "showgrid": False},
+        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+    )
+    return {"data": [trace], "layout": layout}
+
+
+def histogram(points: int, shown: Sequence[Shown]) -> Figure:
+    """Share of each rating as shown, one bar for each kind of rater, the unscored as bars of their own."""
+    reasons = unscored_reasons(shown)
+    ticks = [str(rating) for rating in range(1, points + 1)] + [label(reason) for reason in reasons]
+    traces = []
+    for number, one in enumerate(shown[:MOST_SERIES]):
+        counts = [*one.counts, *(one.unscored.get(reason, 0) for reason in reasons)]
+        shares = [100 * count / one.replies for count in counts]
+        traces.append(
+            {
+                "type": "bar",
+                "name": label(one.label),
+                "x": list(range(len(ticks))),
+                "y": shares,
+                "text": [
+                    f"{full(one.label)}: {count} of {one.replies} ({share:.1f} %)"
+                    for count, share in zip(counts, shares, strict=True)
+                ],
+                "textposition": "none",
+                "hovertemplate": "%{text}<extra></extra>",
+                "marker": {"color": SERIES[number]},
+            }
+        )
+    layout = _layout(
+        barmode="group",
+        xaxis={
+            "tickmode": "array",
+            "tickvals": list(range(len(ticks))),
+            "ticktext": ticks,
+            "title": _title(f"Rating as shown: 1 first, {points} second much better"),
+            "showgrid": False,
+        },
+        yaxis={"title": _title("Share of replies (%)"), "rangemode": "tozero"},
+        showlegend=len(traces) > 1,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+    )
+    return {"data": traces, "layout": layout}
+
+
+def _title(text: str) -> Figure:
+    return {"text": text, "font": {"size": 13}}
+
+
+def _names_axis(names: Sequence[str]) -> Figure:
+    """An axis with a place for each name. Places are numbers, so no name is read as a number or a date."""
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [label(name) for name in names],
+        "automargin": True,
+        "zeroline": False,
+    }
+
+
+def _layout(**more: Any) -> Figure:
+    for axis in ("xaxis", "yaxis"):
+        more[axis] = {
+            "fixedrange": True,
+            "automargin": True,
+            "gridcolor": "--line",
+            "linecolor": "--line",
+            **more[axis],
+        }
+    return {
+        "autosize": True,
+        "dragmode": False,
+        "font": {"color": "--text", "family": "--font", "size": 13},
+        "paper_bgcolor": "--surface",
+        "plot_bgcolor": "--surface",
+        "hoverlabel": {"align": "left"},
+        "margin": {"l": 10, "r": 10, "t": 30, "b": 40},
+        **more,
+    }
