@@ -1,6 +1,6 @@
 """Games: comparisons reduced to (a, b, score), checked once here so that everything after can trust them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from leaderboard.stats.errors import (
     RatingError,
     ScoreError,
     SelfComparisonError,
+    StatsError,
 )
 
 IntArray = npt.NDArray[np.int64]
@@ -65,14 +66,8 @@ def make_games(
     first, second = _whole_numbers("a", a), _whole_numbers("b", b)
     points = np.array(score, dtype=np.float64).reshape(-1)
     _check_lengths(a=first, b=second, score=points)
-    for name, side in (("a", first), ("b", second)):
-        _refuse(
-            (side < 0) | (side >= contestants),
-            ContestantNumberError,
-            lambda i, name=name, side=side: (
-                f"{name}[{i}] is {side[i]}, outside the contestants 0..{contestants - 1}"
-            ),
-        )
+    _check_side("a", first, contestants)
+    _check_side("b", second, contestants)
     _refuse(
         first == second, SelfComparisonError, lambda i: f"game {i} compares contestant {first[i]} with itself"
     )
@@ -100,8 +95,9 @@ def games_from_ratings(
     side: it is left out and counted in ``left_out``.
     """
     ratings = _whole_numbers("rating", rating)
-    scale = np.broadcast_to(_whole_numbers("points", points), ratings.shape) if np.ndim(points) == 0 else None
-    scale = _whole_numbers("points", points) if scale is None else scale
+    scale = _whole_numbers("points", points)
+    if np.ndim(points) == 0:
+        scale = np.broadcast_to(scale, ratings.shape)
     _check_lengths(first=np.asarray(first), second=np.asarray(second), rating=ratings, points=scale)
     score = scores(ratings, scale, ties=ties)
     kept = ~np.isnan(score)
@@ -142,11 +138,19 @@ def _whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
     array = np.asarray(values).reshape(-1)
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
-    fraction = array.dtype.kind == "f" and not bool((array == np.floor(array)).all())
+    fraction = array.dtype.kind == "f" and not bool((np.isfinite(array) & (array == np.floor(array))).all())
     if fraction or array.dtype.kind not in "iuf":
         error = RatingError if name in ("rating", "points") else ContestantNumberError
         raise error(f"{name} must hold whole numbers")
     return array.astype(np.int64)
+
+
+def _check_side(name: str, side: IntArray, contestants: int) -> None:
+    _refuse(
+        (side < 0) | (side >= contestants),
+        ContestantNumberError,
+        lambda i: f"{name}[{i}] is {side[i]}, outside the contestants 0..{contestants - 1}",
+    )
 
 
 def _check_lengths(**arrays: npt.NDArray[Any]) -> None:
@@ -168,7 +172,8 @@ def _dense_clusters(cluster: npt.ArrayLike | None, games: int) -> IntArray | Non
     return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _refuse(bad: npt.NDArray[np.bool_], error: type[ValueError], message: Any) -> None:
+def _refuse(bad: npt.NDArray[np.bool_], error: type[StatsError], message: Callable[[int], str]) -> None:
+    """Raise the error with the message for the first bad position, if there is one."""
     if bad.any():
         raise error(message(int(bad.argmax())))
 

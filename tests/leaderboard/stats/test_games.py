@@ -85,6 +85,7 @@ class TestTheGate:
             ),
             ([0, 0], [1, -1], [1, 1], errors.ContestantNumberError, r"b\[1\] is -1"),
             ([0.5], [1], [1], errors.ContestantNumberError, "a must hold whole numbers"),
+            ([float("inf")], [1], [1], errors.ContestantNumberError, "a must hold whole numbers"),
             ([0, 2], [1, 2], [1, 1], errors.SelfComparisonError, "game 1 compares contestant 2 with itself"),
             ([0], [1], [0.7], errors.ScoreError, r"score\[0\] is 0.7, not 0, 0.5 or 1"),
             ([0], [1], [float("nan")], errors.ScoreError, r"score\[0\] is nan"),
