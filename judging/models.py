@@ -21,11 +21,11 @@ class Judge(models.Model):
     rater = models.OneToOneField(Rater, models.PROTECT, related_name="judge")
     provider = models.CharField(max_length=10, choices=Provider, default=Provider.OPENAI)
     model = models.CharField(max_length=200, help_text="Name of the model as the endpoint knows it.")
-    base_url = models.URLField(
+    base_url = models.CharField(
         "base URL",
         max_length=500,
         blank=True,
-        help_text="Of the endpoint, up to and including /v1.",
+        help_text="Of the endpoint, e.g. https://api.example.com/v1.",
     )
     api_key_env = models.CharField(
         "key variable",

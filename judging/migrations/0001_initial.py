@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('provider', models.CharField(choices=[('openai', 'OpenAI-compatible endpoint'), ('simulated', 'Simulated (demo study only)')], default='openai', max_length=10)),
                 ('model', models.CharField(help_text='Name of the model as the endpoint knows it.', max_length=200)),
-                ('base_url', models.URLField(blank=True, help_text='Of the endpoint, up to and including /v1.', max_length=500, verbose_name='base URL')),
+                ('base_url', models.CharField(blank=True, help_text='Of the endpoint, e.g. https://api.example.com/v1.', max_length=500, verbose_name='base URL')),
                 ('api_key_env', models.CharField(blank=True, help_text='Name of the environment variable that holds the key. Leave empty where none is needed.', max_length=100, verbose_name='key variable')),
                 ('protocol', models.CharField(default='likert', max_length=50)),
                 ('points', models.PositiveSmallIntegerField(choices=[(2, '2 points'), (3, '3 points'), (5, '5 points'), (8, '8 points')], default=8, verbose_name='answer scale')),

@@ -3,6 +3,7 @@
 import os
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -92,11 +93,28 @@ def _check(config: JudgeConfig) -> None:
     reserved = {"model", "messages", "stream", "n", "max_tokens", "temperature"} & set(config.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
+    if not 0 < config.timeout <= 3600:
+        raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
     if config.provider == Judge.Provider.SIMULATED:
         try:
             Simulation.from_options(config.simulation)
         except ValueError as error:
             raise JudgeError(f"Simulation: {error}.") from error
+    else:
+        _check_url(config.base_url)
+
+
+def _check_url(url: str) -> None:
+    """An address the client can ask, without a user or password: it is shown on pages and in logs."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise JudgeError("The base URL must be like https://api.example.com/v1.")
+    if "@" in parts.netloc:
+        raise JudgeError("Leave user name and password out of the base URL; name a key variable instead.")
 
 
 def check_usable(judge: Judge, study: Study) -> None:

@@ -1,0 +1,140 @@
+"""Staff pages: judges, runs, their progress and their calls."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arena import planning
+from judging import services
+from judging.forms import JudgeForm, RunForm
+from judging.models import Judge, JudgeCall, JudgeRun
+from judging.services.judges import check_usable
+
+LAST_CALLS = 30
+LAST_RUNS = 50
+
+View = Callable[..., HttpResponse]
+
+
+def staff_only(view: View) -> View:
+    """Signed-in operators only: others are asked to sign in, or get 403."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_staff:
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return login_required(guarded)
+
+
+@require_safe
+@staff_only
+def overview(request: HttpRequest) -> HttpResponse:
+    """All judges and the last runs."""
+    return render(
+        request,
+        "judging/overview.html",
+        {
+            "judges": Judge.objects.select_related("rater"),
+            "runs": JudgeRun.objects.for_list()[:LAST_RUNS],
+        },
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Configure a new judge, or change one."""
+    judge = get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug) if slug else None
+    form = JudgeForm(request.POST or None, instance=judge)
+    if request.method == "POST" and form.is_valid():
+        stored = form.store()
+        if stored:
+            messages.success(request, f"{stored.name} is saved.")
+            return redirect("judging")
+    status = 422 if form.errors else 200
+    return render(request, "judging/judge_form.html", {"form": form, "judge": judge}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def start_run(request: HttpRequest) -> HttpResponse:
+    """Choose study and judge, see how many pairs will be asked, start."""
+    form = RunForm(request.POST or None, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        try:
+            run = services.start_run(**form.cleaned_data, created_by=request.user)
+        except services.JudgeError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("judge_run", run.pk)
+    status = 422 if form.errors else 200
+    return render(request, "judging/run_form.html", {"form": form}, status=status)
+
+
+@require_safe
+@staff_only
+def preview_run(request: HttpRequest) -> HttpResponse:
+    """How many pairs the run described by the form would ask about, as a part of the page."""
+    form = RunForm(request.GET)
+    context: dict[str, Any] = {}
+    if form.is_valid():
+        chosen = form.cleaned_data
+        try:
+            check_usable(chosen["judge"], chosen["study"])
+        except services.JudgeError as error:
+            context["error"] = str(error)
+        else:
+            context["plan"] = planning.preview(
+                chosen["study"],
+                chosen["judge"].rater,
+                limit=chosen["limit"],
+                both_orders=chosen["both_orders"],
+            )
+            context["judge"] = chosen["judge"]
+    return render(request, "judging/_preview.html", context)
+
+
+@require_safe
+@staff_only
+def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
+    """One run: its progress, and its last calls with what the model replied."""
+    run = get_object_or_404(JudgeRun.objects.select_related("study", "judge__rater"), pk=run_id)
+    calls = JudgeCall.objects.for_page().filter(run=run)[:LAST_CALLS]
+    return render(
+        request,
+        "judging/run.html",
+        {"run": run, "progress": JudgeCall.objects.progress(run), "calls": calls},
+    )
+
+
+@require_safe
+@staff_only
+def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The progress alone, asked for again and again while the run is active; then the whole page is."""
+    run = get_object_or_404(JudgeRun.objects.select_related("study", "judge__rater"), pk=run_id)
+    context = {"run": run, "progress": JudgeCall.objects.progress(run)}
+    response = render(request, "judging/_progress.html", context)
+    if not run.is_active:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@staff_only
+def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Stop asking."""
+    run = get_object_or_404(JudgeRun, pk=run_id)
+    if services.cancel_run(run):
+        messages.success(request, "The run is cancelled. Calls in flight still come in.")
+    else:
+        messages.info(request, "The run had ended already.")
+    return redirect("judge_run", run.pk)

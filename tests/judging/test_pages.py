@@ -1,0 +1,178 @@
+"""The staff pages under /judging/."""
+
+from collections import deque
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from arena.models import Study
+from judging import services
+from judging.models import Judge, JudgeCall, JudgeRun
+from tests.factories import make_judge, make_small_study, make_user
+
+pytestmark = pytest.mark.django_db
+
+FORM = {
+    "name": "Loop",
+    "slug": "loop",
+    "provider": "openai",
+    "model": "loop-1",
+    "base_url": "http://127.0.0.1:9/v1",
+    "api_key_env": "LOOP_KEY",
+    "protocol": "likert",
+    "points": "8",
+    "temperature": "0",
+    "max_tokens": "512",
+    "timeout": "30",
+    "options": "{}",
+    "simulation": "{}",
+    "active": "on",
+}
+
+
+@pytest.fixture(autouse=True)
+def plain_static(settings: Any) -> None:
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(make_user(is_staff=True))
+    return client
+
+
+@pytest.fixture
+def run(messages: deque[Any]) -> JudgeRun:
+    run = services.start_run(make_small_study(prompts=2, contestants=2), make_judge())
+    services.plan_run(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+PAGES = ["/judging/", "/judging/judges/new/", "/judging/runs/new/", "/judging/runs/preview/"]
+
+
+@pytest.mark.parametrize("url", PAGES)
+def test_pages_are_for_operators(url: str, client: Client) -> None:
+    assert client.get(url).status_code == 302
+    client.force_login(make_user())
+    assert client.get(url).status_code == 403
+    client.force_login(make_user(is_staff=True))
+    assert client.get(url).status_code == 200
+
+
+def test_no_judge_until_one_is_configured(staff: Client) -> None:
+    assert "No judge is configured yet" in staff.get("/judging/").content.decode()
+
+
+def test_configuring_a_judge(staff: Client) -> None:
+    assert staff.post("/judging/judges/new/", FORM).status_code == 302
+    judge = Judge.objects.get()
+    assert (judge.slug, judge.name, judge.max_tokens, judge.api_key_env) == ("loop", "Loop", 512, "LOOP_KEY")
+    page = staff.get("/judging/").content.decode()
+    assert "Loop" in page
+    changed = {**FORM, "name": "Loopy", "slug": "ignored", "timeout": "10"}
+    assert staff.post("/judging/judges/loop/edit/", changed).status_code == 302
+    judge = Judge.objects.get()
+    assert (judge.slug, judge.name, judge.timeout) == ("loop", "Loopy", 10)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"base_url": ""}, "The base URL must be like"),
+        ({"base_url": "http://user:secret@host/v1"}, "Leave user name and password out of"),
+        ({"api_key_env": "sk-abc"}, "Give the name of an environment variable"),
+        ({"options": "[1]"}, "Enter a JSON object"),
+        ({"options": '{"model": "x"}'}, "must not set model"),
+        ({"options": "{"}, "valid JSON"),
+        ({"provider": "simulated", "simulation": '{"noise": -1}'}, "noise must not be negative"),
+        ({"provider": "simulated", "simulation": '{"loudness": 1}'}, "unknown option loudness"),
+        ({"timeout": "0"}, "The timeout must be more than 0"),
+        ({"slug": "taken"}, "There is a judge &quot;taken&quot; already."),
+    ],
+)
+def test_bad_configurations_are_explained(change: dict[str, str], sentence: str, staff: Client) -> None:
+    make_judge(slug="taken")
+    reply = staff.post("/judging/judges/new/", {**FORM, **change})
+    assert reply.status_code == 422
+    assert sentence in reply.content.decode()
+    assert Judge.objects.count() == 1
+
+
+def test_preview_says_how_many_pairs(staff: Client) -> None:
+    study, judge = make_small_study(prompts=2, contestants=3), make_judge()
+    asked = {"study": study.slug, "judge": judge.pk, "both_orders": "on"}
+    page = staff.get("/judging/runs/preview/", asked).content.decode()
+    assert "6 pairs will be asked about, in 12 calls" in page
+
+
+def test_starting_and_cancelling(staff: Client, messages: deque[Any]) -> None:
+    study, judge = make_small_study(prompts=2, contestants=3), make_judge()
+    reply = staff.post("/judging/runs/new/", {"study": study.slug, "judge": judge.pk, "limit": "2"})
+    run = JudgeRun.objects.get()
+    assert reply.headers["Location"] == f"/judging/runs/{run.pk}/"
+    assert (run.limit, run.created_by_id) == (2, int(staff.session["_auth_user_id"]))
+    again = staff.post("/judging/runs/new/", {"study": study.slug, "judge": judge.pk})
+    assert again.status_code == 422
+    assert "is running over" in again.content.decode()
+    staff.post(f"/judging/runs/{run.pk}/cancel/")
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+
+
+def test_cancelling_needs_post_and_staff(client: Client, run: JudgeRun) -> None:
+    url = f"/judging/runs/{run.pk}/cancel/"
+    assert client.post(url).status_code == 302
+    client.force_login(make_user())
+    assert client.post(url).status_code == 403
+    client.force_login(make_user(is_staff=True))
+    assert client.get(url).status_code == 405
+    run.refresh_from_db()
+    assert run.state == "running"
+
+
+def test_progress_is_polled_while_the_run_is_active(staff: Client, run: JudgeRun) -> None:
+    page = staff.get(f"/judging/runs/{run.pk}/").content.decode()
+    assert f'hx-get="/judging/runs/{run.pk}/progress/"' in page
+    assert "HX-Refresh" not in staff.get(f"/judging/runs/{run.pk}/progress/").headers
+    services.cancel_run(run)
+    part = staff.get(f"/judging/runs/{run.pk}/progress/")
+    assert part.headers["HX-Refresh"] == "true"
+    assert "hx-get" not in part.content.decode()
+
+
+def test_replies_are_escaped(staff: Client, run: JudgeRun) -> None:
+    assignment = run.run_assignments.all()[0].assignment
+    JudgeCall.objects.create(
+        run=run,
+        assignment=assignment,
+        attempt=1,
+        worker="w",
+        prompt_hash="",
+        messages=[],
+        deadline=run.created_at,
+        finished_at=run.created_at,
+        state="replied",
+        raw_reply="<script>alert(1)</script>",
+    )
+    page = staff.get(f"/judging/runs/{run.pk}/").content.decode()
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+
+
+def test_simulated_judges_are_labelled(staff: Client, messages: deque[Any]) -> None:
+    study = make_small_study(prompts=1, contestants=2, simulated=True)
+    strengths = dict.fromkeys(study.contestants.values_list("slug", flat=True), 1000)
+    judge = make_judge(provider="simulated", base_url="", simulation={"strengths": strengths})
+    run = services.start_run(study, judge)
+    for url in ("/judging/", f"/judging/judges/{judge.slug}/edit/", f"/judging/runs/{run.pk}/"):
+        assert "badge-simulated" in staff.get(url).content.decode()
+
+
+def test_a_closed_study_cannot_be_chosen(staff: Client) -> None:
+    study = make_small_study()
+    Study.objects.update(closed_at=study.created_at)
+    assert study.slug not in staff.get("/judging/runs/new/").content.decode()

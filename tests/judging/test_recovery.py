@@ -1,0 +1,187 @@
+"""What is left behind by lost messages and dead processes, and how it is set right."""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison
+from judging import services
+from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.services.calls import this_worker
+from tests.factories import make_judge, make_small_study
+from tests.judging.server import Answer, ChatServer
+
+
+@pytest.fixture
+def run(arena: Any, model: ChatServer, messages: deque[Any]) -> JudgeRun:
+    """A planned run of three pairs whose messages were lost."""
+    run = services.start_run(make_small_study(prompts=3, contestants=2), make_judge(base_url=model.url))
+    services.plan_run(run.pk)
+    messages.clear()
+    run.refresh_from_db()
+    return run
+
+
+def in_flight(run: JudgeRun, worker: str, minutes: float = 5) -> JudgeCall:
+    """A call that some process has begun."""
+    assignment = run.run_assignments.order_by("pk")[0].assignment
+    deadline = timezone.now() + timedelta(minutes=minutes)
+    Assignment.objects.filter(pk=assignment.pk).update(state="claimed", leased_until=deadline)
+    return JudgeCall.objects.create(
+        run=run,
+        assignment=assignment,
+        attempt=1,
+        worker=worker,
+        prompt_hash="",
+        messages=[{"role": "user", "content": "x"}],
+        deadline=deadline,
+    )
+
+
+def test_lost_messages_are_sent_again_after_a_while(run: JudgeRun, messages: deque[Any]) -> None:
+    assert services.sweep()["fed"] == 0
+    later = timezone.now() + timedelta(minutes=3)
+    assert services.sweep(later)["fed"] == 3
+    assert len(messages) == 3
+
+
+def test_a_lost_plan_is_nudged_again(run: JudgeRun, messages: deque[Any]) -> None:
+    JudgeRun.objects.update(state="queued")
+    assert services.sweep()["planning"] == 1
+    assert messages[0] == ("plan", run.pk)
+
+
+def test_overdue_calls_become_abandoned_and_are_asked_again(
+    run: JudgeRun, messages: deque[Any], drain: Callable[[], None], model: ChatServer
+) -> None:
+    call = in_flight(run, this_worker(), minutes=-1)
+    assert services.sweep()["abandoned"] == 1
+    call.refresh_from_db()
+    assert call.state == "abandoned"
+    drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.scored, progress.abandoned, len(model.requests)) == (3, 1, 3)
+
+
+def test_calls_in_time_are_left_alone(run: JudgeRun) -> None:
+    in_flight(run, this_worker())
+    assert services.sweep()["abandoned"] == 0
+    assert services.abandon_orphans() == 0
+    assert JudgeCall.objects.get().state == "in_flight"
+
+
+def test_at_start_every_call_of_another_process_is_dead(
+    run: JudgeRun, drain: Callable[[], None], model: ChatServer
+) -> None:
+    in_flight(run, "host:1:dead")
+    assert services.abandon_orphans() == 1
+    assert not RunAssignment.objects.filter(queued_until__isnull=False).exists()
+    services.sweep()
+    drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.scored, progress.abandoned, progress.in_flight) == (3, 1, 0)
+    assert Comparison.objects.count() == 3
+
+
+def test_a_committed_reply_is_submitted_and_not_asked_again(
+    run: JudgeRun, drain: Callable[[], None], model: ChatServer
+) -> None:
+    call = in_flight(run, "host:1:dead")
+    now = timezone.now()
+    JudgeCall.objects.filter(pk=call.pk).update(
+        state="replied", raw_reply="8\nB", finished_at=now, submit_due_at=now + timedelta(seconds=30)
+    )
+    assert services.abandon_orphans() == 0
+    assert services.sweep()["submitting"] == 1
+    drain()
+    assert len(model.requests) == 2
+    assert sorted(Comparison.objects.values_list("rating", flat=True)) == [5, 5, 8]
+
+
+def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, model: ChatServer) -> None:
+    assignment = run.run_assignments.order_by("pk")[0].assignment_id
+
+    def slow(body: object) -> Answer:
+        services.sweep(timezone.now() + timedelta(minutes=5))
+        return Answer("2\nLate.")
+
+    model.script = slow
+    services.judge_assignment(assignment)
+    call = JudgeCall.objects.get()
+    assert (call.state, call.raw_reply) == ("abandoned", "2\nLate.")
+    assert not Comparison.objects.exists()
+    assert Assignment.objects.get(pk=assignment).state == "open"
+
+
+def test_doubled_messages_ask_once(run: JudgeRun, model: ChatServer) -> None:
+    assignment = run.run_assignments.order_by("pk")[0].assignment_id
+    for _ in range(3):
+        services.judge_assignment(assignment)
+    assert len(model.requests) == 1
+    assert Comparison.objects.count() == 1
+
+
+def test_two_live_calls_of_one_assignment_cannot_exist(run: JudgeRun) -> None:
+    first = in_flight(run, "a")
+    with pytest.raises(IntegrityError):
+        JudgeCall.objects.create(
+            run=run,
+            assignment=first.assignment,
+            attempt=2,
+            worker="b",
+            prompt_hash="",
+            messages=[],
+            deadline=timezone.now(),
+        )
+
+
+def test_a_cancelled_run_asks_nothing_more_and_the_next_takes_up_the_rest(
+    run: JudgeRun, messages: deque[Any], model: ChatServer, drain: Callable[[], None]
+) -> None:
+    assignment = run.run_assignments.order_by("pk")[0].assignment_id
+    services.judge_assignment(assignment)
+    assert services.cancel_run(run)
+    assert not services.cancel_run(run)
+    for row in run.run_assignments.all():
+        services.judge_assignment(row.assignment_id)
+    assert len(model.requests) == 1
+    again = services.start_run(run.study, run.judge)
+    drain()
+    assert JudgeCall.objects.progress(again).scored == 2
+    assert Comparison.objects.count() == Assignment.objects.count() == 3
+
+
+def test_a_paused_judge_waits_and_a_closed_study_ends_the_run(
+    run: JudgeRun, messages: deque[Any], model: ChatServer
+) -> None:
+    rater = run.judge.rater
+    rater.paused_at = timezone.now()
+    rater.save()
+    later = timezone.now() + timedelta(minutes=3)
+    assert services.feed(run.pk, later) == 0
+    services.judge_assignment(run.run_assignments.all()[0].assignment_id)
+    assert model.requests == []
+    rater.paused_at = None
+    rater.save()
+    run.study.closed_at = timezone.now()
+    run.study.save()
+    assert services.feed(run.pk, later) == 0
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("cancelled", "The study was closed.")
+
+
+def test_only_so_many_messages_are_under_way(
+    arena: Any, model: ChatServer, messages: deque[Any], settings: Any, drain: Callable[[], None]
+) -> None:
+    settings.JUDGE_QUEUE_AHEAD = 4
+    run = services.start_run(make_small_study(prompts=10, contestants=2), make_judge(base_url=model.url))
+    services.plan_run(run.pk)
+    assert len([kind for kind, _ in messages if kind == "judge"]) == 4
+    drain()
+    assert JudgeCall.objects.progress(run).scored == 10
+    assert len(model.requests) == 10
