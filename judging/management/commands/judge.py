@@ -1,7 +1,7 @@
 """Start a judge run on the running arena and watch it."""
 
-import time
 from argparse import ArgumentParser
+from time import monotonic, sleep
 from typing import Any
 
 from django.conf import settings
@@ -55,12 +55,12 @@ class Command(BaseCommand):
         shown = ""
         silent_since: float | None = None
         while run["state"] in ("queued", "running"):
-            time.sleep(POLL_SECONDS)
+            sleep(POLL_SECONDS)
             try:
                 reply = ArenaClient(operator_token()).get(f"/judge-runs/{run['id']}")
             except ArenaUnreachableError as error:
-                silent_since = silent_since or time.monotonic()
-                if time.monotonic() - silent_since > PATIENCE_SECONDS:
+                silent_since = silent_since or monotonic()
+                if monotonic() - silent_since > PATIENCE_SECONDS:
                     raise CommandError(f"{error}; run {run['id']} goes on when it is back.") from error
                 continue
             silent_since = None

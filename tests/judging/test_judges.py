@@ -1,0 +1,113 @@
+"""Configuring judges, and the simulated one."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena import scales
+from arena.models import Comparison, Rater
+from judging import services
+from judging.llm.client import NoReplyError, Request, storable
+from judging.llm.simulated import SimulatedClient, Simulation
+from judging.models import Judge
+from judging.services import JudgeConfig, JudgeError
+from tests.factories import make_judge, make_small_study
+from tests.judging.server import ChatServer
+
+REQUEST = Request("simulated", [], 1.0)
+
+
+def config_of(judge: Judge, **overrides: Any) -> JudgeConfig:
+    fields = {name: getattr(judge, name) for name in JudgeConfig.__dataclass_fields__}
+    return JudgeConfig(**{**fields, **overrides})
+
+
+@pytest.mark.django_db
+def test_a_judge_is_a_rater_of_its_own_kind() -> None:
+    judge = make_judge(slug="gpt", name="GPT")
+    assert (judge.rater.kind, judge.rater.slug, judge.rater.simulated) == (Rater.Kind.JUDGE, "gpt", False)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        ({"protocol": "magic"}, 'There is no protocol "magic"; choose one of likert.'),
+        ({"points": 7}, "has no answer scale of 7 points"),
+        ({"base_url": "ftp://x/v1"}, "The base URL must be like"),
+        ({"base_url": "not a url"}, "The base URL must be like"),
+        ({"base_url": "http://u:p@x/v1"}, "Leave user name and password out"),
+        ({"options": {"messages": []}}, "must not set messages"),
+        ({"timeout": -1}, "timeout"),
+        ({"slug": "Not A Slug"}, "slug"),
+        ({"provider": "simulated", "simulation": {"strengths": {"a": "x"}}}, "a must be a number"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_sentence(overrides: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(JudgeError, match=sentence):
+        make_judge(**overrides)
+    assert not Rater.objects.exists()
+
+
+def test_a_judge_that_has_replied_keeps_its_identity(
+    arena: Any, model: ChatServer, drain: Callable[[], None]
+) -> None:
+    judge = make_judge(base_url=model.url)
+    services.configure_judge(judge, "Renamed", config_of(judge, temperature=0.5))
+    services.start_run(make_small_study(prompts=1, contestants=2), judge)
+    drain()
+    with pytest.raises(JudgeError, match="has replied already, so its model, temperature cannot change"):
+        services.configure_judge(judge, "Renamed", config_of(judge, model="other", temperature=1.0))
+    services.configure_judge(judge, "Renamed again", config_of(judge, timeout=9.0, active=False))
+    assert Judge.objects.get().timeout == 9.0
+
+
+def test_the_simulated_judge_goes_the_same_way(
+    arena: Any, model: ChatServer, drain: Callable[[], None]
+) -> None:
+    study = make_small_study(prompts=3, contestants=2, simulated=True)
+    strengths = dict(zip(study.contestants.values_list("slug", flat=True), (800, 1200), strict=True))
+    judge = make_judge(provider="simulated", base_url="", simulation={"noise": 0, "strengths": strengths})
+    services.start_run(study, judge)
+    drain()
+    assert judge.rater.simulated
+    assert model.requests == []
+    for comparison in Comparison.objects.select_related("pair__first__contestant"):
+        stronger_first = comparison.pair.shown(comparison.swapped)[0].contestant.slug == max(
+            strengths, key=strengths.__getitem__
+        )
+        assert comparison.rating == (1 if stronger_first else 8)
+        assert comparison.rationale.startswith("Simulated reply")
+
+
+def ratings(bias: float, points: int = 8) -> Counter[int]:
+    simulation = Simulation.from_options({"noise": 100, "position_bias": bias, "strengths": {"a": 0, "b": 0}})
+    replies = (SimulatedClient(simulation, "a", "b", points, seed).ask(REQUEST) for seed in range(400))
+    return Counter(int(reply.text.splitlines()[0]) for reply in replies)
+
+
+@pytest.mark.parametrize("points", scales.POINTS)
+def test_simulated_ratings_lie_on_the_scale_and_follow_the_bias(points: int) -> None:
+    def mean(counts: Counter[int]) -> float:
+        return sum(rating * n for rating, n in counts.items()) / counts.total()
+
+    none, second = ratings(0, points), ratings(150, points)
+    assert set(none) | set(second) <= set(range(1, points + 1))
+    assert abs(mean(none) - (points + 1) / 2) < 0.2
+    assert mean(second) > mean(none) + 0.2
+
+
+def test_a_simulated_judge_without_a_strength_gives_no_reply() -> None:
+    client = SimulatedClient(Simulation(0, 0, {"a": 1}), "a", "b", 8, 1)
+    with pytest.raises(NoReplyError, match="no strength is stated for b"):
+        client.ask(REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [("a\x00b", "a�b"), ("\ud800x", "�x"), ("\ud83d\ude00", "😀"), ("plain é", "plain é")],
+)
+def test_replies_are_made_storable(text: str, stored: str) -> None:
+    assert storable(text) == stored
