@@ -12,11 +12,17 @@ METHOD_NAMES: Final = {"elo": "Elo", "bradley-terry": "Bradley-Terry"}
 _HEADER: Final = ("rank", "contestant", "rating", "interval", "games", "wins", "losses", "ties")
 _LEFT: Final = {"contestant", "interval"}
 _NONE: Final = "-"
+_DECIMALS_OF_ONE_PASS: Final = 9
 
 
 def standings_json(standings: "Standings") -> str:
-    """Indented JSON, the same text for the same games and parameters on any machine."""
-    return json.dumps(standings.as_dict(), indent=2, allow_nan=False)
+    """Indented JSON, the same text for the same games and parameters on any machine.
+
+    One pass or one fit, without a bootstrap, is given to nine decimals, to be compared with other programs.
+    """
+    once = standings.parameters["rounds"] is None
+    values = standings.as_dict(decimals=_DECIMALS_OF_ONE_PASS) if once else standings.as_dict()
+    return json.dumps(values, indent=2, allow_nan=False)
 
 
 def standings_table(standings: "Standings") -> str:

@@ -77,14 +77,14 @@ class Standing:
     component: int | None
     quantiles: Mapping[str, float] | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
-        kept = None if self.quantiles is None else {k: _rounded(v) for k, v in self.quantiles.items()}
+    def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
+        """Plain values for JSON, rounded."""
+        kept = self.quantiles and {name: round(value, decimals) for name, value in self.quantiles.items()}
         return {
             "contestant": self.contestant,
-            "rating": _rounded(self.rating),
-            "low": _rounded(self.low),
-            "high": _rounded(self.high),
+            "rating": _rounded(self.rating, decimals),
+            "low": _rounded(self.low, decimals),
+            "high": _rounded(self.high, decimals),
             "rank": self.rank,
             "games": self.games,
             "wins": self.wins,
@@ -111,14 +111,14 @@ class Standings:
     components: tuple[tuple[str, ...], ...]
     warnings: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: the same values on any machine for the same games and parameters."""
+    def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
+        """Plain values for JSON; rounded to six decimals they are the same on any machine."""
         return {
             "method": self.method,
             "parameters": dict(self.parameters),
             "games": self.games,
             "left_out": self.left_out,
-            "standings": [standing.as_dict() for standing in self.standings],
+            "standings": [standing.as_dict(decimals) for standing in self.standings],
             "components": [list(names) for names in self.components],
             "warnings": list(self.warnings),
         }
@@ -259,5 +259,6 @@ def _parameters(games: Games, method: Method, prior: bool, bootstrap: Bootstrap)
     return parameters | fitted | {"prior_games": PRIOR_GAMES if prior else 0.0, "prior_rounds": rounds}
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DECIMALS) + 0.0
+def _rounded(value: float | None, decimals: int) -> float | None:
+    # Adding zero turns -0.0 into 0.0.
+    return None if value is None else round(value, decimals) + 0.0

@@ -45,19 +45,8 @@ class TestGoldenScores:
         found = rank_json(reference_data / "evalica" / f"{name}.csv", "--k", 4, "--no-bootstrap")
         golden = self.golden(reference_data, name, "elo")
         ratings = {row["contestant"]: row["rating"] for row in found["standings"]}
-        # JSON is rounded to 1e-6; the unrounded ratings are compared below.
-        assert ratings == pytest.approx(golden, abs=5.1e-7)
+        assert ratings == pytest.approx(golden, rel=0, abs=1e-9)
         assert [row["rank"] for row in found["standings"]] == [1, 2, 3, 4, 5]
-
-    def test_sequential_elo_before_rounding(self, reference_data, name):
-        from leaderboard.stats import EloParameters, Method, rank_games
-        from leaderboard.votes import read_votes
-
-        votes = read_votes(reference_data / "evalica" / f"{name}.csv")
-        method = Method(rounds=None, elo=EloParameters(k=4))
-        standings = rank_games(votes.games(ties=True), votes.names, method)
-        golden = self.golden(reference_data, name, "elo")
-        assert {row.contestant: row.rating for row in standings.standings} == pytest.approx(golden, abs=1e-9)
 
     @pytest.mark.parametrize("bootstrap", [(), ("--no-bootstrap",)])
     def test_bradley_terry(self, reference_data, name, bootstrap):
@@ -107,6 +96,12 @@ class TestJson:
     def test_without_bootstrap_there_are_no_bounds(self, votes):
         found = rank_json(votes, "--no-bootstrap")
         assert [(row["low"], row["high"]) for row in found["standings"]] == [(None, None)] * 3
+
+    def test_numbers_are_rounded_to_six_decimals_and_without_bootstrap_to_nine(self, votes):
+        for options, decimals in (((), 6), (("--no-bootstrap",), 9)):
+            ratings = [row["rating"] for row in rank_json(votes, *options)["standings"]]
+            assert ratings == [round(rating, decimals) for rating in ratings]
+            assert ratings != [round(rating, decimals - 1) for rating in ratings]
 
     def test_ties_off_leaves_them_out_and_counts_them(self, votes):
         found = rank_json(votes, "--ties", "off", "--no-bootstrap")

@@ -84,6 +84,13 @@ def test_blocks_and_threads_change_nothing(clustered, layout):
     assert elo_samples(games, 40, EloParameters(), seed=3, **layout) == pytest.approx(whole, abs=1e-9)
 
 
+def test_little_memory_for_pools_changes_nothing(monkeypatch):
+    games = simulated_games(20, clustered=True)
+    whole = bootstrap(games, rounds=12).samples
+    monkeypatch.setattr("leaderboard.stats.bootstrap.POOL_BYTES", 1000)
+    assert bootstrap(games, rounds=12).samples == pytest.approx(whole, abs=1e-9)
+
+
 @pytest.mark.parametrize("clustered", [False, True])
 def test_more_rounds_begin_with_the_same_rounds(clustered):
     games = simulated_games(6, clustered=clustered)
