@@ -1,0 +1,50 @@
+"""What several admin pages share: rows that are only read, and changes that reach the published figures."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from arena.models import Study
+from arena.signals import study_changed
+
+
+def announce(studies: Iterable[Study]) -> None:
+    """Have the figures of these studies computed anew, once the transaction has committed."""
+    for study in studies:
+        study.touch()
+        pk = study.pk
+        transaction.on_commit(lambda pk=pk: study_changed.send(sender=Study, study_id=pk))  # type: ignore[misc]
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows that are history: written by services and imports, looked at here."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class AnnouncingAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows on which a study's figures rest: every change is announced."""
+
+    def studies_of(self, rows: QuerySet[Any]) -> QuerySet[Study]:
+        """The studies whose figures rest on these rows."""
+        return Study.objects.filter(pk__in=rows.values("study"))
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        announce(self.studies_of(self.model._default_manager.filter(pk=obj.pk)))
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        studies = list(self.studies_of(self.model._default_manager.filter(pk=obj.pk)))
+        super().delete_model(request, obj)
+        announce(studies)

@@ -1,0 +1,120 @@
+"""Studies: what raters are told, how much is wanted, who may look, and the data."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+
+from arena.admin_bases import AnnouncingAdmin, announce
+from arena.models import Comparison, Completion, Study
+from arena.uploads.views import ImportPages
+
+
+class StudyAdmin(AnnouncingAdmin):
+    list_display = [
+        "name",
+        "slug",
+        "visibility",
+        "points",
+        "prompt_count",
+        "contestant_count",
+        "comparison_count",
+        "closed_at",
+    ]
+    list_filter = ["visibility", "points", "simulated", ("closed_at", admin.EmptyFieldListFilter)]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    readonly_fields = ["created_at"]
+    actions = ["close", "reopen"]
+    fieldsets = [
+        (None, {"fields": ["name", "slug", "description"]}),
+        ("For raters", {"fields": ["guidelines", "points", "criteria"]}),
+        ("How much is wanted", {"fields": ["ratings_per_pair_people", "ratings_per_pair_judges"]}),
+        ("Who gets in", {"fields": ["visibility", "sign_up_open", "closed_at"]}),
+        ("More", {"classes": ["collapse"], "fields": ["simulated", "created_at"]}),
+    ]
+
+    def studies_of(self, rows: QuerySet[Any]) -> QuerySet[Study]:
+        return rows
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        obj.delete()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
+        return Study.objects.annotate(
+            prompt_total=Count("prompts", distinct=True),
+            contestant_total=Count(
+                "contestants", distinct=True, filter=Q(contestants__retired_at__isnull=True)
+            ),
+        )
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)
+        points = form.base_fields.get("points")
+        if points is not None:
+            points.help_text += " Ratings given already keep the scale they were given on."
+        return form
+
+    @admin.display(description="prompts", ordering="prompt_total")
+    def prompt_count(self, study: Any) -> int:
+        return int(study.prompt_total)
+
+    @admin.display(description="contestants", ordering="contestant_total")
+    def contestant_count(self, study: Any) -> int:
+        return int(study.contestant_total)
+
+    @admin.display(description="comparisons")
+    def comparison_count(self, study: Study) -> int:
+        return Comparison.objects.current().filter(study=study).count()
+
+    @admin.action(description="Close: take no more ratings; names may then stand beside texts")
+    def close(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
+        chosen = list(queryset.filter(closed_at__isnull=True))
+        Study.objects.filter(pk__in=[study.pk for study in chosen]).update(closed_at=timezone.now())
+        announce(chosen)
+        self.message_user(request, f"Closed: {len(chosen)}.")
+
+    @admin.action(description="Reopen: take ratings again")
+    def reopen(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
+        chosen = list(queryset.filter(closed_at__isnull=False))
+        Study.objects.filter(pk__in=[study.pk for study in chosen]).update(closed_at=None)
+        announce(chosen)
+        self.message_user(request, f"Reopened: {len(chosen)}.")
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        """Without the bulk deletion: a study with all its ratings goes one at a time."""
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Counts of what goes with a study: it may hold a hundred thousand rows."""
+        counts = {
+            "prompts": sum(study.prompts.count() for study in objs),
+            "contestants": sum(study.contestants.count() for study in objs),
+            "completions": Completion.objects.filter(prompt__study__in=objs).count(),
+            "comparisons": Comparison.objects.filter(study__in=objs).count(),
+        }
+        named = [f"Study: {study}" for study in objs]
+        return named, {"studies": len(named), **counts}, set(), []
+
+    def get_urls(self) -> list[URLPattern]:
+        pages = ImportPages(self)
+        own = [
+            path("<int:pk>/import/", self.admin_site.admin_view(pages.upload), name="arena_study_import"),
+            path(
+                "<int:pk>/import/<str:token>/",
+                self.admin_site.admin_view(pages.preview),
+                name="arena_study_import_preview",
+            ),
+        ]
+        return own + super().get_urls()
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
+        self.message_user(
+            request, "Next: import prompts and completions with the button on the study's page."
+        )
+        return super().response_add(request, obj, post_url_continue)
