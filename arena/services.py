@@ -119,7 +119,10 @@ def _offer(study: Study, rater: Rater, now: datetime) -> Assignment | None:
     rng = random.Random(seed)  # noqa: S311 - fairness, not secrecy
     completions: dict[int, list[int]] = {}
     for prompt, completion in (
-        Completion.objects.rateable().filter(prompt__study=study).values_list("prompt", "pk")
+        Completion.objects.rateable()
+        .filter(prompt__study=study)
+        .exclude(prompt__turns=[])
+        .values_list("prompt", "pk")
     ):
         completions.setdefault(prompt, []).append(completion)
     loads = Pair.objects.loads(study, Rater.Kind.PERSON, now)
@@ -155,6 +158,12 @@ def _pairs_seen(study: Study, rater: Rater) -> dict[int, set[pairing.PairKey]]:
 
 
 def _lease(study: Study, rater: Rater, pair: Pair, seed: int, now: datetime) -> Assignment:
+    lost = Assignment.objects.filter(rater=rater, pair=pair, repeat=0, state="expired").first()
+    if lost:
+        # The same assignment in the same order: an answer still to come from its old page is then this one.
+        lost.state, lost.leased_until = Assignment.State.CLAIMED, now + lease_time()
+        lost.save(update_fields=["state", "leased_until"])
+        return lost
     shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE).exclude(state="expired")
     swapped = pairing.choose_order(
         seed,
@@ -189,7 +198,7 @@ def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Compariso
             return earlier
         raise AlreadyAnsweredError(earlier)
     _refuse_unwanted(assignment, answer)
-    if earlier and _same(earlier, answer):
+    if earlier and _same(earlier, answer) and _same_remarks(earlier, answer):
         _finish(assignment, Assignment.State.SUBMITTED)
         return earlier
     comparison = _store(assignment, answer, earlier)
@@ -219,6 +228,11 @@ def _same(comparison: Comparison, answer: Answer) -> bool:
         answer.reason,
         answer.points,
     )
+
+
+def _same_remarks(comparison: Comparison, answer: Answer) -> bool:
+    criteria = dict(comparison.criterion_ratings.values_list("criterion", "rating"))
+    return comparison.rationale == answer.rationale and criteria == dict(answer.criteria)
 
 
 def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
@@ -294,13 +308,15 @@ def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
 
 
 @transaction.atomic
-def undo(study: Study, rater: Rater) -> Assignment | None:
-    """Reopen the rater's last finished assignment, to answer it anew; None where there is none.
+def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment | None:
+    """Reopen the rater's last finished assignment, or the named one, to answer it anew.
 
-    The earlier answer stands until a new one is submitted.
+    None where there is none. The earlier answer stands until a new one is submitted.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
+    if public_id is not None:
+        done = done.filter(public_id=public_id)
     assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
     if assignment:
         assignment.state = Assignment.State.CLAIMED
@@ -313,12 +329,15 @@ def undo(study: Study, rater: Rater) -> Assignment | None:
 def expire_lapsed(now: datetime | None = None) -> int:
     """Take back the claims of people whose lease ran out; returns how many.
 
-    A reopened assignment that was not answered anew goes back to what it was: answered.
+    A reopened assignment that was not answered anew goes back to what it was: answered or skipped.
     """
-    lapsed = Assignment.objects.lapsed(now).filter(rater__kind=Rater.Kind.PERSON)
-    answered = Comparison.objects.current().filter(assignment__in=lapsed).values("assignment")
-    restored = Assignment.objects.filter(pk__in=list(answered.values_list("assignment", flat=True)))
-    count = restored.update(state=Assignment.State.SUBMITTED)
-    return count + Assignment.objects.filter(pk__in=list(lapsed.values_list("pk", flat=True))).update(
-        state=Assignment.State.EXPIRED
-    )
+    people = Rater.objects.filter(kind=Rater.Kind.PERSON)
+    lapsed = Assignment.objects.lapsed(now).filter(rater__in=people)
+    # Locked first: an answer that arrives at this moment is waited for, and its assignment left alone.
+    held = [row.pk for row in lapsed.select_for_update(no_key=True).only("pk")]
+    rows = Assignment.objects.filter(pk__in=held)
+    answered = Comparison.objects.current().filter(assignment__in=held).values("assignment")
+    rows.filter(pk__in=answered).update(state=Assignment.State.SUBMITTED)
+    rows.filter(state="claimed", finished_at__isnull=False).update(state=Assignment.State.SKIPPED)
+    rows.filter(state="claimed").update(state=Assignment.State.EXPIRED)
+    return len(held)

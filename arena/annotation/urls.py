@@ -1,3 +1,20 @@
-from django.urls import URLPattern
+"""The rater's pages: getting in, and rating."""
 
-urlpatterns: list[URLPattern] = []
+from django.contrib.auth import views as auth
+from django.urls import path
+
+from arena.annotation import joining_views, views
+
+urlpatterns = [
+    path("account/sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("account/sign-out/", auth.LogoutView.as_view(), name="logout"),
+    path("account/password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path("account/password/changed/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
+    path("join/<str:token>/", joining_views.join, name="join"),
+    path("studies/<slug:slug>/sign-up/", joining_views.sign_up, name="sign-up"),
+    path("rate/", views.studies, name="rate"),
+    path("rate/<slug:slug>/", views.rate, name="rate-study"),
+    path("rate/<slug:slug>/guidelines/", views.guidelines, name="guidelines"),
+    path("rate/<slug:slug>/skip/", views.skip, name="skip"),
+    path("rate/<slug:slug>/undo/", views.undo, name="undo"),
+]

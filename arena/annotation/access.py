@@ -1,0 +1,78 @@
+"""Who may see the rater's pages."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, cast
+
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, resolve_url
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from arena import joining
+from arena.models import Membership, Rater, Study
+
+P = ParamSpec("P")
+
+
+class RaterRequest(HttpRequest):
+    """A request by a signed-in person, possibly by htmx."""
+
+    htmx: HtmxDetails
+    user: User
+
+
+class MemberRequest(RaterRequest):
+    """A request by somebody who may rate in the study that the address names."""
+
+    study: Study
+    rater: Rater
+    membership: Membership
+
+
+def _sign_in_first(request: RaterRequest, back_to: str) -> HttpResponseBase:
+    """To the sign-in page and then back to a page that can be asked for again."""
+    answer = redirect_to_login(back_to, resolve_url("login"))
+    return HttpResponseClientRedirect(answer.url) if request.htmx else answer
+
+
+def signed_in(
+    view: Callable[Concatenate[RaterRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """Let signed-in people pass, send others to the sign-in page. Browsers keep nothing of the answer."""
+
+    @wraps(view)
+    def checked(request: RaterRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _sign_in_first(request, request.path)
+        return view(request, *args, **kwargs)
+
+    return cast("Callable[..., HttpResponseBase]", never_cache(checked))
+
+
+def member(view: Callable[[MemberRequest], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponseBase]:
+    """Let raters of the study pass; the request then carries study, rater and membership.
+
+    Somebody who could join is shown how; for everybody else the study does not exist.
+    """
+
+    @wraps(view)
+    def checked(request: MemberRequest, slug: str) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _sign_in_first(request, reverse("rate-study", args=[slug]))
+        study = get_object_or_404(Study, slug=slug)
+        found = (
+            Membership.objects.select_related("rater").filter(study=study, rater__user=request.user).first()
+        )
+        if found is None:
+            if joining.may_sign_up(study, request.user):
+                return redirect("sign-up", slug=slug)
+            raise Http404
+        request.study, request.rater, request.membership = study, found.rater, found
+        return view(request)
+
+    return cast("Callable[..., HttpResponseBase]", never_cache(checked))

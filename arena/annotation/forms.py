@@ -1,0 +1,77 @@
+"""What a rater sends: an answer to an assignment, or a new account."""
+
+import math
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison, Study
+from arena.services import Answer
+
+LONGEST_COMMENT = 5000
+"""Characters of a comment."""
+
+
+class RatingForm(forms.Form):
+    """The answer to one pair on the study's scale, with a rating for each of its criteria."""
+
+    assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
+    seconds = forms.CharField(required=False, max_length=40)
+    rationale = forms.CharField(
+        required=False,
+        max_length=LONGEST_COMMENT,
+        error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+        self.fields["rating"] = self._choice("Choose a rating first.")
+        for name, criterion in self.criterion_fields().items():
+            self.fields[name] = self._choice(f"Choose a rating for {criterion}.")
+
+    def criterion_fields(self) -> dict[str, str]:
+        """Criterion by the name of its field."""
+        return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}
+
+    def _choice(self, message: str) -> forms.TypedChoiceField:
+        points = [(str(point), str(point)) for point in range(1, self.study.points + 1)]
+        return forms.TypedChoiceField(
+            choices=points,
+            coerce=int,
+            error_messages={"required": message, "invalid_choice": "Choose one of the buttons."},
+        )
+
+    def answer(self, assignment: Assignment | None) -> Answer:
+        """The valid answer; the time is bounded by how long ago the pair was first shown."""
+        data = self.cleaned_data
+        return Answer(
+            points=self.study.points,
+            rating=data["rating"],
+            criteria={criterion: data[name] for name, criterion in self.criterion_fields().items()},
+            rationale=data["rationale"],
+            seconds=believable_seconds(data["seconds"], assignment),
+            source=Comparison.Source.WEB,
+        )
+
+
+def believable_seconds(sent: str, assignment: Assignment | None) -> float | None:
+    """The time the page says the rater took, at most the time since it was shown; None if it cannot be so."""
+    try:
+        seconds = float(sent)
+    except ValueError:
+        return None
+    if not math.isfinite(seconds) or seconds < 0 or assignment is None or assignment.shown_at is None:
+        return None
+    return round(min(seconds, (timezone.now() - assignment.shown_at).total_seconds()), 1)
+
+
+class NewAccountForm(UserCreationForm):  # type: ignore[type-arg]  # not subscriptable when run
+    """A user name and a password for a new rater."""
+
+    class Meta(UserCreationForm.Meta):
+        model = User
+        fields = ("username",)

@@ -1,0 +1,117 @@
+"""Completions to safe HTML: Markdown, highlighted code, then a sanitiser. Pure.
+
+Completions are hostile input. Markdown is parsed with raw HTML turned off, images become links (a page that
+loads a picture from a completion tells its author who looks at it), and what comes out passes an allow-list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+RENDERER = 1
+"""Raised whenever the same text would give other HTML; stored renderings of before are then unused."""
+
+LONGEST_MARKDOWN = 50_000
+"""Characters above which a text is shown as it is: parsing hostile Markdown takes more than linear time."""
+
+LONGEST_HIGHLIGHT = 8_000
+"""Characters above which a code block is not coloured: the slowest lexers take quadratic time."""
+
+_TAGS = {
+    *("p", "br", "hr", "strong", "em", "s", "code", "pre", "span", "blockquote", "ul", "ol", "li", "a"),
+    *("table", "thead", "tbody", "tr", "th", "td", "h3", "h4", "h5", "h6"),
+}
+_HEADING_SHIFT = 2  # the page's own headings are h1 and h2
+
+
+def render(text: str) -> str:
+    """The sanitised HTML of a Markdown text; a text longer than LONGEST_MARKDOWN is shown raw in a <pre>.
+
+    The HTML holds no script, style, form, frame, image or id, and links only to http, https and mailto.
+    """
+    clean = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    if len(clean) > LONGEST_MARKDOWN:
+        return f"<pre>{escape(clean)}</pre>"
+    return _sanitise(str(_parser().render(clean)))
+
+
+def _sanitise(html: str) -> str:
+    import nh3
+
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        allowed_classes={
+            "span": _highlight_classes(),
+            "td": {"align-center", "align-right"},
+            "th": {"align-center", "align-right"},
+        },
+        url_schemes={"http", "https", "mailto"},
+        link_rel="nofollow noopener noreferrer",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+        strip_comments=True,
+    )
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # Line breaks are kept: models write plain text as often as Markdown.
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _highlight})
+    parser.enable(["table", "strikethrough"])
+    parser.core.ruler.push("arena", _adapt)
+    parser.add_render_rule("image", _image_as_link)
+    return parser
+
+
+def _adapt(state: Any) -> None:
+    """Move headings below those of the page; turn the alignment of table cells from styles into classes."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
+        elif token.type in ("th_open", "td_open"):
+            side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
+            if side in ("center", "right"):
+                token.attrs["class"] = f"align-{side}"
+
+
+def _image_as_link(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    token = tokens[index]
+    words = renderer.renderInlineAsText(token.children or [], options, env) or "no description"
+    return f'<a href="{escape(str(token.attrs.get("src", "")))}">Image: {escape(words)}</a>'
+
+
+def _highlight(code: str, language: str, _attributes: str) -> str:
+    """Code with the classes of Pygments; the empty string leaves it uncoloured."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    if not language or len(code) > LONGEST_HIGHLIGHT:
+        return ""
+    try:
+        lexer = get_lexer_by_name(language)
+    except ClassNotFound:
+        return ""
+    return str(highlight(code, lexer, HtmlFormatter(nowrap=True)))
+
+
+@cache
+def _highlight_classes() -> set[str]:
+    from pygments.token import STANDARD_TYPES
+
+    return {name for name in STANDARD_TYPES.values() if name}

@@ -1,0 +1,172 @@
+"""Getting in: invitations, sign-up, accounts."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from arena import joining
+from arena.models import Invitation, Membership, Rater
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+NEW = {"username": "ada", "password1": "a long enough phrase", "password2": "a long enough phrase"}
+
+
+def link(**overrides: Any) -> tuple[Invitation, str]:
+    study = overrides.pop("study", None) or make.make_small_study()
+    invitation = Invitation.objects.create(study=study, **overrides)
+    return invitation, reverse("join", args=[invitation.token])
+
+
+def test_a_newcomer_joins_with_a_new_account_and_the_group_of_the_link(client: Client) -> None:
+    invitation, address = link(group=make.make_group())
+    assert client.get(address).status_code == 200
+    answer = client.post(address, NEW)
+    assert answer.headers["Location"] == reverse("guidelines", args=[invitation.study.slug])
+    rater = Rater.objects.get(user__username="ada")
+    assert rater.memberships.get().study == invitation.study
+    assert list(rater.groups.all()) == [invitation.group]
+    invitation.refresh_from_db()
+    assert invitation.uses == 1
+    assert client.get(answer.headers["Location"]).status_code == 200
+
+
+def test_an_account_in_use_joins_and_counts_once(client: Client) -> None:
+    invitation, address = link(max_uses=5)
+    client.force_login(make.make_user(username="bo"))
+    assert "Join as bo" in client.get(address).content.decode()
+    for _ in range(2):
+        assert client.post(address).status_code == 302
+    invitation.refresh_from_db()
+    assert invitation.uses == 1
+    assert Membership.objects.count() == 1
+
+
+def test_a_rater_with_a_second_link_joins_its_group_without_a_use(client: Client) -> None:
+    study = make.make_small_study()
+    rater = make.make_member(study)
+    invitation, address = link(study=study, group=make.make_group())
+    client.force_login(rater.user)
+    assert client.get(address).status_code == 200
+    client.post(address)
+    invitation.refresh_from_db()
+    assert (invitation.uses, rater.groups.count()) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"revoked_at": timezone.now()}, "withdrawn"),
+        ({"expires_at": timezone.now() - timedelta(seconds=1)}, "expired"),
+        ({"uses": 1}, "used up"),
+    ],
+)
+def test_a_dead_link_says_why(client: Client, state: dict[str, Any], words: str) -> None:
+    _, address = link(**state)
+    for answer in (client.get(address), client.post(address, NEW)):
+        assert answer.status_code == 410
+        assert words in answer.content.decode()
+    assert not get_user_model().objects.exists()
+
+
+def test_the_link_of_a_closed_study_says_so(client: Client) -> None:
+    _, address = link(study=make.make_study(closed_at=timezone.now()))
+    assert "closed" in client.get(address).content.decode()
+
+
+def test_an_unknown_link_says_so(client: Client) -> None:
+    answer = client.get(reverse("join", args=["nonsense"]))
+    assert answer.status_code == 404
+    assert "not valid" in answer.content.decode()
+
+
+def test_a_use_lost_in_a_race_leaves_no_account() -> None:
+    invitation, _ = link()
+    Invitation.objects.update(uses=1)  # somebody else was faster; this object does not know
+    with pytest.raises(joining.JoiningError, match="used up"):
+        joining.open_account(make.make_user, lambda user: joining.join_by_invitation(invitation, user))
+    assert not get_user_model().objects.exists()
+    assert not Membership.objects.exists()
+
+
+def test_a_bad_password_is_explained_and_uses_nothing(client: Client) -> None:
+    invitation, address = link()
+    answer = client.post(address, {**NEW, "password1": "short", "password2": "short"})
+    assert "too short" in answer.content.decode()
+    invitation.refresh_from_db()
+    assert invitation.uses == 0
+
+
+def test_sign_up_where_anyone_may_join(client: Client) -> None:
+    study = make.make_small_study(sign_up_open=True)
+    address = reverse("sign-up", args=[study.slug])
+    assert client.post(address, NEW).headers["Location"] == reverse("guidelines", args=[study.slug])
+    assert Membership.objects.get().rater.user.username == "ada"
+    assert client.get(address).headers["Location"] == reverse("rate-study", args=[study.slug])
+
+
+def test_sign_up_by_invitation_only_is_told_where_the_study_is_public(client: Client) -> None:
+    study = make.make_small_study(visibility="public")
+    answer = client.post(reverse("sign-up", args=[study.slug]), NEW)
+    assert answer.status_code == 410
+    assert "raters are invited" in answer.content.decode()
+    assert not get_user_model().objects.exists()
+
+
+def test_operators_may_join_any_study(client: Client) -> None:
+    study = make.make_small_study()
+    client.force_login(make.make_user(is_staff=True))
+    client.post(reverse("sign-up", args=[study.slug]))
+    assert Membership.objects.filter(study=study).count() == 1
+
+
+def test_raters_get_slugs_of_their_own() -> None:
+    names = ("ann.b", "ann-b", "annb", "李明", "王芳")
+    slugs = [joining.rater_of(make.make_user(username=name)).slug for name in names]
+    assert len(set(slugs)) == len(names)
+    assert slugs[0] == "annb"
+
+
+def test_a_rater_is_made_once() -> None:
+    user = make.make_user()
+    assert joining.rater_of(user) == joining.rater_of(user)
+
+
+def test_many_wrong_passwords_lock_the_name(client: Client, settings: Any) -> None:
+    make.make_user(username="eve", password="right one")
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        answer = client.post(reverse("login"), {"username": "eve", "password": "wrong"})
+    assert answer.status_code == 429
+    assert "Too many attempts" in answer.content.decode()
+    right = client.post(reverse("login"), {"username": "eve", "password": "right one"})
+    assert right.status_code == 429
+
+
+def test_sign_in_leads_where_one_wanted_to_go(client: Client) -> None:
+    make.make_user(username="eve", password="right one")
+    answer = client.post(
+        reverse("login"), {"username": "eve", "password": "right one", "next": reverse("rate")}
+    )
+    assert answer.headers["Location"] == reverse("rate")
+    abroad = Client().post(
+        reverse("login"), {"username": "eve", "password": "right one", "next": "https://evil.example/"}
+    )
+    assert abroad.headers["Location"] == reverse("home")
+
+
+def test_account_pages_work(client: Client) -> None:
+    client.force_login(make.make_user())
+    for name in ("password_change", "password_change_done"):
+        assert "password" in client.get(reverse(name)).content.decode()
+    assert client.post(reverse("logout")).status_code == 302
+
+
+def test_missing_pages_look_like_ours(client: Client) -> None:
+    answer = client.get("/no-such-page/")
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.content.decode()
