@@ -9,11 +9,13 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 
 from arena.admin_bases import AnnouncingAdmin, announce
+from arena.admin_forms import StudyForm
 from arena.models import Comparison, Completion, Study
 from arena.uploads.views import ImportPages
 
 
 class StudyAdmin(AnnouncingAdmin):
+    form = StudyForm
     list_display = [
         "name",
         "slug",

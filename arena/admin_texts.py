@@ -9,15 +9,18 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from arena.admin_bases import AnnouncingAdmin, ReadOnlyAdmin, announce
+from arena.admin_forms import PromptForm, ReferenceForm
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 
 
 class ReferenceInline(admin.StackedInline):  # type: ignore[type-arg]
     model = Reference
+    form = ReferenceForm
     extra = 0
 
 
 class PromptAdmin(AnnouncingAdmin):
+    form = PromptForm
     list_display = ["external_id", "study", "subset", "category", "domain", "beginning"]
     list_filter = ["study", "category", "subset"]
     list_select_related = ["study"]

@@ -102,6 +102,24 @@ def test_a_study_is_made_and_edited(admin_client: Client) -> None:
     assert set(wrong.context["adminform"].form.errors) == {"points", "ratings_per_pair_people"}
 
 
+@pytest.mark.parametrize("criteria", ['"accuracy"', "[1]", '[""]', '["a", "a"]', "{}x"])
+def test_criteria_are_a_list_of_texts(admin_client: Client, criteria: str) -> None:
+    response = admin_client.post(reverse("admin:arena_study_add"), study_form(criteria=criteria))
+    assert list(response.context["adminform"].form.errors) == ["criteria"]
+
+
+@pytest.mark.parametrize("turns", ['"One"', "[]x", "[7]", '{"a": "b"}'])
+def test_turns_are_a_list_of_texts(admin_client: Client, turns: str) -> None:
+    study = factories.make_study()
+    data = {"study": study.pk, "external_id": "p1", "turns": turns, "input": "", "extra": "{}"}
+    data |= {"references-TOTAL_FORMS": "0", "references-INITIAL_FORMS": "0"}
+    response = admin_client.post(reverse("admin:arena_prompt_add"), data)
+    assert list(response.context["adminform"].form.errors) == ["turns"]
+    data["turns"] = '["One", "Two"]'
+    assert admin_client.post(reverse("admin:arena_prompt_add"), data).status_code == 302
+    assert Prompt.objects.get().turns == ["One", "Two"]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_edits_are_announced_after_the_commit(admin_client: Client) -> None:
     study = factories.make_study()
