@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
+from leaderboard.cards import comparisons, holds_simulated
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.presentation import METHOD_NAMES
 from leaderboard.setting import Setting, Switch, switches
@@ -111,9 +112,19 @@ class Board:
         return next(choice for choice in listed if choice["selector"] == self.setting.raters)
 
     @property
+    def by_people(self) -> int:
+        """Comparisons by people."""
+        return comparisons(self.snapshot, "people")
+
+    @property
+    def by_judges(self) -> int:
+        """Comparisons by judges."""
+        return comparisons(self.snapshot, "judge")
+
+    @property
     def simulated(self) -> bool:
         """Whether any votes shown were made up by a program."""
-        return self.study.simulated or any(choice["simulated"] for choice in self.snapshot.counts["raters"])
+        return self.study.simulated or holds_simulated(self.snapshot)
 
     @property
     def switches(self) -> tuple[Switch, ...]:

@@ -7,6 +7,17 @@ from arena.querysets import StudyQuerySet
 from leaderboard.models import Snapshot
 
 
+def comparisons(snapshot: Snapshot | None, kind: str) -> int:
+    """Comparisons by ``people`` or by every ``judge`` together; 0 without a snapshot."""
+    raters = snapshot.counts["raters"] if snapshot else ()
+    return sum(choice["comparisons"] for choice in raters if choice["selector"].partition(":")[0] == kind)
+
+
+def holds_simulated(snapshot: Snapshot | None) -> bool:
+    """Whether any of a snapshot's votes were made up by a program."""
+    return snapshot is not None and any(choice["simulated"] for choice in snapshot.counts["raters"])
+
+
 @dataclass(frozen=True)
 class Card:
     """A study with the counts of its newest snapshot; ``snapshot`` is None until there is one."""
@@ -17,22 +28,17 @@ class Card:
     @property
     def simulated(self) -> bool:
         """Whether its votes, or some of them, were made up by a program."""
-        raters = self.snapshot.counts["raters"] if self.snapshot else ()
-        return self.study.simulated or any(choice["simulated"] for choice in raters)
+        return self.study.simulated or holds_simulated(self.snapshot)
 
     @property
     def people(self) -> int:
         """Comparisons by people."""
-        return self._comparisons("people")
+        return comparisons(self.snapshot, "people")
 
     @property
     def judges(self) -> int:
         """Comparisons by judges."""
-        return self._comparisons("judge")
-
-    def _comparisons(self, kind: str) -> int:
-        raters = self.snapshot.counts["raters"] if self.snapshot else ()
-        return sum(choice["comparisons"] for choice in raters if choice["selector"].partition(":")[0] == kind)
+        return comparisons(self.snapshot, "judge")
 
 
 def cards(studies: StudyQuerySet) -> list[Card]:

@@ -43,11 +43,13 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
         _dots(order, name, content, number, _offset(number, len(drawn)))
         for number, (name, content) in enumerate(drawn)
     ]
+    # Tall figures carry their axis on top, where the reader starts.
+    side = "top" if len(order) > MOST_NUMBERS else "bottom"
     layout = _layout(
-        xaxis={"title": _title("Rating"), "zeroline": False},
+        xaxis={"title": _title("Rating"), "zeroline": False, "side": side},
         yaxis=_names_axis(order) | {"range": [len(order) - 0.4, -0.6], "showgrid": False},
-        showlegend=len(drawn) > 1,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        **_legend(len(drawn)),
+        margin={"l": 10, "r": 10, "t": 90 if side == "top" else 40, "b": 40 if side == "bottom" else 10},
     )
     return {"data": traces, "layout": layout}
 
@@ -131,8 +133,9 @@ def _heat_map(matrix: Matrix, games: Matrix, text: str) -> Figure:
 def _matrix_figure(matrix: Matrix, trace: Figure, number: str) -> Figure:
     if len(matrix.names) <= MOST_NUMBERS:
         trace["texttemplate"] = number
+    angle = -45 if len(matrix.names) <= MOST_NUMBERS else -90
     layout = _layout(
-        xaxis=_names_axis(matrix.names) | {"side": "top", "tickangle": -45, "showgrid": False},
+        xaxis=_names_axis(matrix.names) | {"side": "top", "tickangle": angle, "showgrid": False},
         yaxis=_names_axis(matrix.names) | {"autorange": "reversed", "showgrid": False},
         margin={"l": 10, "r": 10, "t": 30, "b": 10},
     )
@@ -172,10 +175,16 @@ def histogram(points: int, shown: Sequence[Shown]) -> Figure:
             "showgrid": False,
         },
         yaxis={"title": _title("Share of replies (%)"), "rangemode": "tozero"},
-        showlegend=len(traces) > 1,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        **_legend(len(traces)),
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
     )
     return {"data": traces, "layout": layout}
+
+
+def _legend(series: int) -> Figure:
+    """A legend along the upper edge, where there is more than one series."""
+    place = {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0}
+    return {"showlegend": series > 1, "legend": place}
 
 
 def _title(text: str) -> Figure:

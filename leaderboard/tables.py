@@ -32,6 +32,15 @@ class DataTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    @property
+    def header(self) -> list[tuple[str, bool]]:
+        """The columns, each with whether it holds numbers."""
+        numbers = [
+            any(isinstance(row[place], int | float) for row in self.rows)
+            for place in range(len(self.columns))
+        ]
+        return list(zip(self.columns, numbers, strict=True))
+
     def csv(self) -> str:
         """The table as CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
         out = io.StringIO()
