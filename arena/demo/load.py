@@ -11,7 +11,7 @@ from django.db import transaction
 from arena import formats
 from arena.demo import votes
 from arena.formats.records import ComparisonRecord, Item, RaterRecord
-from arena.models import Rater, Study
+from arena.models import Rater, RaterGroup, Study
 from arena.transfer import ImportReport, import_records
 
 FOLDER: Final = Path(__file__).parent
@@ -21,7 +21,8 @@ NAME: Final = "Demo study (simulated votes)"
 PEOPLE_WANTED: Final = 4
 """Ratings wanted per pair from people: more than are simulated, so that a visitor can rate at once."""
 
-GROUPS: Final = {Rater.Kind.PERSON: "simulated-people", Rater.Kind.JUDGE: "simulated-judges"}
+PANEL: Final = "simulated-judges"
+"""Slug of the group that holds the simulated judges."""
 
 
 class DemoError(Exception):
@@ -45,6 +46,7 @@ def load_demo() -> Demo:
     study, made = Study.objects.get_or_create(slug=SLUG, defaults=_settings())
     if not made:
         return Demo(study, None)
+    RaterGroup.objects.get_or_create(slug=PANEL, defaults={"name": "Simulated judges together"})
     report = import_records(SLUG, _items())
     if not report.ok:
         raise DemoError("; ".join(str(problem) for problem in report.errors[:3]))
@@ -80,13 +82,13 @@ def _text(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def _kind(rater: votes.SimulatedRater) -> Rater.Kind:
-    return Rater.Kind.JUDGE if rater.is_judge else Rater.Kind.PERSON
+def _kind(rater: votes.SimulatedRater) -> str:
+    return Rater.Kind.JUDGE.value if rater.is_judge else Rater.Kind.PERSON.value
 
 
 def _rater(rater: votes.SimulatedRater) -> RaterRecord:
-    kind = _kind(rater)
-    return RaterRecord(rater.slug, kind.value, name=rater.name, simulated=True, groups=(GROUPS[kind],))
+    groups = (PANEL,) if rater.is_judge else ()
+    return RaterRecord(rater.slug, _kind(rater), name=rater.name, simulated=True, groups=groups)
 
 
 def _comparison(vote: votes.Vote) -> ComparisonRecord:
@@ -96,7 +98,7 @@ def _comparison(vote: votes.Vote) -> ComparisonRecord:
         first=showing.first,
         second=showing.second,
         rater=showing.rater.slug,
-        rater_kind=_kind(showing.rater).value,
+        rater_kind=_kind(showing.rater),
         points=votes.POINTS,
         rating=vote.rating,
         reason=vote.reason,

@@ -70,7 +70,10 @@ def test_every_rater_is_marked_and_named_as_simulated(study: Study) -> None:
     raters = Rater.objects.filter(comparisons__study=study).distinct()
     assert Counter(raters.values_list("kind", "simulated")) == {("person", True): 4, ("judge", True): 2}
     assert all("simulated" in rater.name.lower() for rater in raters)
-    assert Rater.objects.selected(study, "group:simulated-judges").count() == 2
+    panel = Rater.objects.selected(study, "group:simulated-judges")
+    assert [(rater.kind, [group.name for group in rater.groups.all()]) for rater in panel] == [
+        ("judge", ["Simulated judges together"])
+    ] * 2
     assert Rater.objects.selected(study, "judge:simulated-judge-a").get().name == "Simulated judge A"
 
 
