@@ -1,1 +1,82 @@
 """System checks: operator mistakes reported at start, each with an id."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+from django.utils.module_loading import import_string
+
+
+@register()
+def check_arena_url(**_: Any) -> list[CheckMessage]:
+    """Judges and commands speak HTTP to ARENA_URL."""
+    url = urlsplit(settings.ARENA_URL)
+    if url.scheme in {"http", "https"} and url.hostname:
+        return []
+    return [
+        Error(
+            f'ARENA_URL is "{settings.ARENA_URL}", which is no web address.',
+            hint="Use the address at which workers reach the arena, such as http://127.0.0.1:8000.",
+            id="arena.E001",
+        )
+    ]
+
+
+@register()
+def check_worker(**_: Any) -> list[CheckMessage]:
+    """A broker in memory reaches one process; a real broker is for several, which share one database."""
+    found: list[CheckMessage] = []
+    if settings.EMBEDDED_WORKER and settings.WEB_WORKERS > 1:
+        found.append(
+            Error(
+                "WEB_WORKERS is more than 1, but the broker lives in the memory of one process.",
+                hint="Set BROKER_URL to a Redis server, or WEB_WORKERS=1.",
+                id="arena.E002",
+            )
+        )
+    sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+    if sqlite and not settings.EMBEDDED_WORKER:
+        found.append(
+            Warning(
+                "The database is SQLite, but BROKER_URL invites workers of other processes and machines.",
+                hint="Set DATABASE_URL to a PostgreSQL database that every worker reaches.",
+                id="arena.W001",
+            )
+        )
+    return found
+
+
+@register()
+def check_sweeps(**_: Any) -> list[CheckMessage]:
+    """The sweeper knows its functions by name only."""
+    found: list[CheckMessage] = []
+    for path in [*settings.SWEEPS, *settings.EMBEDDED_START]:
+        try:
+            import_string(path)
+        except ImportError as error:
+            found.append(Error(f"The sweep {path} cannot be imported: {error}.", id="arena.E003"))
+    return found
+
+
+@register()
+def check_production(**_: Any) -> list[CheckMessage]:
+    """What is convenient on one's own machine and dangerous in the open."""
+    if not settings.PRODUCTION:
+        return []
+    found: list[CheckMessage] = []
+    if settings.DEBUG:
+        found.append(Warning("DEBUG is on in production: errors show settings and code.", id="arena.W002"))
+    if "*" in settings.ALLOWED_HOSTS:
+        found.append(
+            Warning("ALLOWED_HOSTS is *: anybody may make links with another host name.", id="arena.W003")
+        )
+    if settings.EMBEDDED_WORKER:
+        found.append(
+            Warning(
+                "BROKER_URL is in memory: one web process does all the work.",
+                hint="Set BROKER_URL to a Redis server to add workers.",
+                id="arena.W004",
+            )
+        )
+    return found

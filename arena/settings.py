@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from environs import Env
+from environs import Env, validate
 
 from arena.environment import (
     ImproperEnvironment,
@@ -15,10 +15,12 @@ from arena.environment import (
 )
 
 env = Env()
+ONE_OR_MORE = validate.Range(min=1)
+MORE_THAN_NONE = validate.Range(min=0, min_inclusive=False)
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 # --- Where it runs -----------------------------------------------------------------------------------------
-ARENA_ENV = env.str("ARENA_ENV", "local")
+ARENA_ENV = env.str("ARENA_ENV", "") or "local"
 if ARENA_ENV not in {"local", "production"}:
     raise ImproperEnvironment(f'ARENA_ENV is "{ARENA_ENV}"; use local or production.')
 PRODUCTION = ARENA_ENV == "production"
@@ -26,17 +28,17 @@ if PRODUCTION:
     require_in_production("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL")
 
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
-VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var"))).absolute()
+VAR_DIR = Path(env.str("VAR_DIR", "") or BASE_DIR / "var").absolute()
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "") or local_secret_key(VAR_DIR)
-HOST = env.str("HOST", "127.0.0.1")
-PORT = env.int("PORT", 8000)
+HOST = env.str("HOST", "") or "127.0.0.1"
+PORT = env.int("PORT", 8000, validate=validate.Range(min=1, max=65535))
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", []) or local_hosts(HOST)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 # Where judges and commands reach the arena, themselves clients of its API.
-ARENA_URL = env.str("ARENA_URL", local_url(HOST, PORT)).rstrip("/")
-WEB_WORKERS = env.int("WEB_WORKERS", 1)
-WEB_THREADS = env.int("WEB_THREADS", 8)
+ARENA_URL = (env.str("ARENA_URL", "") or local_url(HOST, PORT)).rstrip("/")
+WEB_WORKERS = env.int("WEB_WORKERS", 1, validate=ONE_OR_MORE)
+WEB_THREADS = env.int("WEB_THREADS", 8, validate=ONE_OR_MORE)
 
 # --- Applications ------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
@@ -87,8 +89,8 @@ TEMPLATES = [
 ]
 
 # --- Database ----------------------------------------------------------------------------------------------
-DATABASE_URL = env.str("DATABASE_URL", f"sqlite:///{VAR_DIR / 'arena.sqlite3'}")
-WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 8)
+DATABASE_URL = env.str("DATABASE_URL", "") or f"sqlite:///{VAR_DIR / 'arena.sqlite3'}"
+WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 8, validate=ONE_OR_MORE)
 DATABASES = {"default": parse_database_url(DATABASE_URL)}
 DATABASES["default"]["OPTIONS"] = (
     # IMMEDIATE takes the write lock when a transaction starts: two writers wait instead of failing half-way.
@@ -109,7 +111,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- Task queue --------------------------------------------------------------------------------------------
 # The database is the queue of record: assignments carry state and lease, messages are nudges. So the default
 # broker may live in the memory of the web process, with the worker as one of its threads.
-CELERY_BROKER_URL = env.str("BROKER_URL", "memory://")
+CELERY_BROKER_URL = env.str("BROKER_URL", "") or "memory://"
 EMBEDDED_WORKER = CELERY_BROKER_URL.startswith("memory://")
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {"polling_interval": 0.1}
@@ -123,20 +125,24 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
 CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
-SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0)
+SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, validate=MORE_THAN_NONE)
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
 SWEEPS = ["arena.services.expire_lapsed", "judging.services.sweep", "leaderboard.services.sweep"]
 EMBEDDED_START: list[str] = ["judging.services.abandon_orphans"]
 
 # --- Judges ------------------------------------------------------------------------------------------------
-JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5)
-JUDGE_RETRY_SECONDS = env.float("JUDGE_RETRY_SECONDS", 2.0)  # before the second attempt; doubled for each more
+JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5, validate=ONE_OR_MORE)
+JUDGE_RETRY_SECONDS = env.float(
+    "JUDGE_RETRY_SECONDS", 2.0
+)  # before the second attempt; doubled for each more
 JUDGE_RETRY_MAX_SECONDS = env.float("JUDGE_RETRY_MAX_SECONDS", 300.0)
-JUDGE_QUEUE_AHEAD = env.int("JUDGE_QUEUE_AHEAD", 64)  # messages of one run that are under way at a time
+JUDGE_QUEUE_AHEAD = env.int(
+    "JUDGE_QUEUE_AHEAD", 64, validate=ONE_OR_MORE
+)  # messages of one run that are under way at a time
 
 # --- People ------------------------------------------------------------------------------------------------
-LEASE_MINUTES = env.int("LEASE_MINUTES", 30)
+LEASE_MINUTES = env.int("LEASE_MINUTES", 30, validate=ONE_OR_MORE)
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -198,12 +204,15 @@ if PRODUCTION:
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 3600)
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 
+LOG_LEVEL = env.str(
+    "LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # What goes right is not worth a line for every task; failures are logged as errors.
     "loggers": {
         "celery.worker.strategy": {"level": "WARNING"},
