@@ -6,7 +6,7 @@ from tests.leaderboard.stats.strategies import small_games
 
 
 def test_by_hand_reading_across_a_row():
-    games = make_games([0, 1, 0, 1, 0], [1, 0, 1, 2, 1], [1, 1, 0.5, 0.5, 1], 3)
+    games = make_games([0, 1, 0, 1, 1], [1, 0, 1, 2, 0], [1, 1, 0.5, 0.5, 0], 3)
     found = matrices(games)
     assert found.wins.tolist() == [[0, 2, 0], [1, 0, 0], [0, 0, 0]]
     assert found.ties.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
@@ -19,6 +19,12 @@ def test_by_hand_reading_across_a_row():
 def test_contestants_that_never_met_have_no_win_rate():
     found = matrices(make_games([0], [1], [1], 3))
     assert np.isnan(found.win_rate[[0, 1, 2, 0], [2, 2, 2, 0]]).all()
+
+
+@given(small_games())
+def test_a_game_seen_from_the_other_side_is_the_same_game(games):
+    turned = matrices(make_games(games.b, games.a, 1 - games.score, games.contestants))
+    assert (turned.wins == matrices(games).wins).all()
 
 
 @given(small_games())
