@@ -1,0 +1,164 @@
+"""Tables of the board: columns, order, and safe CSV."""
+
+import csv
+import io
+
+import pytest
+
+from leaderboard import tables
+from leaderboard.tables import DataTable
+
+
+def standing(name, rating, **more):
+    defaults = {
+        "rank": 1,
+        "contestant": name,
+        "kind": "model",
+        "rating": rating,
+        "low": rating - 10,
+        "high": rating + 20,
+        "games": 40,
+        "wins": 20,
+        "losses": 10,
+        "ties": 10,
+        "component": 0,
+    }
+    return {**defaults, **more}
+
+
+def standings(*rows):
+    return {"standings": list(rows), "parameters": {"interval": 95.0}}
+
+
+MATRIX = {
+    "contestants": ["a", "b", "c"],
+    "wins": [[0, 3, 0], [1, 0, 0], [0, 0, 0]],
+    "ties": [[0, 2, 0], [2, 0, 0], [0, 0, 0]],
+    "games": [[0, 6, 0], [6, 0, 0], [0, 0, 0]],
+}
+
+
+def test_rows_have_percentages_arms_and_the_other_method():
+    (row,) = tables.standing_rows(standings(standing("a", 1100.0)), standings(standing("a", 1080.0)))
+    assert (row.win_percent, row.tie_percent) == (50.0, 25.0)
+    assert (row.plus, row.minus) == (20.0, 10.0)
+    assert row.beside == 1080.0
+    assert row.provisional == ""
+
+
+def test_a_contestant_without_rating_has_no_row():
+    assert tables.standing_rows(standings({**standing("a", 1000.0), "rating": None, "games": 0}), None) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"games": 29}, "fewer than 30 games"),
+        ({"wins": 40, "losses": 0, "ties": 0}, "won every game"),
+        ({"wins": 0, "losses": 40, "ties": 0}, "lost every game"),
+        ({"component": 1}, "never met"),
+    ],
+)
+def test_a_provisional_row_says_why(change, reason):
+    assert reason in tables.provisional(standing("a", 1000.0, **change))
+
+
+def test_the_standings_table_names_method_and_level():
+    rows = tables.standing_rows(standings(standing("a", 1100.0)), None)
+    table = tables.standings_table(rows, "elo", 95.0)
+    assert table.columns[4:6] == ("Low (95 %)", "High (95 %)")
+    assert "Bradley-Terry rating" in table.columns
+    assert table.rows[0][:4] == (1, "a", "model", 1100.0)
+
+
+def test_people_and_judges_stand_side_by_side_in_the_boards_order():
+    people = standings(standing("b", 1100.0, rank=1), standing("a", 900.0, rank=2))
+    judge = standings(standing("c", 1200.0, rank=1), standing("b", 1000.0, rank=2))
+    table = tables.raters_table(["b", "a"], [("People", people), ("Judge", judge)])
+    assert table.columns == ("Contestant", "People: rank", "People: rating", "Judge: rank", "Judge: rating")
+    assert table.rows == (
+        ("b", 1, 1100.0, 2, 1000.0),
+        ("a", 2, 900.0, None, None),
+        ("c", None, None, 1, 1200.0),
+    )
+
+
+def test_the_order_is_compared_over_the_contestants_both_have():
+    one = standings(standing("a", 3.0), standing("b", 2.0), standing("c", 1.0))
+    assert tables.same_order(one, standings(standing("a", 3.0), standing("c", 1.0)))
+    assert not tables.same_order(one, standings(standing("c", 3.0), standing("a", 1.0)))
+
+
+def test_matrices_follow_the_order_of_the_board():
+    games = tables.count_matrix(MATRIX, "games", ["b", "a", "c"])
+    assert games.names == ("b", "a", "c")
+    assert games.values == ((None, 6, 0), (6, None, 0), (0, 0, None))
+    wins = tables.count_matrix(MATRIX, "wins", ["b", "a"])
+    assert wins.values == ((None, 1), (3, None))
+
+
+def test_win_rates_count_a_tie_half_and_leave_unplayed_cells_empty():
+    rates = tables.win_rates(MATRIX, ["a", "b", "c"])
+    assert rates.values == ((None, 4 / 6, None), (2 / 6, None, None), (None, None, None))
+    table = rates.table("Win rates")
+    assert table.columns == ("Contestant", "a", "b", "c")
+    assert table.rows[1] == ("b", 2 / 6, None, None)
+
+
+def test_ratings_stand_beside_the_unscored_and_the_position_statistics():
+    scale = {"points": 3, "counts": [6, 1, 3], "share_first": 6 / 9, "mean": 1.7}
+    contents = [
+        ("People", {"scales": [{**scale, "unscored": {}}]}),
+        ("Judge", {"scales": [{**scale, "unscored": {"out_of_range": 2, "empty": 1}}]}),
+    ]
+    shown = tables.shown_by_scale(contents)
+    assert list(shown) == [3]
+    table = tables.ratings_table(3, shown[3])
+    assert table.rows == (
+        ("Rating 1", 6, 6),
+        ("Rating 2", 1, 1),
+        ("Rating 3", 3, 3),
+        ("Unscored: empty", 0, 1),
+        ("Unscored: out of range", 0, 2),
+        ("All replies", 10, 13),
+        ("Share preferring the first, % (50 without bias)", 66.67, 66.67),
+        ("Mean rating (2 without bias)", 1.7, 1.7),
+    )
+
+
+def test_scales_come_largest_first():
+    scale = {"counts": [1], "unscored": {}, "share_first": None, "mean": None}
+    content = {"scales": [{**scale, "points": 2}, {**scale, "points": 8}]}
+    assert list(tables.shown_by_scale([("People", content)])) == [8, 2]
+
+
+def test_correlations_are_listed_by_judge_and_category():
+    row = {"category": None, "n": 9, "pearson": 0.5, "spearman": 0.4, "kendall": 0.3, "reason": None}
+    short = {
+        **row,
+        "category": "poems",
+        "n": 1,
+        "pearson": None,
+        "spearman": None,
+        "kendall": None,
+        "reason": "few",
+    }
+    table = tables.correlation_table([("Judge", {"rows": [row, short]})])
+    assert table.rows == (
+        ("Judge", "All", 9, 0.5, 0.4, 0.3, ""),
+        ("Judge", "poems", 1, None, None, None, "few"),
+    )
+    assert [numeric for _, numeric in table.header] == [False, False, True, True, True, True, False]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1"])
+def test_a_name_that_a_spreadsheet_would_run_is_made_text(name):
+    table = DataTable("t", (name, "n"), ((name, -1.5),))
+    rows = list(csv.reader(io.StringIO(table.csv(), newline="")))
+    assert rows[0][0] == rows[1][0] == f"'{name}"
+    assert rows[1][1] == "-1.5", "a number stays a number"
+
+
+def test_names_with_quotes_and_commas_survive_csv():
+    table = DataTable("t", ("name",), (('a "b", c\nd',),))
+    assert list(csv.reader(io.StringIO(table.csv(), newline="")))[1] == ['a "b", c\nd']

@@ -1,0 +1,317 @@
+"""The public pages: what they show, to whom, and what they never show."""
+
+import csv
+import io
+import json
+from itertools import pairwise
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard import services
+from leaderboard.models import Refresh
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 10)
+
+
+@pytest.fixture
+def made():
+    """A public study rated by a person and a judge, refreshed."""
+    made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
+    judge = made.judge("strict")
+    made.rate("alpha", "beta", 1)
+    made.rate("beta", "gamma", 2)
+    made.rate("alpha", "gamma", 4, prompt=1)
+    made.rate("beta", "alpha", 2, rater=judge)
+    made.rate("alpha", "gamma", None, rater=judge, reason="refused")
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def staff(client):
+    client.force_login(factories.make_user(is_staff=True))
+    return client
+
+
+def text(response):
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_home_lists_public_studies_with_their_counts(client, made):
+    HandMade("hidden", name="Hidden study", visibility="private")
+    page = text(client.get("/"))
+    assert made.study.name in page
+    assert "3 comparisons" in page
+    assert "2 comparisons" in page
+    assert "Hidden study" not in page
+    assert "Simulated" not in page
+
+
+def test_home_shows_private_studies_to_staff_with_a_badge(staff):
+    HandMade("hidden", name="Hidden study", visibility="private")
+    page = text(staff.get("/"))
+    assert "Hidden study" in page
+    assert "Private" in page
+
+
+def test_home_without_studies_says_what_to_do(client):
+    page = text(client.get("/"))
+    assert "No study is public yet" in page
+    assert "import_data" in page
+
+
+def test_home_marks_simulated_studies(client):
+    HandMade("alpha", simulated=True)
+    assert "Simulated votes" in text(client.get("/"))
+
+
+def test_home_queries_do_not_grow_with_the_studies(client, made):
+    def queries():
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/")
+        return len(captured)
+
+    before = queries()
+    for _ in range(3):
+        services.refresh(HandMade("a").study)
+    assert queries() == before
+
+
+def test_the_board_shows_standings_people_and_judges(client, made):
+    page = text(client.get("/studies/small/"))
+    table = page[page.index('id="standings-table"') :]
+    assert table.index("alpha") < table.index("beta") < table.index("gamma")
+    assert "People and judges side by side" in page
+    assert "STRICT: rank" in page
+    assert "How these numbers were made" in page
+    assert "central 95 %" in page
+    assert "refused" in page
+    assert "fewer than 30 games" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("raters=judge:strict", "STRICT, Elo, ties counted half"),
+        ("ties=off", "People, Elo, ties off"),
+        ("category=poems", "People, poems, Elo, ties counted half"),
+        ("method=bradley-terry", "People, Bradley-Terry, ties counted half"),
+    ],
+)
+def test_each_switch_is_a_link_that_can_be_shared(client, made, query, shown):
+    assert shown in text(client.get(f"/studies/small/?{query}"))
+
+
+def test_a_setting_that_does_not_exist_is_explained(client, made):
+    response = client.get("/studies/small/?raters=judge:nobody")
+    assert response.status_code == 404
+    assert "This board has no raters &quot;judge:nobody&quot;" in response.content.decode()
+    assert client.get("/studies/small/tables/games.csv?ties=maybe").status_code == 404
+
+
+def test_a_setting_without_games_says_so(client, made):
+    page = text(client.get("/studies/small/?raters=judge:strict&category=poems"))
+    assert "There are no games for this setting yet" in page
+    assert client.get("/studies/small/standings.json?raters=judge:strict&category=poems").status_code == 404
+
+
+def test_the_order_notice_appears_only_when_the_order_differs(client):
+    made = HandMade("alpha", "beta", slug="tied")
+    for _ in range(3):
+        made.rate("alpha", "beta", 5)  # half a win each with ties on, wins for beta with ties off
+    made.rate("alpha", "beta", 1)
+    services.refresh(made.study)
+    # Without ties beta wins three of four; with ties alpha has 2.5 points of four.
+    assert "The order changes with the tie rule" in text(client.get("/studies/tied/?method=bradley-terry"))
+    made.rate("alpha", "beta", 1)
+    made.rate("alpha", "beta", 1)
+    made.rate("alpha", "beta", 1)
+    services.refresh(made.study)
+    assert "The order changes" not in text(client.get("/studies/tied/?method=bradley-terry"))
+
+
+def test_a_private_study_does_not_exist_for_the_public(client, made):
+    made.study.visibility = "private"
+    made.study.save()
+    paths = ["", "status/", "standings.json", "tables/games/", "tables/games.csv"]
+    assert {client.get(f"/studies/small/{path}").status_code for path in paths} == {404}
+
+
+def test_staff_see_a_private_study_with_a_badge(staff, made):
+    made.study.visibility = "private"
+    made.study.save()
+    assert "Private: shown to staff only" in text(staff.get("/studies/small/"))
+
+
+def test_a_study_without_snapshot_waits_and_reloads_itself(client):
+    study = HandMade("alpha").study
+    page = text(client.get(f"/studies/{study.slug}/"))
+    assert "being computed" in page
+    assert f'hx-get="/studies/{study.slug}/status/"' in page
+    asked = client.get(f"/studies/{study.slug}/status/", headers={"HX-Request": "true"})
+    assert (asked.status_code, asked.headers.get("HX-Refresh")) == (204, None)
+    services.refresh(study)
+    asked = client.get(f"/studies/{study.slug}/status/", headers={"HX-Request": "true"})
+    assert asked.headers["HX-Refresh"] == "true"
+    assert client.get(f"/studies/{study.slug}/status/").url == f"/studies/{study.slug}/"
+
+
+def test_a_failed_computation_is_told_to_staff_only_in_detail(client):
+    study = HandMade("alpha").study
+    Refresh.of(study.pk)
+    Refresh.objects.update(error="secret detail", failed_at=timezone.now())
+    page = text(client.get(f"/studies/{study.slug}/"))
+    assert "failed" in page
+    assert "secret detail" not in page
+    client.force_login(factories.make_user(is_staff=True))
+    assert "secret detail" in text(client.get(f"/studies/{study.slug}/"))
+
+
+def test_a_study_that_nobody_rated_says_so(client):
+    study = HandMade("alpha").study
+    services.refresh(study)
+    assert "Nobody has rated yet" in text(client.get(f"/studies/{study.slug}/"))
+
+
+def test_newer_ratings_are_announced(client, made):
+    assert "being added" not in text(client.get("/studies/small/"))
+    made.rate("alpha", "beta", 1)
+    assert "1 newer rating is being added" in text(client.get("/studies/small/"))
+    made.rate("alpha", "beta", 1)
+    assert "2 newer ratings are being added" in text(client.get("/studies/small/"))
+
+
+def test_simulated_votes_say_so(client, made):
+    judge = made.judge("robot", simulated=True)
+    made.rate("alpha", "beta", 1, rater=judge)
+    services.refresh(made.study)
+    assert "Some votes of this study are simulated" in text(client.get("/studies/small/"))
+    made.study.simulated = True
+    made.study.save()
+    assert "The votes of this study are simulated" in text(client.get("/studies/small/"))
+    assert "simulated" in text(client.get("/studies/small/tables/games/"))
+    assert json.loads(text(client.get("/studies/small/standings.json")))["simulated"] is True
+
+
+def test_no_text_of_a_prompt_or_completion_is_ever_shown(client, made):
+    texts = [turn for prompt in made.study.prompts.all() for turn in prompt.turns]
+    texts += [
+        turn
+        for prompt in made.study.prompts.all()
+        for completion in prompt.completions.all()
+        for turn in completion.turns
+    ]
+    assert len(texts) == 7
+    for path in ("", "standings.json", "tables/raters/", "tables/raters.csv", "tables/correlation.csv"):
+        page = text(client.get(f"/studies/small/{path}"))
+        assert not [shown for shown in texts if shown in page]
+
+
+def test_hostile_names_are_only_text(client):
+    made = HandMade(
+        HOSTILE, "=cmd()", slug="hostile", categories=(HOSTILE,), name=HOSTILE, description=HOSTILE
+    )
+    made.rate(HOSTILE, "=cmd()", 1)
+    judge = made.judge("strict")
+    made.rate("=cmd()", HOSTILE, 7, rater=judge)
+    services.refresh(made.study)
+    page = text(client.get("/studies/hostile/"))
+    assert "<img" not in page
+    assert page.count("</script>") == page.count("<script")
+    assert "<img" not in text(client.get("/studies/hostile/tables/raters/"))
+    assert "<img" not in text(client.get("/"))
+    table = text(client.get("/studies/hostile/tables/raters.csv"))
+    assert "'=cmd()" in table
+    assert not [line for line in csv.reader(io.StringIO(table)) if line[0].startswith("=")]
+
+
+def test_the_figures_data_are_json_in_the_page(client, made):
+    page = text(client.get("/studies/small/"))
+    start = page.index('<script id="figure-games-data" type="application/json">')
+    figure = json.loads(page[page.index(">", start) + 1 : page.index("</script>", start)])
+    assert figure["layout"]["yaxis"]["ticktext"] == ["alpha", "beta", "gamma"]
+    assert figure["data"][0]["z"] == [[None, 1, 1], [1, None, 1], [1, 1, None]]
+
+
+def test_every_table_can_be_had_as_page_part_and_csv(client, made):
+    for name in (
+        "standings",
+        "raters",
+        "ties",
+        "win-rates",
+        "tie-counts",
+        "games",
+        "ratings-8",
+        "correlation",
+    ):
+        response = client.get(f"/studies/small/tables/{name}.csv")
+        assert response["Content-Type"] == "text/csv; charset=utf-8"
+        assert f'filename="small-{name}.csv"' in response["Content-Disposition"]
+        assert text(response).startswith("\ufeff")
+        whole = text(client.get(f"/studies/small/tables/{name}/"))
+        part = text(client.get(f"/studies/small/tables/{name}/", headers={"HX-Request": "true"}))
+        assert "<html" in whole
+        assert "<html" not in part
+        assert "<table" in part
+    assert client.get("/studies/small/tables/nothing.csv").status_code == 404
+    assert client.get("/studies/small/tables/nothing/").status_code == 404
+
+
+def test_the_games_table_read_by_a_machine(client, made):
+    rows = list(csv.reader(io.StringIO(text(client.get("/studies/small/tables/games.csv")).lstrip("\ufeff"))))
+    assert rows == [
+        ["Contestant", "alpha", "beta", "gamma"],
+        ["alpha", "", "1", "1"],
+        ["beta", "1", "", "1"],
+        ["gamma", "1", "1", ""],
+    ]
+
+
+def test_the_json_carries_the_snapshot_and_the_parameters(client, made):
+    found = json.loads(text(client.get("/studies/small/standings.json?ties=off")))
+    assert found["study"] == "small"
+    assert found["raters"] == "people"
+    assert found["parameters"]["ties"] == "off"
+    assert found["watermark"] == services.Snapshot.objects.newest(made.study).watermark
+    assert {row["contestant"] for row in found["standings"]} == {"alpha", "beta", "gamma"}
+
+
+def test_a_large_matrix_is_linked_instead_of_put_on_the_board(client):
+    names = [f"contestant {number:02}" for number in range(22)]
+    made = HandMade(*names, slug="large")
+    for one, other in pairwise(names):
+        made.rate(one, other, 1)
+    services.refresh(made.study)
+    page = text(client.get("/studies/large/"))
+    assert 'hx-get="/studies/large/tables/games/?' in page
+    assert "contestant 21" in text(client.get("/studies/large/tables/games/"))
+
+
+def test_the_board_asks_the_same_queries_whatever_the_number_of_comparisons(client, made):
+    def queries():
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/studies/small/")
+        return len(captured)
+
+    before = queries()
+    for rating in range(1, 9):
+        made.rate("alpha", "beta", rating)
+    services.refresh(made.study)
+    assert queries() == before <= 5
+
+
+def test_only_reading_is_allowed(client, made):
+    assert client.post("/studies/small/").status_code == 405
+    assert client.post("/").status_code == 405
