@@ -40,7 +40,7 @@ def render(text: str) -> str:
     """
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     if len(clean) > LONGEST_MARKDOWN:
-        return f"<pre>{escape(clean)}</pre>"
+        return f'<pre class="raw" tabindex="0">{escape(clean)}</pre>'
     return _sanitise(str(_parser().render(clean)))
 
 
@@ -58,7 +58,12 @@ def _sanitise(html: str) -> str:
         },
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow noopener noreferrer",
-        set_tag_attribute_values={"a": {"target": "_blank"}},
+        set_tag_attribute_values={
+            "a": {"target": "_blank"},
+            # What scrolls sideways must be reachable by keyboard.
+            "pre": {"tabindex": "0"},
+            "table": {"tabindex": "0"},
+        },
         strip_comments=True,
     )
 

@@ -1,0 +1,135 @@
+"""Hostile completions, and the Markdown that raters should see."""
+
+import re
+
+import pytest
+
+from arena import markdown
+from arena.markdown import render
+from arena.models import Rendering
+from arena.rendering_cache import rendered
+
+ALLOWED_TAG = re.compile(
+    r"</?(p|br|hr|strong|em|s|code|pre|span|blockquote|[uo]l|li|a|t(able|head|body|r|h|d)|h[3-6])\b"
+)
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)><script>alert(1)</script></svg>",
+    "<style>body{display:none}</style>",
+    "<iframe src='https://evil.example'></iframe>",
+    "<form action='https://evil.example'><input name=q><button>Go</button></form>",
+    '<meta http-equiv="refresh" content="0;url=https://evil.example">',
+    "<base href='https://evil.example/'>",
+    "<div style='position:fixed;inset:0' id='main' onclick='x()'>over everything</div>",
+    "[click](javascript:alert(1))",
+    "[click](JaVaScRiPt&colon;alert(1))",
+    "[click](java\nscript:alert(1))",
+    "[click](vbscript:msgbox(1))",
+    "[click](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+    "[click](file:///etc/passwd)",
+    "<javascript:alert(1)>",
+    "![beacon](https://evil.example/pixel.png?rater=1)",
+    '![x](https://evil.example/"onerror="alert(1))',
+    "![data](data:image/svg+xml;base64,PHN2Zy8+)",
+    "[![nested](https://evil.example/a.png)](https://evil.example)",
+    "[a]: javascript:alert(1)\n\n[a]",
+    '[t](https://a.example "\\"onmouseover=alert(1)")',
+    '```"><script>alert(1)</script>\ncode\n```',
+    "```python\n<script>alert(1)</script>\n```",
+    '```html\n<img src=x onerror="alert(1)">\n```',
+    "`<script>alert(1)</script>`",
+    "| a |\n|--|\n| <script>alert(1)</script> |",
+    "<!--[if IE]><script>alert(1)</script><![endif]-->",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "<a href='https://evil.example' hx-get='/account/sign-out/' hx-trigger='load'>x</a>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "<scr<script>ipt>alert(1)</scr</script>ipt>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+    "nul \0 <\0script>alert(1)</script>",
+    "\u202egnp.exe\u202c override",
+    "\ud800 half a pair",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_becomes_harmless(text: str) -> None:
+    html = render(text)
+    for tag in re.findall(r"<[^>]*>", html):
+        assert ALLOWED_TAG.match(tag), tag
+        assert re.fullmatch(r"</?\w+(?: (?:href|title|rel|target|class|start|tabindex)=\"[^\"]*\")*>", tag), (
+            tag
+        )
+    for address in re.findall(r'href="([^"]*)"', html):
+        assert address.startswith(("https://", "http://", "mailto:")), address
+    assert "\0" not in html
+    html.encode()
+
+
+def test_every_link_is_unfollowed_and_opens_apart() -> None:
+    html = render("[a](https://a.example) <https://b.example>")
+    assert html.count('rel="nofollow noopener noreferrer"') == html.count("<a ") == 2
+    assert html.count('target="_blank"') == 2
+
+
+def test_an_image_becomes_a_link_with_its_description() -> None:
+    html = render("![a **cat**](https://a.example/cat.png)")
+    assert "<img" not in html
+    assert ">Image: a cat</a>" in html
+    assert ">Image: no description</a>" in render("![](https://a.example/cat.png)")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# Title", "<h3>Title</h3>"),
+        ("###### Deep", "<h6>Deep</h6>"),
+        ("one\ntwo", "<p>one<br>\ntwo</p>"),
+        ("~~gone~~", "<s>gone</s>"),
+        ("3. third", '<ol start="3">'),
+        ("|a|b|\n|:-:|--:|\n|1|2|", '<td class="align-right">2</td>'),
+        ("```python\ndef f(): ...\n```", '<span class="nf">f</span>'),
+        ("```nolanguage\na < b\n```", "a &lt; b"),
+        ("a < b & c", "a &lt; b &amp; c"),
+    ],
+)
+def test_markdown_is_shown_as_meant(text: str, expected: str) -> None:
+    assert expected in render(text)
+
+
+def test_a_very_long_text_is_shown_as_it_is() -> None:
+    text = "**" + "x" * markdown.LONGEST_MARKDOWN + "<script>"
+    html = render(text)
+    assert html.startswith('<pre class="raw" tabindex="0">**')
+    assert "&lt;script&gt;" in html
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 50_000, "> " * 25_000, "- " * 25_000, "![" * 25_000, "*a **b " * 7_000]
+)
+def test_deep_nesting_ends(text: str) -> None:
+    assert render(text)
+
+
+def test_a_long_code_block_is_not_coloured() -> None:
+    block = "```python\n" + "x = 1\n" * 2000 + "```"
+    assert "<span" not in render(block)
+
+
+@pytest.mark.django_db
+def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = rendered(["*a*", "b", "*a*"])
+    assert first["*a*"] == "<p><em>a</em></p>\n"
+    assert Rendering.objects.count() == 2
+    monkeypatch.setattr(markdown, "render", lambda text: pytest.fail("rendered again"))
+    assert rendered(["*a*"]) == {"*a*": first["*a*"]}
+
+
+@pytest.mark.django_db
+def test_a_new_version_of_the_renderer_renders_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered(["a"])
+    monkeypatch.setattr(markdown, "RENDERER", markdown.RENDERER + 1)
+    rendered(["a"])
+    assert Rendering.objects.count() == 2
