@@ -164,9 +164,8 @@ def request_refresh(study_id: int) -> bool:
 
     The message is a nudge: a queue that cannot be reached is logged, and the sweep asks again.
     """
+    from celery import current_app
     from kombu.exceptions import OperationalError
-
-    from leaderboard.tasks import refresh_study
 
     if not Study.objects.filter(pk=study_id).exists():
         return False
@@ -175,7 +174,10 @@ def request_refresh(study_id: int) -> bool:
     if not Refresh.objects.want(study_id, now, now - LOST_AFTER):
         return False
     try:
-        refresh_study.apply_async((study_id,), countdown=COUNTDOWN.total_seconds(), retry=False)
+        # By name: leaderboard.tasks imports this module.
+        current_app.send_task(
+            "leaderboard.refresh_study", (study_id,), countdown=COUNTDOWN.total_seconds(), retry=False
+        )
     except OperationalError as error:
         logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
     return True

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from celery import current_app
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -24,10 +25,11 @@ def messages(monkeypatch):
     """The messages sent to the queue instead of sending them: (study id, countdown)."""
     sent = []
 
-    def keep(args, countdown, **options):
+    def keep(task, args, kwargs=None, *, countdown, **options):
+        assert task == tasks.refresh_study.name
         sent.append((args[0], countdown))
 
-    monkeypatch.setattr(tasks.refresh_study, "apply_async", keep)
+    monkeypatch.setattr(current_app, "send_task", keep)
     return sent
 
 
@@ -148,7 +150,7 @@ def test_a_queue_that_cannot_be_reached_does_not_break_a_rating(made, monkeypatc
     def unreachable(*args, **kwargs):
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(tasks.refresh_study, "apply_async", unreachable)
+    monkeypatch.setattr(current_app, "send_task", unreachable)
     comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
     assert "cannot be reached" in caplog.text
 
