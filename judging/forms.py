@@ -59,7 +59,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields[name].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if self.instance.pk:
             self.fields["slug"].disabled = True
-            self.initial |= {"name": self.instance.name, "slug": self.instance.slug}
+            self.initial.update({"name": self.instance.name, "slug": self.instance.slug})
 
     def clean_slug(self) -> str:
         """A new judge needs a slug of its own."""

@@ -72,6 +72,11 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
         return replied.select_related("assignment", "run__judge__rater").first()
 
+    def conversation(self, assignment: int) -> JudgeCallQuerySet:
+        """The calls about an assignment in the order of steps, with no more than the next step needs."""
+        calls = self.filter(assignment=assignment).order_by("step", "attempt")
+        return calls.only("step", "state", "raw_reply", "finish_reason", "refusal")
+
     def for_page(self) -> JudgeCallQuerySet:
         """With what the list of calls shows beside each."""
         return self.select_related("assignment")

@@ -1,6 +1,7 @@
 """Submitting comparisons."""
 
 from django.http import HttpRequest
+from django.utils import timezone
 from ninja import Router, Status
 
 from arena import services
@@ -30,7 +31,7 @@ def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[objec
         seconds=given.seconds,
         source=Comparison.Source.API,
     )
-    known = Comparison.objects.current().filter(assignment__public_id=given.assignment, rater=rater).exists()
+    asked = timezone.now()
     try:
         comparison = services.record_comparison(rater, given.assignment, answer)
     except services.AlreadyAnsweredError as error:
@@ -40,7 +41,7 @@ def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[objec
         return Status(422, ErrorOut(detail=str(error), field=error.field))
     except services.NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="assignment"))
-    return Status(200 if known else 201, _shown(given.assignment, comparison))
+    return Status(201 if comparison.created_at >= asked else 200, _shown(given.assignment, comparison))
 
 
 def _shown(assignment: str, comparison: Comparison) -> ComparisonOut:

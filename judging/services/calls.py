@@ -28,7 +28,7 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.parsers import ReplyText
 from judging.protocols import PROTOCOLS
 from judging.rendering import Material
-from judging.services.submitting import submit
+from judging.services.submitting import LEASE, submit, submit_again
 
 logger = logging.getLogger(__name__)
 
@@ -55,21 +55,18 @@ def judge_assignment(assignment_id: int) -> int | None:
     Harmless when called twice or too late. Returns the id of the run it worked for, None where there was
     nothing to do.
     """
-    replied = JudgeCall.objects.unsubmitted_of(assignment_id)
-    if replied:
-        submit(replied)
-        return replied.run_id
     work = _work(assignment_id)
-    if work is None:
-        return None
-    call = None
-    while (call := _claim(work, after=call)) is not None:
-        if not _ask(work, call):
-            return work.run.pk
-        finished = JudgeCall.objects.unsubmitted_of(assignment_id)
-        if finished:
-            submit(finished)
+    call = _claim(work, after=None) if work else None
+    if work is None or call is None:
+        replied = JudgeCall.objects.unsubmitted_of(assignment_id)
+        if replied:
+            submit_again(replied)
+        return replied.run_id if replied else None
+    while call and _ask(work, call):
+        if call.submit_due_at:
+            submit(call)
             break
+        call = _claim(work, after=call)
     return work.run.pk
 
 
@@ -85,11 +82,7 @@ def _work(assignment_id: int) -> _Work | None:
         due_at__lte=now,
     )
     row = wanted.select_related(
-        "run__judge__rater",
-        "run__study",
-        "assignment__pair__prompt",
-        "assignment__pair__first__contestant",
-        "assignment__pair__second__contestant",
+        "run__judge__rater", "assignment__pair__prompt", "assignment__pair__first", "assignment__pair__second"
     ).first()
     if row is None or row.assignment.pair is None:
         return None
@@ -103,8 +96,8 @@ def _claim(work: _Work, after: JudgeCall | None) -> JudgeCall | None:
     """Commit the next call, in flight; None where somebody else was faster or every step has its reply."""
     judge = work.judge
     protocol = PROTOCOLS.named(judge.protocol)
-    calls = JudgeCall.objects.filter(assignment=work.assignment)
-    replies = [_reply_text(call) for call in calls.filter(state="replied").order_by("step")]
+    earlier = list(JudgeCall.objects.conversation(work.assignment.pk))
+    replies = [_reply_text(call) for call in earlier if call.state == JudgeCall.State.REPLIED]
     messages = runner.next_messages(protocol, work.material, judge.points, replies)
     if messages is None:
         return None
@@ -123,7 +116,7 @@ def _claim(work: _Work, after: JudgeCall | None) -> JudgeCall | None:
                 run=work.run,
                 assignment=work.assignment,
                 step=len(replies),
-                attempt=calls.filter(step=len(replies)).count() + 1,
+                attempt=1 + sum(call.step == len(replies) for call in earlier),
                 worker=this_worker(),
                 prompt_hash=protocol.prompt_hash(judge.points),
                 messages=messages,
@@ -209,12 +202,15 @@ def _commit_reply(work: _Work, call: JudgeCall, reply: Reply, latency: float) ->
         "latency": latency,
         "finished_at": now,
     }
-    counted = JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.IN_FLIGHT).update(
-        state=JudgeCall.State.REPLIED, submit_due_at=now if is_last else None, **received
-    )
-    if not counted:
+    counts = {"state": JudgeCall.State.REPLIED, **received}
+    if is_last:
+        counts |= {"submit_due_at": now + LEASE, "submit_attempts": 1}
+    if not JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.IN_FLIGHT).update(**counts):
         JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.ABANDONED).update(**received)
-    return bool(counted)
+        return False
+    for name, value in counts.items():
+        setattr(call, name, value)
+    return True
 
 
 def _commit_failure(work: _Work, call: JudgeCall, error: NoReplyError, latency: float) -> None:

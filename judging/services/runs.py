@@ -84,15 +84,15 @@ def feed(run_id: int, now: datetime | None = None) -> int:
     left to do becomes finished.
     """
     now = now or timezone.now()
+    free = settings.JUDGE_QUEUE_AHEAD - RunAssignment.objects.filter(run=run_id, queued_until__gt=now).count()
+    if free < settings.JUDGE_QUEUE_AHEAD / 2:
+        return 0
     running = JudgeRun.objects.filter(pk=run_id, state=JudgeRun.State.RUNNING)
     run = running.select_related("study", "judge__rater").first()
     if run is None or run.judge.rater.paused_at:
         return 0
     if run.study.is_closed:
         cancel_run(run, "The study was closed.")
-        return 0
-    free = settings.JUDGE_QUEUE_AHEAD - run.run_assignments.filter(queued_until__gt=now).count()
-    if free < settings.JUDGE_QUEUE_AHEAD / 2:
         return 0
     with transaction.atomic():
         due = (

@@ -17,20 +17,23 @@ from judging.protocols import PROTOCOLS
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
-"""While a submission is tried nobody else tries it; also the longest wait between two tries."""
+"""So long a reply belongs to the worker that submits it; also the longest wait between two tries."""
 
 FINAL = frozenset({400, 413, 422})
 """Refusals that the same answer would meet again."""
 
 
+def submit_again(call: JudgeCall) -> bool:
+    """Submit a reply whose earlier submission failed or was cut short, unless somebody else is at it."""
+    due = JudgeCall.objects.filter(pk=call.pk, submit_due_at=call.submit_due_at, submitted_at=None)
+    call.submit_attempts += 1
+    if not due.update(submit_due_at=timezone.now() + LEASE, submit_attempts=call.submit_attempts):
+        return False
+    return submit(call)
+
+
 def submit(call: JudgeCall) -> bool:
     """Parse the committed reply and post the answer; whether the arena has it now."""
-    now = timezone.now()
-    taken = JudgeCall.objects.filter(pk=call.pk, submit_due_at=call.submit_due_at, submitted_at=None).update(
-        submit_due_at=now + LEASE, submit_attempts=call.submit_attempts + 1
-    )
-    if not taken:
-        return False
     verdict = read_verdict(call)
     rater = call.run.judge.rater
     try:
