@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.bradley_terry import CENTRE, PRIOR_GAMES, SCALE, PairTable
-from leaderboard.stats.bradley_terry_rounds import DRAWN_TOGETHER, Reference, fit_rounds, weights_of_rounds
+from leaderboard.stats.bradley_terry_rounds import (
+    DRAWN_TOGETHER,
+    Reference,
+    distinct_rounds,
+    fit_rounds,
+    weights_of_rounds,
+)
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.elo_walk import walk
 from leaderboard.stats.errors import NoGamesError, ParameterError
@@ -155,9 +161,12 @@ def bootstrap_bradley_terry(
     table = PairTable.of(outcomes, contestants)
     reference = Reference.of(table)
     draw = weights_of_rounds(outcomes, games.cluster, seed)
-    fits = _in_blocks(lambda block: fit_rounds(table, reference, draw(block)), rounds, DRAWN_TOGETHER, used)
+    distinct, place = distinct_rounds(games.cluster, seed, rounds)
+    fits = _in_blocks(
+        lambda block: fit_rounds(table, reference, draw(distinct[block])), len(distinct), DRAWN_TOGETHER, used
+    )
     return BradleyTerryBootstrap(
-        np.concatenate([fit.rating for fit in fits]),
+        np.concatenate([fit.rating for fit in fits])[place],
         rounds,
         SCALE,
         CENTRE,
@@ -165,7 +174,7 @@ def bootstrap_bradley_terry(
         clusters=games.clusters,
         threads=used,
         prior_games=PRIOR_GAMES,
-        prior_rounds=sum(int(fit.prior.sum()) for fit in fits),
+        prior_rounds=int(np.concatenate([fit.prior for fit in fits])[place].sum()),
         component=table.component,
     )
 
