@@ -30,6 +30,9 @@ _run _install _operator: _%:
 	+@unset MAKEFLAGS MFLAGS MAKELEVEL; $(call BOOTSTRAP,$*,echo 1 >"$$ARENA_STATUS_FILE")
 
 
+COMPILE := .venv/uv/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock"
+
 .PHONY: _install-dev
 _install-dev:
 	@$(call BOOTSTRAP,install-dev,exit 1)
@@ -41,7 +44,9 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 bench: _install-dev ## speed benchmarks
 	@.venv/bin/python -m pytest tests/benchmarks -s
 lock: _install-dev ## resolve requirements.txt and requirements-dev.txt anew from pyproject.toml
-	@.venv/bin/python -m tests.lock
+	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
+	@$(COMPILE) --output-file requirements.txt
+	@$(COMPILE) --group dev --output-file requirements-dev.txt
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,88 @@
+"""Documentation that lags behind the code fails the build."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+ROOT = Path(__file__).parents[1]
+SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text()
+
+
+def variables_read(path: Path) -> set[str]:
+    """Names of the environment variables a module reads through environs or os.environ."""
+    return {
+        node.args[0].value
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and ast.unparse(node.func.value) in {"env", "os.environ"}
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+    } - {"DJANGO_SETTINGS_MODULE"}
+
+
+def variables_documented(page: str) -> set[str]:
+    """Names in the first column of the tables of a page."""
+    return set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE))
+
+
+def test_the_settings_page_lists_exactly_what_is_read() -> None:
+    of_the_arena, of_the_tests = SETTINGS_PAGE.split("\n## Tests\n")
+    assert variables_documented(of_the_arena) == variables_read(ROOT / "arena" / "settings.py")
+    sources = [ROOT / "tests" / name for name in ("conftest.py", "run.py", "services/servers.py")]
+    read = set().union(*(variables_read(source) for source in sources))
+    assert variables_documented(of_the_tests) == read - {"BROKER_URL"} | {"PYTHON"}
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    """Elsewhere only before Django is there, or under a name that a judge gives."""
+    readers = {
+        str(path.relative_to(ROOT))
+        for app in ("arena", "judging", "leaderboard")
+        for path in (ROOT / app).rglob("*.py")
+        if variables_read(path)
+    }
+    assert readers <= {"arena/settings.py", "arena/bootstrap.py"}
+
+
+def test_production_requirements_are_marked() -> None:
+    required = re.findall(r"^\| `([A-Z_]+)` .*\| required[^|]*\|$", SETTINGS_PAGE, re.MULTILINE)
+    call = re.search(r"require_in_production\((.*?)\)", (ROOT / "arena" / "settings.py").read_text())
+    assert call is not None
+    assert set(required) == set(re.findall(r'"(\w+)"', call[1]))
+
+
+def test_the_changelog_knows_this_version() -> None:
+    assert f"## {settings.VERSION}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def make_targets() -> dict[str, str]:
+    """Documented targets of the Makefile and what they say of themselves."""
+    return dict(re.findall(r"^([a-z]+):.*## (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("target", sorted(make_targets()))
+def test_every_make_target_is_in_contributing_or_readme(target: str) -> None:
+    text = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    assert f"make {target}" in text
+
+
+@pytest.mark.parametrize(
+    "page", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+)
+def test_links_between_documents_lead_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):
+        assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_every_module_of_the_layout_is_described() -> None:
+    """Folders of the three apps are named in docs/architecture.md."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    for app in ("arena", "judging", "leaderboard"):
+        for folder in (ROOT / app).iterdir():
+            if (folder / "__init__.py").exists() and folder.name != "migrations":
+                assert f"{folder.name}/" in text, f"{app}/{folder.name} is not in docs/architecture.md"
