@@ -99,8 +99,8 @@ def claim(study: Study, rater: Rater) -> Assignment | None:
         raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
     now = timezone.now()
     held = Assignment.objects.live(now).filter(study=locked, rater=rater)
-    # A reopened assignment has a finish time already and comes before the one that was on screen.
-    assignment = held.order_by(F("finished_at").desc(nulls_last=True), "pk").first()
+    # The one reopened last comes first, then those that were on screen before: a stack.
+    assignment = held.order_by("-leased_until", F("finished_at").asc(nulls_last=True), "pk").first()
     if assignment is None:
         return _offer(locked, rater, now)
     assignment.leased_until = now + lease_time()

@@ -1,0 +1,153 @@
+"""Before the answer nothing tells who wrote what: every address a rater can reach, every byte of it."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, reverse
+from django.utils import timezone
+
+from arena.annotation.urls import urlpatterns
+from arena.models import Assignment, Completion, Invitation, Rater, Study
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+NAMES = ["Zyxonbert-9000", "Quuxalotl Instruct", "Human Demonstrators Guild"]
+SECRETS = [
+    "zyxonbert",
+    "quuxalotl",
+    "demonstrators guild",
+    "demonstrators-guild",
+    "frobnicate-labs",
+    "snark-family",
+]
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def study() -> Study:
+    study = make.make_study(sign_up_open=True, guidelines="Read both.")
+    field = [
+        make.make_contestant(
+            study=study,
+            name=name,
+            slug=name.lower().replace(" ", "-"),
+            organisation="Frobnicate-Labs",
+            family="Snark-Family",
+        )
+        for name in NAMES
+    ]
+    for _ in range(4):
+        prompt = make.make_prompt(study=study, extra={"source": NAMES[0]})
+        for contestant in field:
+            make.make_completion(
+                prompt=prompt,
+                contestant=contestant,
+                external_id=f"{contestant.slug}-answer",
+                extra={"model": contestant.name},
+            )
+    return study
+
+
+@pytest.fixture
+def rater(study: Study) -> Rater:
+    rater = make.make_member(study)
+    study.memberships.update(guidelines_read_at=timezone.now())
+    return rater
+
+
+def everything(response: HttpResponse) -> str:
+    """Status line, headers and body as one text."""
+    headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
+    cookies = response.cookies.output()
+    return f"{headers}\n{cookies}\n{response.content.decode()}"
+
+
+def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, HttpResponse]]:
+    """Every named address of the rater's pages, each in the ways it can be asked, with and without htmx."""
+    token = Invitation.objects.create(study=study).token
+    given = {"token": token, "slug": study.slug}
+    for pattern in urlpatterns:
+        assert isinstance(pattern, URLPattern)
+        assert pattern.name is not None
+        known = {name: given[name] for name in pattern.pattern.converters}
+        address = reverse(pattern.name, kwargs=known)
+        if pattern.name == "logout":
+            continue
+        for headers in ({}, HTMX):
+            yield pattern.name, client.get(address, headers=headers)
+        held = Assignment.objects.filter(rater=rater, state="claimed").first()
+        public_id = held.public_id if held else ""
+        for data in ({"assignment": public_id, "rating": ""}, {"assignment": public_id, "rating": "4"}):
+            for headers in ({}, HTMX):
+                yield pattern.name, client.post(address, data, headers=headers)
+
+
+def test_no_response_names_a_contestant(study: Study, rater: Rater) -> None:
+    client = Client()
+    client.force_login(rater.user)
+    seen = set()
+    for name, response in visits(client, study, rater):
+        seen.add((name, response.status_code))
+        text = everything(response).lower()
+        assert not [secret for secret in SECRETS if secret in text], name
+    # The walk saw real pages: pairs, refusals, the empty queue's neighbours, redirects.
+    assert {("rate-study", 200), ("rate-study", 422), ("rate-study", 302), ("undo", 200)} <= seen
+
+
+def test_the_scan_would_find_a_name(study: Study, rater: Rater) -> None:
+    client = Client()
+    client.force_login(rater.user)
+    Completion.objects.update(turns=["I am Zyxonbert-9000."])
+    page = client.get(reverse("rate-study", args=[study.slug]))
+    assert "zyxonbert" in everything(page).lower()
+
+
+def test_no_attribute_holds_a_database_id(study: Study, rater: Rater) -> None:
+    Completion.objects.filter(prompt__study=study).delete()
+    prompt = study.prompts.first()
+    # Ids far from any number that a page has reason to show.
+    for number, contestant in enumerate(study.contestants.all(), start=7_700_001):
+        make.make_completion(pk=number, prompt=prompt, contestant=contestant, turns=["Text."])
+    client = Client()
+    client.force_login(rater.user)
+    page = everything(client.get(reverse("rate-study", args=[study.slug])))
+    assert page.count("<p>Text.</p>") == 2
+    assert "77000" not in page
+
+
+def test_both_responses_are_built_alike(study: Study, rater: Rater) -> None:
+    """With equal texts, the markup of A and B differs in the letter alone."""
+    Completion.objects.update(turns=["The same text."])
+    client = Client()
+    client.force_login(rater.user)
+    html = client.get(reverse("rate-study", args=[study.slug])).content.decode()
+    a, b = re.findall(r'<section class="response .*?</section>', html, re.S)
+    assert a.replace("response-a", "response-b").replace("esponse A", "esponse B") == b
+
+
+def test_the_place_of_a_contestant_is_drawn_evenly() -> None:
+    """Over many raters every contestant stands about as often first as second."""
+    from arena import services
+
+    study = make.make_small_study(prompts=30, contestants=2, ratings_per_pair_people=4)
+    for _ in range(4):
+        rater = make.make_member(study)
+        while assignment := services.claim(study, rater):
+            services.skip(rater, assignment.public_id)
+    swapped = Assignment.objects.filter(swapped=True).count()
+    assert Assignment.objects.count() == 120
+    # Four showings of each pair are two and two, whatever the draw.
+    assert swapped == 60
+    firsts = Assignment.objects.filter(rater=rater, swapped=True).count()
+    assert 5 <= firsts <= 25
+
+
+def test_ids_of_assignments_do_not_count_up(study: Study) -> None:
+    ids = [
+        make.make_assignment(pair=make.make_pair(prompt=study.prompts.first())).public_id for _ in range(20)
+    ]
+    assert len(set(ids)) == 20
+    assert ids != sorted(ids)

@@ -1,0 +1,155 @@
+"""Many at once, in real threads on the real database: SQLite in a file, or PostgreSQL by DATABASE_URL."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import TypeVar
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from arena import joining, services
+from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
+from arena.rendering_cache import rendered
+from arena.services import AlreadyAnsweredError, Answer
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+T = TypeVar("T")
+
+
+@pytest.fixture(autouse=True)
+def _rules_of_the_database() -> None:
+    """Emptying the tables between tests must not leave them without their rules."""
+    from arena import invariants
+
+    invariants.install()
+
+
+def at_once(*jobs: Callable[[], T]) -> list[T | Exception]:
+    """Run all jobs in threads that start together; each gives its result or its exception."""
+    start = Barrier(len(jobs))
+
+    def run(job: Callable[[], T]) -> T | Exception:
+        try:
+            start.wait()
+            return job()
+        except Exception as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return list(pool.map(run, jobs))
+
+
+def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
+    study = make.make_small_study(prompts=2, contestants=3, ratings_per_pair_people=2)
+    raters = [make.make_member(study) for _ in range(4)]
+
+    def work(rater: Rater) -> Callable[[], int]:
+        def until_done() -> int:
+            count = 0
+            while assignment := services.claim(study, rater):
+                services.record_comparison(rater, assignment.public_id, Answer(points=8, rating=3))
+                count += 1
+            return count
+
+        return until_done
+
+    counts = at_once(*(work(rater) for rater in raters))
+    assert not [each for each in counts if isinstance(each, Exception)]
+    assert sum(count for count in counts if isinstance(count, int)) == 12
+    assert set(Pair.objects.values_list("people_ratings", flat=True)) == {2}
+    per_rater = Counter(Comparison.objects.values_list("rater", "pair"))
+    assert max(per_rater.values()) == 1
+
+
+def test_two_tabs_of_one_rater_get_the_same_pair() -> None:
+    study = make.make_small_study()
+    rater = make.make_member(study)
+    first, second, third = at_once(*[lambda: services.claim(study, rater)] * 3)
+    assert isinstance(first, Assignment)
+    assert first == second == third
+    assert Assignment.objects.count() == 1
+
+
+def test_a_double_click_stores_one_comparison() -> None:
+    assignment = make.make_assignment()
+    rater = assignment.rater
+    same = Answer(points=8, rating=2)
+    results = at_once(*[lambda: services.record_comparison(rater, assignment.public_id, same)] * 4)
+    assert len({result.pk for result in results if isinstance(result, Comparison)}) == 1
+    assert not [result for result in results if isinstance(result, Exception)]
+    assert Comparison.objects.count() == 1
+    assert Pair.objects.get().people_ratings == 1
+
+
+def test_two_tabs_with_different_answers_store_the_first() -> None:
+    assignment = make.make_assignment()
+
+    def say(rating: int) -> Callable[[], Comparison]:
+        answer = Answer(points=8, rating=rating)
+        return lambda: services.record_comparison(assignment.rater, assignment.public_id, answer)
+
+    results = at_once(say(1), say(8))
+    stored = [result for result in results if isinstance(result, Comparison)]
+    refused = [result for result in results if isinstance(result, AlreadyAnsweredError)]
+    assert (len(stored), len(refused)) == (1, 1)
+    assert Comparison.objects.get() == stored[0]
+
+
+def test_an_answer_that_meets_the_sweep_is_kept() -> None:
+    for _ in range(5):
+        assignment = make.make_assignment(leased_until=timezone.now() - timedelta(seconds=1))
+        answer = Answer(points=8, rating=2)
+        results = at_once(
+            lambda: services.expire_lapsed(),
+            lambda found=assignment, said=answer: services.record_comparison(
+                found.rater, found.public_id, said
+            ),
+        )
+        assert not [result for result in results if isinstance(result, Exception)]
+        assignment.refresh_from_db()
+        assert assignment.state == "submitted"
+    assert Comparison.objects.count() == 5
+
+
+def test_the_last_use_of_an_invitation_goes_to_one() -> None:
+    invitation = Invitation.objects.create(study=make.make_small_study(), max_uses=2)
+    users = [make.make_user() for _ in range(5)]
+    results = at_once(*[lambda user=user: joining.join_by_invitation(invitation, user) for user in users])
+    assert len([result for result in results if isinstance(result, Membership)]) == 2
+    assert len([result for result in results if isinstance(result, joining.JoiningError)]) == 3
+    invitation.refresh_from_db()
+    assert invitation.uses == 2
+    assert Membership.objects.count() == 2
+
+
+def test_one_person_joining_twice_at_once_is_one_rater() -> None:
+    study = make.make_small_study(sign_up_open=True)
+    user = make.make_user()
+    results = at_once(*[lambda: joining.sign_up(study, user)] * 3)
+    assert not [result for result in results if isinstance(result, Exception)]
+    assert (Rater.objects.count(), Membership.objects.count()) == (1, 1)
+
+
+def test_the_same_text_rendered_at_once_is_stored_once() -> None:
+    results = at_once(*[lambda: rendered(["*one*", "*two*"])] * 3)
+    assert results[0] == results[1] == results[2]
+    assert not isinstance(results[0], Exception)
+
+
+def test_closing_a_study_stops_claims() -> None:
+    study = make.make_small_study()
+    rater = make.make_member(study)
+
+    def close() -> int:
+        return Study.objects.filter(pk=study.pk).update(closed_at=timezone.now())
+
+    at_once(close, lambda: services.claim(study, rater))
+    with pytest.raises(services.NotAllowedError):
+        services.claim(study, rater)

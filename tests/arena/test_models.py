@@ -1,0 +1,308 @@
+"""Every constraint and every trigger of the tables refuses what it is there to refuse."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from arena import invariants
+from arena.models import (
+    Assignment,
+    Comparison,
+    Completion,
+    Contestant,
+    CriterionRating,
+    Invitation,
+    Membership,
+    Pair,
+    Prompt,
+    Rater,
+    Reference,
+    Rendering,
+    Study,
+)
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def refused(write: Callable[[], Any], rule: str) -> None:
+    """The write fails by the named constraint. SQLite names unique constraints by their columns only."""
+    with pytest.raises(IntegrityError) as error, transaction.atomic():
+        write()
+    text = str(error.value)
+    unique = connection.vendor == "sqlite" and text.startswith("UNIQUE constraint failed")
+    assert rule in text or unique, text
+
+
+STUDY_BREAKS = [
+    ({"points": 4}, "study_points_is_a_scale"),
+    ({"ratings_per_pair_people": 0}, "study_wants_at_least_one_rating"),
+    ({"ratings_per_pair_judges": 0}, "study_wants_at_least_one_rating"),
+]
+
+
+@pytest.mark.parametrize(("change", "rule"), STUDY_BREAKS)
+def test_studies(change: dict[str, Any], rule: str) -> None:
+    refused(lambda: make.make_study(**change), rule)
+
+
+def test_names_are_unique_where_they_must_be() -> None:
+    prompt, contestant = make.make_prompt(), make.make_contestant()
+    same_prompt = {"study": prompt.study, "external_id": prompt.external_id}
+    refused(lambda: make.make_prompt(**same_prompt), "prompt_external_id_unique")
+    make.make_prompt(**same_prompt, subset="other")
+    refused(
+        lambda: make.make_contestant(study=contestant.study, name=contestant.name), "contestant_name_unique"
+    )
+    refused(
+        lambda: make.make_contestant(study=contestant.study, slug=contestant.slug), "contestant_slug_unique"
+    )
+    make.make_contestant(name=contestant.name, slug=contestant.slug)
+    refused(lambda: make.make_contestant(kind="robot"), "contestant_kind_known")
+
+
+def test_references_have_one_text_per_author() -> None:
+    prompt = make.make_prompt()
+    Reference.objects.create(prompt=prompt, author="ann", turns=["a"])
+    refused(
+        lambda: Reference.objects.create(prompt=prompt, author="ann", turns=["b"]), "reference_author_unique"
+    )
+
+
+def test_a_contestant_has_one_current_completion_of_a_prompt() -> None:
+    first = make.make_completion()
+    again = {"prompt": first.prompt, "contestant": first.contestant}
+    refused(
+        lambda: make.make_completion(**again, version=2), "completion_one_current_per_contestant_and_prompt"
+    )
+    refused(lambda: make.make_completion(**again, is_current=False), "completion_version_unique")
+    make.make_completion(**again, version=2, is_current=False)
+    refused(lambda: make.make_completion(version=0), "completion_version_from_one")
+
+
+def test_texts_without_an_author_may_be_many() -> None:
+    prompt = make.make_prompt()
+    for _ in range(2):
+        make.make_completion(prompt=prompt, contestant=None)
+    assert Completion.objects.count() == 2
+
+
+def test_pairs_are_unordered_and_made_once() -> None:
+    pair = make.make_pair()
+    refused(lambda: make.make_pair(prompt=pair.prompt, first=pair.first, second=pair.second), "pair_unique")
+    refused(
+        lambda: make.make_pair(prompt=pair.prompt, first=pair.second, second=pair.first),
+        "pair_first_before_second",
+    )
+    refused(lambda: make.make_pair(prompt=pair.prompt, first=pair.first, second=pair.first), "same prompt")
+
+
+@pytest.mark.parametrize("change", [{"gold": "first"}, {"gold_source": "experts"}])
+def test_gold_has_a_source(change: dict[str, Any]) -> None:
+    refused(lambda: make.make_pair(**change), "pair_gold_has_a_source")
+
+
+def test_both_completions_of_a_pair_answer_its_prompt() -> None:
+    pair, stranger = make.make_pair(), make.make_completion()
+    refused(lambda: make.make_pair(prompt=pair.prompt, first=pair.first, second=stranger), "same prompt")
+    refused(lambda: Pair.objects.filter(pk=pair.pk).update(second=stranger), "same prompt")
+    refused(lambda: Pair.objects.filter(pk=pair.pk).update(prompt=make.make_prompt()), "same prompt")
+
+
+def test_a_completion_stays_in_the_study_of_its_contestant() -> None:
+    stranger = make.make_contestant()
+    refused(lambda: make.make_completion(contestant=stranger), "same study")
+    completion = make.make_completion()
+    refused(lambda: Completion.objects.filter(pk=completion.pk).update(contestant=stranger), "same study")
+
+
+def test_a_comparison_stays_in_the_study_of_its_pair() -> None:
+    refused(lambda: make.make_comparison(study=make.make_study()), "study of its pair")
+    comparison = make.make_comparison()
+    other = make.make_study()
+    refused(lambda: Comparison.objects.filter(pk=comparison.pk).update(study=other), "study of its pair")
+
+
+def test_the_triggers_are_put_back_after_a_migration() -> None:
+    pair, stranger = make.make_pair(), make.make_completion()
+    rule = "pair_answers_one_prompt"
+    dropped = (
+        [f"{rule}_insert", f"{rule}_update"] if connection.vendor == "sqlite" else [f"{rule} ON arena_pair"]
+    )
+    with connection.cursor() as cursor:
+        for trigger in dropped:
+            cursor.execute(f"DROP TRIGGER {trigger}")
+    invariants.install()
+    refused(lambda: Pair.objects.filter(pk=pair.pk).update(second=stranger), "same prompt")
+
+
+def test_raters() -> None:
+    refused(lambda: make.make_rater(kind="bot"), "rater_kind_known")
+    rater = make.make_rater()
+    refused(lambda: make.make_rater(slug=rater.slug), "rater_slug_unique")
+    make.make_rater(slug=rater.slug, kind=Rater.Kind.JUDGE)
+    study = make.make_study()
+    make.make_rater(slug=rater.slug, study=study)
+    refused(lambda: make.make_rater(slug=rater.slug, study=study), "rater_slug_unique_in_study")
+
+
+def test_memberships_and_invitations() -> None:
+    study = make.make_study()
+    rater = make.make_member(study)
+    refused(lambda: Membership.objects.create(study=study, rater=rater), "membership_unique")
+    refused(lambda: Invitation.objects.create(study=study, max_uses=1, uses=2), "invitation_uses_limited")
+
+
+def test_an_assignment_has_the_target_of_its_kind() -> None:
+    completion = make.make_completion()
+    name = "assignment_kind_has_its_target"
+    refused(lambda: make.make_assignment(kind="score"), name)
+    refused(lambda: make.make_assignment(completion=completion), name)
+    base = {"study": completion.prompt.study, "rater": make.make_rater(), "leased_until": timezone.now()}
+    refused(lambda: Assignment.objects.create(**base, kind="compare", completion=completion), name)
+    refused(lambda: Assignment.objects.create(**base, kind="compare"), name)
+    for kind in ("score", "check"):
+        Assignment.objects.create(**base, kind=kind, completion=completion)
+
+
+def test_an_assignment_has_a_known_state_and_a_claim_a_lease() -> None:
+    refused(lambda: make.make_assignment(state="lost"), "assignment_state_known")
+    refused(lambda: make.make_assignment(leased_until=None), "assignment_claim_has_a_lease")
+    make.make_assignment(state="open", leased_until=None)
+
+
+def test_an_assignment_is_offered_once_in_each_order_and_repeat() -> None:
+    first = make.make_assignment()
+    same = {"pair": first.pair, "rater": first.rater}
+    refused(lambda: make.make_assignment(**same), "assignment_offered_once")
+    make.make_assignment(**same, swapped=True)
+    make.make_assignment(**same, repeat=1)
+    make.make_assignment(**same, state="expired")
+    refused(lambda: make.make_assignment(public_id=first.public_id), "arena_assignment_public_id")
+
+
+COMPARISON_BREAKS = [
+    ({"points": 7, "rating": 3}, "comparison_points_is_a_scale"),
+    ({"rating": 0}, "comparison_rating_within_scale_or_reason"),
+    ({"rating": 9}, "comparison_rating_within_scale_or_reason"),
+    ({"points": 3, "rating": 4}, "comparison_rating_within_scale_or_reason"),
+    ({"rating": None}, "comparison_rating_within_scale_or_reason"),
+    ({"status": "unscored", "rating": None}, "comparison_rating_within_scale_or_reason"),
+    ({"reason": "empty", "rating": 3}, "comparison_rating_within_scale_or_reason"),
+    ({"status": "scored", "rating": 3, "reason": "empty"}, "comparison_rating_within_scale_or_reason"),
+    ({"status": "failed"}, "comparison_rating_within_scale_or_reason"),
+    ({"first_score": 1}, "comparison_both_scores_or_none"),
+    ({"second_score": 1}, "comparison_both_scores_or_none"),
+    ({"seconds": -0.1}, "comparison_seconds_not_negative"),
+]
+
+
+@pytest.mark.parametrize(("change", "rule"), COMPARISON_BREAKS)
+def test_comparisons(change: dict[str, Any], rule: str) -> None:
+    pair, rater = make.make_pair(), make.make_rater()
+    refused(lambda: make.make_comparison(pair=pair, rater=rater, **change), rule)
+
+
+@pytest.mark.parametrize("points", [2, 3, 5, 8])
+def test_both_ends_of_every_scale_are_accepted(points: int) -> None:
+    for rating in (1, points):
+        assert make.make_comparison(points=points, rating=rating).pk
+
+
+def test_one_comparison_is_current() -> None:
+    first = make.make_comparison()
+    same = {"pair": first.pair, "rater": first.rater}
+    refused(lambda: make.make_comparison(**same), "comparison_one_current")
+    make.make_comparison(**same, is_current=False)
+    make.make_comparison(**same, swapped=True)
+    make.make_comparison(**same, repeat=1)
+
+
+def test_an_assignment_has_one_current_comparison() -> None:
+    assignment = make.make_assignment()
+    same = {"pair": assignment.pair, "assignment": assignment}
+    make.make_comparison(**same)
+    refused(lambda: make.make_comparison(**same), "comparison_one_per_assignment")
+    make.make_comparison(**same, is_current=False)
+
+
+def test_a_comparison_of_a_file_is_stored_once() -> None:
+    first = make.make_comparison(external_id="vote-1")
+    other = make.make_pair(prompt=make.make_prompt(study=first.study))
+    same = {"pair": other, "rater": first.rater, "external_id": "vote-1"}
+    refused(lambda: make.make_comparison(**same), "comparison_external_id_unique")
+    make.make_comparison(**{**same, "external_id": ""})
+
+
+def test_a_comparison_is_revised_once() -> None:
+    first = make.make_comparison(is_current=False)
+    make.make_comparison(revises=first)
+    refused(lambda: make.make_comparison(revises=first), "arena_comparison_revises_id")
+
+
+@pytest.mark.parametrize(("points", "rating"), [(8, 0), (8, 9), (3, 4), (4, 2)])
+def test_criterion_ratings_lie_on_their_scale(points: int, rating: int) -> None:
+    comparison = make.make_comparison()
+    refused(
+        lambda: CriterionRating.objects.create(
+            comparison=comparison, criterion="truth", points=points, rating=rating
+        ),
+        "criterion_rating_within_scale",
+    )
+
+
+def test_a_criterion_is_rated_once() -> None:
+    values = {"comparison": make.make_comparison(), "criterion": "truth", "points": 8, "rating": 1}
+    CriterionRating.objects.create(**values)
+    refused(lambda: CriterionRating.objects.create(**values), "criterion_rated_once")
+
+
+def test_a_rendering_is_kept_once() -> None:
+    Rendering.objects.create(digest="d", renderer=1, html="")
+    refused(lambda: Rendering.objects.create(digest="d", renderer=1, html=""), "rendering_unique")
+    Rendering.objects.create(digest="d", renderer=2, html="")
+
+
+def test_every_constraint_is_named_here() -> None:
+    """A new constraint or trigger needs a test above."""
+    from django.apps import apps
+
+    text = Path(__file__).read_text()
+    names = [
+        each.name for model in apps.get_app_config("arena").get_models() for each in model._meta.constraints
+    ]
+    assert [name for name in names if f'"{name}"' not in text] == []
+    assert sorted(invariants.RULES) == [
+        "comparison_stays_in_study",
+        "completion_stays_in_study",
+        "pair_answers_one_prompt",
+    ]
+
+
+def test_what_the_models_say_about_themselves() -> None:
+    study = make.make_study(name="Mine", slug="mine")
+    prompt: Prompt = make.make_prompt(study=study, external_id="p1", turns=["one", "two"])
+    assert (str(study), prompt.instruction, Prompt(turns=[]).instruction) == ("Mine", "one", "")
+    assert study.get_absolute_url() == "/studies/mine/"
+    assert (study.is_closed, study.is_public) == (False, False)
+    completion = make.make_completion(prompt=prompt, turns=["a", "b"])
+    assert completion.text == "a\n\nb"
+    before = Study.objects.get(pk=study.pk).revision
+    study.touch()
+    assert Study.objects.get(pk=study.pk).revision == before + 1
+
+
+def test_a_pair_is_shown_in_the_order_asked_for() -> None:
+    pair = make.make_pair()
+    assert pair.shown(swapped=False) == (pair.first, pair.second)
+    assert pair.shown(swapped=True) == (pair.second, pair.first)
+
+
+def test_retired_contestants_keep_their_rows() -> None:
+    contestant = make.make_contestant(retired_at=timezone.now())
+    assert Contestant.objects.get() == contestant
+    assert not Contestant.objects.active().exists()

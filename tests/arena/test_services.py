@@ -1,0 +1,413 @@
+"""Claim, answer, skip, undo, expire: the whole life of an assignment."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from arena import services
+from arena.models import Assignment, Comparison, Completion, Pair, Prompt, Rater, Study
+from arena.services import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
+from arena.signals import comparison_recorded
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def claimed(study: Study, rater: Rater) -> Assignment:
+    assignment = services.claim(study, rater)
+    assert assignment is not None
+    return assignment
+
+
+def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
+    return services.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
+
+
+@pytest.fixture
+def study() -> Study:
+    return make.make_small_study(prompts=2, contestants=3)
+
+
+@pytest.fixture
+def rater(study: Study) -> Rater:
+    return make.make_member(study)
+
+
+# --- claim --------------------------------------------------------------------------------------------------
+
+
+def test_a_claim_is_leased_and_kept_until_answered(study: Study, rater: Rater) -> None:
+    first = claimed(study, rater)
+    assert first.is_live
+    assert claimed(study, rater) == first
+    answer(rater, first)
+    assert claimed(study, rater) != first
+
+
+def test_asking_again_extends_the_lease(study: Study, rater: Rater) -> None:
+    before = claimed(study, rater).leased_until
+    with time_machine.travel(timezone.now() + timedelta(minutes=5), tick=False):
+        after = claimed(study, rater).leased_until
+    assert before is not None
+    assert after is not None
+    assert timedelta(minutes=4) < after - before < timedelta(minutes=6)
+
+
+def test_every_pair_comes_once_and_then_none(study: Study, rater: Rater) -> None:
+    pairs = []
+    while assignment := services.claim(study, rater):
+        pairs.append(assignment.pair_id)
+        answer(rater, assignment)
+    assert len(pairs) == len(set(pairs)) == 6
+
+
+def test_a_skipped_pair_does_not_come_back_to_the_same_rater(study: Study, rater: Rater) -> None:
+    skipped = claimed(study, rater)
+    services.skip(rater, skipped.public_id, "cannot tell")
+    later = []
+    while assignment := services.claim(study, rater):
+        later.append(assignment.pair_id)
+        answer(rater, assignment)
+    assert skipped.pair_id not in later
+    other = make.make_member(study)
+    assert claimed(study, other).pair_id == skipped.pair_id
+
+
+def test_the_wanted_overlap_counts_live_claims(study: Study) -> None:
+    Study.objects.update(ratings_per_pair_people=2)
+    raters = [make.make_member(study) for _ in range(13)]
+    taken = [services.claim(study, rater) for rater in raters]
+    assert [assignment is None for assignment in taken] == [False] * 12 + [True]
+    per_pair = [Assignment.objects.filter(pair=pair).count() for pair in Pair.objects.all()]
+    assert per_pair == [2] * 6
+
+
+def test_pairs_are_made_when_they_are_needed(study: Study, rater: Rater) -> None:
+    assert Pair.objects.count() == 0
+    claimed(study, rater)
+    assert Pair.objects.count() == 1
+
+
+def test_retired_old_and_unknown_texts_are_not_offered(rater: Rater) -> None:
+    study = make.make_small_study(prompts=1, contestants=3)
+    retired = study.contestants.first()
+    study.contestants.filter(pk=retired.pk).update(retired_at=timezone.now())
+    assignment = claimed(study, rater)
+    shown = {assignment.pair.first.contestant_id, assignment.pair.second.contestant_id}
+    assert retired.pk not in shown
+    answer(rater, assignment)
+    assert services.claim(study, rater) is None
+    Completion.objects.update(turns=[])
+    assert services.claim(study, make.make_member(study)) is None
+
+
+def test_a_prompt_without_text_is_not_offered(study: Study, rater: Rater) -> None:
+    Prompt.objects.update(turns=[])
+    assert services.claim(study, rater) is None
+
+
+def test_a_closed_study_and_a_paused_rater_get_nothing(study: Study, rater: Rater) -> None:
+    rater.paused_at = timezone.now()
+    with pytest.raises(NotAllowedError, match="paused"):
+        services.claim(study, rater)
+    Study.objects.update(closed_at=timezone.now())
+    with pytest.raises(NotAllowedError, match="closed"):
+        services.claim(study, make.make_member(study))
+
+
+def test_orders_are_balanced_for_pair_and_rater() -> None:
+    study = make.make_small_study(prompts=20, contestants=3, ratings_per_pair_people=2)
+    for _ in range(2):
+        rater = make.make_member(study)
+        while assignment := services.claim(study, rater):
+            answer(rater, assignment)
+        mine = Assignment.objects.filter(rater=rater)
+        assert mine.count() == 60
+    # Each pair was shown twice, once in each order.
+    assert all(Assignment.objects.filter(pair=pair).imbalance() == 0 for pair in Pair.objects.all())
+
+
+def test_the_order_follows_from_the_stored_seed(study: Study, rater: Rater) -> None:
+    from arena.pairing import choose_order
+
+    assignment = claimed(study, rater)
+    assert assignment.swapped == choose_order(assignment.seed, pair_imbalance=0, rater_imbalance=0)
+
+
+def test_ids_are_opaque(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    assert len(assignment.public_id) == 16
+    assert str(assignment) == assignment.public_id
+
+
+# --- record_comparison --------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_stored_in_presentation_order(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    comparison = answer(rater, assignment, 2, rationale="why", seconds=4.5)
+    assert (comparison.rating, comparison.swapped, comparison.pair_id) == (
+        2,
+        assignment.swapped,
+        assignment.pair_id,
+    )
+    assert (comparison.rationale, comparison.seconds, comparison.status) == ("why", 4.5, "scored")
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+    assert assignment.pair.people_ratings == 1
+
+
+def test_the_signal_is_sent_once_after_the_commit(
+    study: Study, rater: Rater, django_capture_on_commit_callbacks: Any
+) -> None:
+    heard: list[dict[str, Any]] = []
+
+    def listener(**kwargs: Any) -> None:
+        heard.append(kwargs)
+
+    comparison_recorded.connect(listener)
+    try:
+        assignment = claimed(study, rater)
+        with django_capture_on_commit_callbacks(execute=True):
+            comparison = answer(rater, assignment)
+            answer(rater, assignment)
+    finally:
+        comparison_recorded.disconnect(listener)
+    assert [(each["study_id"], each["comparison_id"]) for each in heard] == [(study.pk, comparison.pk)]
+
+
+def test_the_same_answer_twice_is_one_comparison(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    assert answer(rater, assignment) == answer(rater, assignment)
+    assert Comparison.objects.count() == 1
+    assert Pair.objects.get(pk=assignment.pair_id).people_ratings == 1
+
+
+def test_another_answer_needs_undo(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    first = answer(rater, assignment, 3)
+    with pytest.raises(AlreadyAnsweredError, match="already answered with 3") as refused:
+        answer(rater, assignment, 4)
+    assert refused.value.comparison == first
+
+
+def test_an_answer_after_the_lease_ran_out_is_kept(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    services.expire_lapsed()
+    answer(rater, assignment)
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+
+
+def test_an_answer_without_rating_keeps_its_reason(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    unscored = Answer(points=8, reason="refused", raw_reply="no")
+    comparison = services.record_comparison(rater, assignment.public_id, unscored)
+    assert (comparison.status, comparison.reason, comparison.rating) == ("unscored", "refused", None)
+
+
+def test_two_scores_and_criteria_are_stored() -> None:
+    study = make.make_small_study(criteria=["truth"])
+    rater = make.make_member(study)
+    comparison = answer(
+        rater, claimed(study, rater), scores=(Decimal("7.5"), Decimal(9)), criteria={"truth": 5}
+    )
+    assert (comparison.first_score, comparison.second_score) == (Decimal("7.5"), Decimal(9))
+    assert comparison.criterion_ratings.get().rating == 5
+
+
+@pytest.mark.parametrize(
+    ("bad", "field", "words"),
+    [
+        (Answer(points=4, rating=1), "points", "no scale has 4 points"),
+        (Answer(points=8), "rating", "either a rating or the reason"),
+        (Answer(points=8, rating=1, reason="empty"), "rating", "either a rating or the reason"),
+        (Answer(points=8, reason="tired"), "reason", "must be one of"),
+        (Answer(points=8, rating=9), "rating", "between 1 and 8"),
+        (Answer(points=8, rating=0), "rating", "between 1 and 8"),
+        (Answer(points=8, rating=1, seconds=-1), "seconds", "negative"),
+        (Answer(points=8, rating=1, seconds=float("nan")), "seconds", "negative"),
+        (Answer(points=8, rating=1, criteria={"truth": 9}), "criteria.truth", "between 1 and 8"),
+        (Answer(points=8, rating=1, criteria={"other": 1}), "criteria.other", "no criterion other"),
+        (Answer(points=5, rating=1), "points", "rates on 8 points, not 5"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused(
+    study: Study, rater: Rater, bad: Answer, field: str, words: str
+) -> None:
+    assignment = claimed(study, rater)
+    with pytest.raises(InvalidAnswerError, match=words) as refused:
+        services.record_comparison(rater, assignment.public_id, bad)
+    assert refused.value.field == field
+    assert not Comparison.objects.exists()
+
+
+def test_an_unknown_and_a_strangers_assignment_look_the_same(study: Study, rater: Rater) -> None:
+    mine = claimed(study, rater)
+    stranger = make.make_member(study)
+    for public_id in (mine.public_id, "nonsense"):
+        with pytest.raises(NotAllowedError, match="no such assignment"):
+            services.record_comparison(stranger, public_id, Answer(points=8, rating=1))
+
+
+def test_an_answer_to_a_study_closed_meanwhile_is_not_recorded(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    Study.objects.update(closed_at=timezone.now())
+    with pytest.raises(NotAllowedError, match="closed before"):
+        answer(rater, assignment)
+    assert not Comparison.objects.exists()
+
+
+def test_judges_are_counted_apart(study: Study) -> None:
+    judge = make.make_rater(kind=Rater.Kind.JUDGE)
+    pair = make.make_pair(prompt=study.prompts.first())
+    assignment = make.make_assignment(pair=pair, rater=judge)
+    services.record_comparison(judge, assignment.public_id, Answer(points=3, rating=1, source="api"))
+    pair.refresh_from_db()
+    assert (pair.people_ratings, pair.judge_ratings) == (0, 1)
+
+
+# --- skip and undo ------------------------------------------------------------------------------------------
+
+
+def test_skipping_twice_is_skipping_once(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    first = services.skip(rater, assignment.public_id, "unclear").finished_at
+    assert services.skip(rater, assignment.public_id, "other").finished_at == first
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.skip_reason) == ("skipped", "unclear")
+
+
+def test_skipping_an_answered_pair_changes_nothing(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    answer(rater, assignment)
+    assert services.skip(rater, assignment.public_id).state == "submitted"
+
+
+def test_undo_without_anything_done_is_none(study: Study, rater: Rater) -> None:
+    claimed(study, rater)
+    assert services.undo(study, rater) is None
+
+
+def test_undo_goes_back_step_by_step_and_forward_again(study: Study, rater: Rater) -> None:
+    done = []
+    for _ in range(2):
+        done.append(claimed(study, rater))
+        answer(rater, done[-1])
+    current = claimed(study, rater)
+    assert services.undo(study, rater) == done[1]
+    assert services.undo(study, rater) == done[0]
+    # The one reopened last comes first, then what was on screen before it, and so on.
+    order = []
+    for _ in range(3):
+        order.append(claimed(study, rater))
+        answer(rater, order[-1], 5)
+    assert order == [*done, current]
+    assert Comparison.objects.current().count() == 3
+
+
+def test_undo_can_name_an_earlier_pair_but_not_a_strangers(study: Study, rater: Rater) -> None:
+    first = claimed(study, rater)
+    answer(rater, first)
+    answer(rater, claimed(study, rater))
+    assert services.undo(study, make.make_member(study), first.public_id) is None
+    assert services.undo(study, rater, first.public_id) == first
+    assert claimed(study, rater) == first
+
+
+def test_a_revision_is_a_new_row_and_keeps_the_count(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    old = answer(rater, assignment, 3)
+    services.undo(study, rater)
+    new = answer(rater, assignment, 6)
+    old.refresh_from_db()
+    assert (old.is_current, new.is_current, new.revises) == (False, True, old)
+    assert Pair.objects.get(pk=assignment.pair_id).people_ratings == 1
+
+
+def test_a_revision_with_the_same_rating_keeps_the_new_comment(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    answer(rater, assignment, 3)
+    services.undo(study, rater)
+    answer(rater, assignment, 3, rationale="forgot to say")
+    assert Comparison.objects.current().get().rationale == "forgot to say"
+
+
+def test_a_reopened_pair_submitted_unchanged_makes_no_row(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    old = answer(rater, assignment, 3, rationale="same")
+    services.undo(study, rater)
+    assert answer(rater, assignment, 3, rationale="same") == old
+    assert Comparison.objects.count() == 1
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+
+
+def test_skipping_a_reopened_pair_keeps_its_answer(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    answer(rater, assignment, 3)
+    services.undo(study, rater)
+    assert services.skip(rater, assignment.public_id, "no").state == "submitted"
+    assert Comparison.objects.current().get().rating == 3
+
+
+# --- abandoned claims ---------------------------------------------------------------------------------------
+
+
+def lapse(*assignments: Assignment) -> None:
+    long_ago = timezone.now() - timedelta(hours=1)
+    Assignment.objects.filter(pk__in=[each.pk for each in assignments]).update(leased_until=long_ago)
+
+
+def test_an_abandoned_pair_goes_to_somebody_else() -> None:
+    study = make.make_small_study(prompts=1, contestants=2)
+    first, second = make.make_member(study), make.make_member(study)
+    lost = claimed(study, first)
+    assert services.claim(study, second) is None
+    lapse(lost)
+    assert services.expire_lapsed() == 1
+    lost.refresh_from_db()
+    assert lost.state == "expired"
+    assert claimed(study, second).pair_id == lost.pair_id
+
+
+def test_an_abandoned_pair_that_returns_to_its_rater_is_the_same_assignment() -> None:
+    study = make.make_small_study(prompts=1, contestants=2)
+    rater = make.make_member(study)
+    lost = claimed(study, rater)
+    lapse(lost)
+    services.expire_lapsed()
+    again = claimed(study, rater)
+    assert (again.pk, again.swapped) == (lost.pk, lost.swapped)
+    assert again.is_live
+    # The old tab and the new one submit to one assignment, so there is one comparison.
+    assert answer(rater, lost) == answer(rater, again)
+
+
+def test_an_abandoned_undo_leaves_what_was_there(study: Study, rater: Rater) -> None:
+    rated = claimed(study, rater)
+    answer(rater, rated)
+    put_aside = claimed(study, rater)
+    services.skip(rater, put_aside.public_id)
+    assert services.undo(study, rater) == put_aside
+    assert services.undo(study, rater) == rated
+    lapse(rated, put_aside)
+    assert services.expire_lapsed() == 2
+    rated.refresh_from_db()
+    put_aside.refresh_from_db()
+    assert (rated.state, put_aside.state) == ("submitted", "skipped")
+
+
+def test_live_claims_and_judges_are_left_alone(study: Study, rater: Rater) -> None:
+    live = claimed(study, rater)
+    judge = make.make_assignment(rater=make.make_rater(kind=Rater.Kind.JUDGE))
+    lapse(judge)
+    assert services.expire_lapsed() == 0
+    live.refresh_from_db()
+    judge.refresh_from_db()
+    assert (live.state, judge.state) == ("claimed", "claimed")
