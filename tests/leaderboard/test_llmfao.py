@@ -1,0 +1,52 @@
+"""A public crowd study on the board: people and two judges side by side."""
+
+import pytest
+from django.core.management import call_command
+
+from arena.models import Study
+from leaderboard import services
+from leaderboard.board import Board
+from leaderboard.setting import Setting
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def board(reference_data, monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 10)
+    call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
+    Study.objects.update(visibility="public")
+    study = Study.objects.get(slug="llmfao")
+    return Board.read(study, services.refresh(study).snapshot, Setting("people"))
+
+
+def test_people_and_judges_stand_side_by_side(board, client):
+    counts = board.snapshot.counts
+    assert (counts["prompts"], counts["contestants"], counts["comparisons"]) == (19, 70, 15403)
+    assert {choice["label"]: choice["comparisons"] for choice in counts["raters"]} == {
+        "People": 8931,
+        "GPT-3.5": 3236,
+        "GPT-4": 3236,
+    }
+    assert len(board.rows) == 59, "people saw 59 of the 70 models"
+    table = board.panel("raters").table
+    assert table.columns == (
+        *("Contestant", "People: rank", "People: rating", "GPT-3.5: rank", "GPT-3.5: rating"),
+        *("GPT-4: rank", "GPT-4: rating"),
+    )
+    assert len(table.rows) == 70
+    assert [row[0] for row in table.rows[:59]] == list(board.order)
+    figure = board.panel("standings").figure
+    assert [trace["name"] for trace in figure["data"]] == ["People", "GPT-3.5", "GPT-4"]
+    histogram = board.panel("ratings-3").table
+    assert [row for row in histogram.rows if row[0] == "All replies"] == [("All replies", 8931, 3236, 3236)]
+    # The votes as shown, counted in the files themselves: left, tie, right.
+    assert [row[1] for row in histogram.rows[:3]] == [2911, 3471, 2549]
+    correlation = board.panel("correlation").table
+    assert [row[:3] for row in correlation.rows if row[1] == "All"] == [
+        ("GPT-3.5", "All", 2139),
+        ("GPT-4", "All", 2139),
+    ]
+    page = client.get("/studies/llmfao/").content.decode()
+    assert "GPT-4: rank" in page
+    assert "8,931" in page
