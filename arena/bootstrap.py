@@ -73,24 +73,27 @@ def install_dev() -> None:
 
 def install_requirements(requirements: Path) -> None:
     """Make .venv if it is missing or broken, and install ``requirements`` if they changed since then."""
-    require_writable(ROOT)
-    make_venv()
     stamp = VENV / f".installed-{requirements.stem}"
     wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == wanted:
+    if venv_works() and stamp.exists() and stamp.read_text() == wanted:
         return
+    require_writable(ROOT)
+    if not venv_works():
+        make_venv()
     tell(f"Installing {requirements.name} into .venv (about half a minute).")
     pip_install(requirements)
     stamp.write_text(wanted)
 
 
+def venv_works() -> bool:
+    """Whether .venv is there and its interpreter runs (not so after a system upgrade or a move)."""
+    if not VENV_PYTHON.exists():
+        return False
+    return subprocess.run([VENV_PYTHON, "-c", "import pip"], capture_output=True).returncode == 0
+
+
 def make_venv() -> None:
-    """Create .venv, anew when its interpreter no longer runs (an upgraded system, a moved folder)."""
-    if (
-        VENV_PYTHON.exists()
-        and subprocess.run([VENV_PYTHON, "-c", "import pip"], capture_output=True).returncode == 0
-    ):
-        return
+    """Create .venv, in place of a broken one."""
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401

@@ -71,6 +71,14 @@ def check_production(**_: Any) -> list[CheckMessage]:
         found.append(
             Warning("ALLOWED_HOSTS is *: anybody may make links with another host name.", id="arena.W003")
         )
+    if settings.SECURE_SSL_REDIRECT and settings.ARENA_URL.startswith("http://"):
+        found.append(
+            Warning(
+                "ARENA_URL is plain HTTP, which this arena redirects: judges cannot submit.",
+                hint="Set ARENA_URL to the https:// address, or SECURE_SSL_REDIRECT=false behind a proxy.",
+                id="arena.W005",
+            )
+        )
     if settings.EMBEDDED_WORKER:
         found.append(
             Warning(

@@ -135,6 +135,7 @@ def test_no_check_fires_by_default(settings: Any) -> None:
         ({"PRODUCTION": True, "DEBUG": True}, "arena.W002"),
         ({"PRODUCTION": True, "ALLOWED_HOSTS": ["*"]}, "arena.W003"),
         ({"PRODUCTION": True, "EMBEDDED_WORKER": True}, "arena.W004"),
+        ({"PRODUCTION": True, "SECURE_SSL_REDIRECT": True, "ARENA_URL": "http://arena"}, "arena.W005"),
     ],
 )
 def test_operator_mistakes_have_ids(settings: Any, overrides: dict[str, Any], expected: str) -> None:
