@@ -16,8 +16,13 @@ MAX_DEPTH: Final = 32
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
-MAX_SCORE: Final = Decimal(100_000)
-"""Scores lie between minus this and this, both left out: what the table's eight digits hold."""
+MAX_SCORE: Final = Decimal(99_999)
+"""Scores lie between minus this and this: what the table's eight digits, three of them decimals, hold."""
+
+YEARS: Final = range(1900, 2200)
+"""Years a time may lie in; others are slips, and databases and zones stumble over the first and the last."""
+
+_WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
 
 
 class Fields:
@@ -83,11 +88,11 @@ class Fields:
         """A whole number within bounds, or None where absent."""
         value = self.take(name)
         if self._cells and isinstance(value, str):
-            try:
-                value = int(value.strip())
-            except ValueError:
+            whole = _WHOLE.fullmatch(value)
+            if whole is None:
                 self.problem(name, f'"{value}" is not a whole number')
                 return None
+            value = int(whole[1])
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if value is None:
@@ -113,7 +118,7 @@ class Fields:
             self.problem(name, "expected a number, found a text")
             return None
         try:
-            number = Decimal(str(value).strip())
+            number = Decimal(str(value).strip().replace("_", "x"))
         except InvalidOperation:
             self.problem(name, f'"{value}" is not a number')
             return None
@@ -140,14 +145,9 @@ class Fields:
         value = self.take(name)
         if value is None:
             return None
-        try:
-            if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
-                moment = datetime.fromisoformat(value)
-                return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            if not isinstance(value, bool):
-                return datetime.fromtimestamp(float(value), UTC)
-        except (ValueError, TypeError, OverflowError, OSError):
-            pass
+        moment = _moment(value)
+        if moment is not None and moment.year in YEARS:
+            return moment
         self.problem(name, f"{str(value)[:40]!r} is neither an ISO 8601 time nor seconds since 1970")
         return None
 
@@ -206,6 +206,18 @@ class Fields:
         }
         self._values = {}
         return {**extra, **kept}
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
+            moment = datetime.fromisoformat(value)
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if not isinstance(value, bool):
+            return datetime.fromtimestamp(float(value), UTC)
+    except (ValueError, TypeError, OverflowError, OSError):
+        pass
+    return None
 
 
 def unstorable(value: Any, depth: int = 0) -> str:

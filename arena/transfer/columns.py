@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from django.core.validators import slug_re
 from django.db import models
 
 from arena.formats.records import Place
@@ -22,6 +23,11 @@ class Places:
             return self._places[key]
         self._places[key] = place
         return None
+
+
+def is_slug(text: str) -> bool:
+    """Whether a text may stand in addresses: letters, digits, hyphens and underscores."""
+    return slug_re.fullmatch(text) is not None
 
 
 @cache

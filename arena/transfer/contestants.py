@@ -6,7 +6,7 @@ from django.utils.text import slugify
 
 from arena.formats.records import ContestantRecord
 from arena.models import Contestant, Study
-from arena.transfer.columns import Places, assign, fits
+from arena.transfer.columns import Places, assign, fits, is_slug
 from arena.transfer.report import ImportReport
 
 _COLUMNS = ("kind", "family", "organisation", "licence", "size", "generation")
@@ -69,7 +69,7 @@ class Contestants:
 
     def _slug_is_free(self, record: ContestantRecord) -> bool:
         slug = record.slug or ""
-        if slugify(slug) != slug.lower():
+        if not is_slug(slug):
             reason = f'"{slug}" is no slug: letters, digits, - and _ only'
             self._report.refuse(record.place, "slug", reason)
             return False

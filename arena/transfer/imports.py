@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_slug
 from django.db import transaction
 from django.db.models import Count
 
@@ -25,6 +23,7 @@ from arena.formats.records import (
 )
 from arena.models import Completion, Pair, Prompt, Study
 from arena.signals import study_changed
+from arena.transfer.columns import is_slug
 from arena.transfer.comparisons import Comparisons
 from arena.transfer.completions import Completions
 from arena.transfer.contestants import Contestants
@@ -50,11 +49,9 @@ class InvalidStudyError(ValueError):
 def check_slug(slug: str) -> str:
     """Return ``slug`` if a study can have it; raise InvalidStudyError otherwise."""
     limit = Study._meta.get_field("slug").max_length or 0
-    try:
-        validate_slug(slug)
-    except ValidationError:
+    if not is_slug(slug):
         reason = "use letters, digits, hyphens and underscores only"
-        raise InvalidStudyError(f'"{slug}" cannot name a study; {reason}') from None
+        raise InvalidStudyError(f'"{slug}" cannot name a study; {reason}')
     if len(slug) > limit:
         raise InvalidStudyError(f"the study's name has {len(slug)} characters; at most {limit} fit")
     return slug
@@ -169,12 +166,18 @@ class _Run:
         if self.report.creates_study:
             self._settle_new_study()
         if counts["comparisons"].written:
-            Pair.objects.recount(self.study)
+            self._recount()
         if any(counts[kind].written for kind in ("contestants", "prompts", "completions", "raters")):
             self.study.touch()
         if self.report.written:
             study_id = self.study.pk
             transaction.on_commit(lambda: study_changed.send(sender=Study, study_id=study_id))
+
+    def _recount(self) -> None:
+        """Count anew with every pair locked, so that a rating given at this moment is not lost."""
+        pairs = Pair.objects.filter(prompt__study=self.study).order_by("pk")
+        list(pairs.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+        Pair.objects.recount(self.study)
 
     def _settle_new_study(self) -> None:
         """A study that its comparisons made asks for ratings as they were given."""

@@ -8,7 +8,7 @@ from django.utils.text import slugify
 
 from arena.formats.records import RaterRecord
 from arena.models import Rater, RaterGroup, Study
-from arena.transfer.columns import assign, fits
+from arena.transfer.columns import assign, fits, is_slug
 from arena.transfer.report import ImportReport
 
 _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
@@ -68,7 +68,7 @@ class Raters:
     def _fits(self, record: RaterRecord) -> bool:
         ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")))
         for group in record.groups:
-            if not group or slugify(group) != group.lower() or len(group) > 80:
+            if not is_slug(group) or len(group) > 80:
                 reason = f'"{group}" is no group: letters, digits, - and _ only, at most 80'
                 self._report.refuse(record.place, "groups", reason)
                 ok = False

@@ -53,6 +53,8 @@ class ImportReport:
     """The first KEPT_ERRORS of them; ``error_count`` is how many there were."""
     error_count: int = 0
     notes: list[Note] = field(default_factory=list)
+    """The first KEPT_NOTES of them; ``note_count`` is how many there were."""
+    note_count: int = 0
     missing: Missing = field(default_factory=Missing)
     preview: dict[type[Record], list[Record]] = field(default_factory=dict)
     """The first PREVIEW_ROWS records of each kind."""
@@ -76,6 +78,7 @@ class ImportReport:
         self.error(Problem(place, name, reason))
 
     def note(self, place: Place, text: str) -> None:
+        self.note_count += 1
         if len(self.notes) < KEPT_NOTES:
             self.notes.append(Note(place, text))
 

@@ -1,6 +1,7 @@
 """Imports against the database: all or nothing, the same input twice adds nothing, nothing rated changes."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from arena.formats.fields import MAX_SCORE
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -174,6 +176,13 @@ class TestStoredRows:
             True,
             ["experts"],
         )
+
+
+def test_the_greatest_scores_fit() -> None:
+    scores = (MAX_SCORE - Decimal("0.0001"), -MAX_SCORE)
+    assert import_records("s", [*stock(), vote(3, scores=scores)]).applied
+    row = Comparison.objects.get()
+    assert (row.first_score, row.second_score) == (MAX_SCORE, -MAX_SCORE)
 
 
 def test_slugs_of_raters_stay_apart() -> None:

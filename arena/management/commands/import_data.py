@@ -14,6 +14,8 @@ from arena.transfer import ImportReport, InvalidStudyError, import_files
 SHOWN: Final = 100
 """Errors printed before the rest is only counted."""
 
+SHOWN_NOTES: Final = 10
+
 REPORT_EVERY: Final = 10_000
 """Records between two lines of progress where the output is no terminal."""
 
@@ -86,8 +88,10 @@ class Command(BaseCommand):
                 self.stdout.write(f"{kind:14}" + "".join(f"{number:>14,}" for number in numbers))
 
     def _warn(self, report: ImportReport) -> None:
-        for note in report.notes:
+        for note in report.notes[:SHOWN_NOTES]:
             self.stdout.write(f"Note: {note}")
+        if report.note_count > SHOWN_NOTES:
+            self.stdout.write(f"and {report.note_count - SHOWN_NOTES:,} more notes")
         if empty := report.counts["completions"].empty:
             are = (
                 "1 completion is empty; it is" if empty == 1 else f"{empty:,} completions are empty; they are"

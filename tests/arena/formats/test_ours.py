@@ -131,6 +131,8 @@ def test_an_unscored_comparison_has_a_reason(tmp_path: Path) -> None:
         ({"first_score": 7}, "second_score", "missing; give both scores or none"),
         ({"first_score": 1e6, "second_score": 1}, "first_score", "1000000.0 is not between"),
         ({"created_at": "yesterday"}, "created_at", "'yesterday' is neither an ISO 8601 time nor seconds"),
+        ({"created_at": "0001-01-01"}, "created_at", "is neither an ISO 8601 time"),
+        ({"created_at": 1e30}, "created_at", "is neither an ISO 8601 time"),
         ({"criteria": {"accuracy": 9}}, "criteria.accuracy", "rating 9 is outside the scale 1-8"),
         ({"criteria": [1]}, "criteria", "expected an object, found a list"),
         ({"extra": "x"}, "extra", "expected an object, found a text"),
@@ -221,6 +223,8 @@ class TestCsv:
             ("p1,A,B,ann,3", "", "the row has 5 cells, the header has 6"),
             ("p1,A,B,ann,3,8,9", "", "the row has 7 cells, the header has 6"),
             ("p1,A,B,ann,three,8", "rating", '"three" is not a whole number'),
+            ("p1,A,B,ann,1_0,8", "rating", '"1_0" is not a whole number'),
+            ("p1,A,B,ann,3.5,8", "rating", '"3.5" is not a whole number'),
             ("p1,A,B,ann,9,8", "rating", "rating 9 is outside the scale 1-8"),
             ("p1,A,B,ann,,8", "rating", "missing"),
             ("p1,A,,ann,3,8", "second", "missing"),
@@ -232,6 +236,12 @@ class TestCsv:
         ((line, name, said),) = problems(path)
         assert (line, name) == (2, field)
         assert reason in said
+
+    def test_whole_numbers_may_come_from_a_spreadsheet(self, tmp_path: Path) -> None:
+        path = write_lines(tmp_path, "v.csv", "prompt,first,second,rater,rating,points", "p1,A,B,ann,3.0, 8")
+        (record,) = read(path)
+        assert isinstance(record, ComparisonRecord)
+        assert (record.rating, record.points) == (3, 8)
 
     def test_not_utf8(self, tmp_path: Path) -> None:
         path = tmp_path / "c.csv"
