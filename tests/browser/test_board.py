@@ -1,0 +1,165 @@
+"""The public board in a real browser: figures, switches, colour schemes, phones, keyboard, accessibility."""
+
+from pathlib import Path
+
+import pytest
+
+from leaderboard import services
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+HOSTILE = '<a href="https://example.com">link</a><b>bold</b>'
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """People and a judge, ties, an unscored reply, human demonstrations and a name full of tags."""
+    monkeypatch.setattr(services, "ROUNDS", 50)
+    names = ("Heron 70B", "Human demonstrations", HOSTILE, "--text")
+    made = HandMade(*names, slug="board", name="Board study", categories=("coding", "poems"))
+    made.contestants["Human demonstrations"].kind = "people"
+    made.contestants["Human demonstrations"].save()
+    judge = made.judge("strict")
+    judge.groups.add(factories.make_group(slug="panel", name="Panel"))
+    for prompt in (0, 1):
+        for place, one in enumerate(names):
+            for other in names[place + 1 :]:
+                for rating in (1, 2, 4, 7):
+                    made.rate(one, other, rating, prompt=prompt)
+                made.rate(other, one, 6, prompt=prompt, rater=judge)
+    made.rate(names[0], names[1], None, rater=judge, reason="out_of_range")
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def problems(page):
+    """What the console complains about, and requests that leave this host."""
+    found = []
+    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith(("http://localhost", "http://127.0.0.1", "data:", "blob:"))
+            else found.append(request.url)
+        ),
+    )
+    return found
+
+
+def show(page, live_server, query=""):
+    """Open the board and wait until every figure is drawn."""
+    page.goto(f"{live_server.url}/studies/board/{query}")
+    for place in page.query_selector_all(".plot"):
+        place.scroll_into_view_if_needed()
+        page.wait_for_function("place => place.dataset.drawn === 'true'", arg=place)
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def check_accessible(page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_board_is_drawn_accessible_and_fits(page, live_server, made, problems, size, scheme):
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    show(page, live_server)
+    assert page.locator(".plot .main-svg").count() >= 5
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_accessible(page)
+    assert problems == []
+
+
+def test_figures_keep_their_place_before_they_are_drawn(page, live_server, made):
+    page.goto(f"{live_server.url}/studies/board/")
+    before = page.evaluate("document.documentElement.scrollHeight")
+    show(page, live_server)
+    assert page.evaluate("document.documentElement.scrollHeight") == before
+
+
+def test_names_in_figures_are_text(page, live_server, made, problems):
+    show(page, live_server)
+    labels = page.locator("#figure-standings .ytick text").all_text_contents()
+    assert len(labels) == 4
+    assert "--text" in labels
+    assert any(label.startswith('<a href="https://exa') for label in labels)
+    assert page.locator(".plot svg a").count() == 0
+    assert problems == []
+
+
+def test_people_and_judges_share_one_figure(page, live_server, made):
+    show(page, live_server)
+    assert page.locator("#figure-standings .legendtext").all_text_contents() == ["People", "STRICT"]
+    assert "out of range" in page.locator("#figure-ratings-8 .xtick text").all_text_contents()
+
+
+def test_switches_are_links_that_work_by_keyboard(page, live_server, made):
+    show(page, live_server)
+    page.get_by_role("link", name="Off", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?raters=people&ties=off&method=elo")
+    assert page.locator("nav a[aria-current=true]", has_text="Off").count() == 1
+    page.get_by_role("link", name="coding", exact=True).click()
+    page.wait_for_url("**ties=off&category=coding**")
+    assert "People, coding, Elo, ties off" in page.locator("#standings-table caption").inner_text()
+
+
+def test_figures_follow_the_colour_scheme(page, live_server, made):
+    page.emulate_media(color_scheme="light")
+    show(page, live_server)
+    background = "getComputedStyle(document.querySelector('#figure-games .main-svg')).backgroundColor"
+    light = page.evaluate(background)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"() => {background} !== '{light}'")
+
+
+def test_an_image_can_be_taken_away(page, live_server, made):
+    show(page, live_server)
+    page.locator("#figure-games").hover()
+    with page.expect_download() as download:
+        page.locator("#figure-games [data-title='Download as SVG']").click()
+    assert download.value.suggested_filename == "board-games.svg"
+    assert Path(download.value.path()).read_text().startswith("<svg")
+
+
+def test_the_numbers_remain_without_scripts(browser, live_server, made):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/studies/board/")
+    assert not page.locator(".plot").first.is_visible()
+    page.locator("#games summary").click()
+    assert page.locator("#games table").is_visible()
+    context.close()
+
+
+def test_a_waiting_page_shows_the_board_when_it_is_ready(page, live_server, problems):
+    made = HandMade("alpha", "beta", slug="late")
+    made.rate("alpha", "beta", 1)
+    page.goto(f"{live_server.url}/studies/late/")
+    assert page.get_by_text("being computed").is_visible()
+    check_accessible(page)
+    services.refresh(made.study)
+    page.wait_for_selector("#standings-table")
+    assert problems == []
+
+
+def test_the_list_of_studies_is_accessible(page, live_server, made, problems):
+    page.goto(live_server.url)
+    assert page.get_by_role("link", name="Board study").is_visible()
+    check_accessible(page)
+    made.study.delete()
+    page.goto(live_server.url)
+    assert page.get_by_text("No study is public yet").is_visible()
+    check_accessible(page)
+    assert problems == []
