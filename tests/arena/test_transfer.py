@@ -1,5 +1,6 @@
 """Imports against the database: all or nothing, the same input twice adds nothing, nothing rated changes."""
 
+import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -478,3 +479,25 @@ def test_reference_data_by_the_crowd_alone(reference_data: Path) -> None:
     report = import_files("llmfao", [reference_data / "llmfao" / name for name in names])
     assert added(report)["comparisons"] == 8931 + 2139 + 2139
     assert added(report)["pairs"] == 2139
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_at_once_end_as_one() -> None:
+    records = [*stock(), *(vote(3, n, rater=f"r{n}") for n in range(50))]
+    reports: list[ImportReport] = []
+
+    def run() -> None:
+        try:
+            reports.append(import_records("s", records))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(report.counts["comparisons"].added for report in reports) == [0, 0, 50]
+    assert [report.creates_study for report in reports].count(True) == 1
+    assert (Study.objects.count(), Comparison.objects.count()) == (1, 50)
+    assert Pair.objects.get().people_ratings == 50
