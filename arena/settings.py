@@ -106,6 +106,9 @@ DATABASES["default"]["OPTIONS"] = (
         "pool": {"min_size": 1, "max_size": WEB_THREADS + WORKER_CONCURRENCY + 2},
     }
 )
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A connection per thread, kept: opening one for every request and task costs more than their queries do.
+    DATABASES["default"]["CONN_MAX_AGE"] = None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Task queue --------------------------------------------------------------------------------------------
@@ -120,7 +123,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 )
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# The queue in memory is looked at ten times a second: threads must find their next task ready in between.
+CELERY_WORKER_PREFETCH_MULTIPLIER = 8 if EMBEDDED_WORKER else 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY

@@ -4,6 +4,7 @@ The client's own retries are off: they would send requests that nobody records.
 """
 
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from judging.llm.client import NoReplyError, Reply, Request, storable
@@ -59,9 +60,20 @@ class OpenAIClient:
         return storable(str(error).replace(self._api_key, "[key]"))[:LONGEST_ERROR]
 
 
-@lru_cache(maxsize=32)
+_connecting = Lock()
+
+
 def connect(base_url: str, api_key: str) -> "OpenAI":
-    """One client per endpoint and key in this process, so that connections are reused. Thread-safe."""
+    """One client per endpoint and key in this process, so that connections are reused.
+
+    A new one costs seconds when every thread of a worker makes its own at that moment, so they take turns.
+    """
+    with _connecting:
+        return _connected(base_url, api_key)
+
+
+@lru_cache(maxsize=32)
+def _connected(base_url: str, api_key: str) -> "OpenAI":
     from openai import OpenAI
 
     return OpenAI(base_url=base_url, api_key=api_key, max_retries=0)

@@ -55,7 +55,7 @@ class Arena:
             "DATABASE_URL": f"sqlite:///{folder / 'arena.sqlite3'}",
             "SECRET_KEY": "only-for-this-test",
             "LOG_LEVEL": "ERROR",
-            "SWEEP_SECONDS": "0.5",
+            "SWEEP_SECONDS": "1",
             "JUDGE_RETRY_SECONDS": "0.05",
             **environment,
         }
