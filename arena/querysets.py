@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -62,14 +62,21 @@ class PairQuerySet(models.QuerySet["Pair"]):
 
         counter = "people_ratings" if kind == "person" else "judge_ratings"
         rated = self.filter(prompt__study=study).order_by()
-        loads: dict[int, dict[tuple[int, int], int]] = {}
-        for prompt, first, second, count in rated.values_list("prompt", "first", "second", counter):
-            loads.setdefault(prompt, {})[first, second] = count
         claims = (
-            Assignment.objects.live(now).unanswered().filter(study=study, rater__kind=kind, kind="compare")
+            Assignment.objects.live(now)
+            .unanswered()
+            .filter(study=study, rater__kind=kind, kind="compare")
+            .order_by()
         )
-        for prompt, first, second in claims.values_list("pair__prompt", "pair__first", "pair__second"):
-            loads[prompt][first, second] += 1
+        # One statement sees one state of the tables: with two, a claim that is answered in between would be
+        # counted in neither, and the pair offered once too often.
+        rows = rated.values_list("prompt", "first", "second", counter).union(
+            claims.values_list("pair__prompt", "pair__first", "pair__second", Value(1)), all=True
+        )
+        loads: dict[int, dict[tuple[int, int], int]] = {}
+        for prompt, first, second, count in rows:
+            of_prompt = loads.setdefault(prompt, {})
+            of_prompt[first, second] = of_prompt.get((first, second), 0) + count
         return loads
 
     def recount(self, study: Study) -> None:

@@ -1,0 +1,91 @@
+"""A signed-in rater before a real browser, and what the browser complains about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from arena.models import Rater, Study
+from tests import factories as make
+
+
+@dataclass
+class Visitor:
+    """A rater with an open browser page. complaints: what the console and the page reported."""
+
+    page: Any
+    server: str
+    study: Study
+    rater: Rater
+    complaints: list[str] = field(default_factory=list)
+
+    def visit(self, name: str, *arguments: str) -> None:
+        self.page.goto(self.server + reverse(name, args=arguments))
+
+    def rate(self) -> None:
+        """Open the rating page of the study and wait until its keys work."""
+        self.visit("rate-study", self.study.slug)
+        self.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
+
+    @property
+    def assignment(self) -> str:
+        """The id of the pair on screen; empty where there is none."""
+        return str(self.page.eval_on_selector("#task", "task => task.dataset.assignment || ''"))
+
+    def press_for_next(self, key: str) -> None:
+        """Press a key that brings another pair, and wait for it."""
+        before = self.assignment
+        self.page.keyboard.press(key)
+        self.page.wait_for_function(
+            "before => (document.getElementById('task').dataset.assignment || '') !== before", arg=before
+        )
+
+    def sign_in(self) -> None:
+        client = Client()
+        client.force_login(self.rater.user)
+        session = client.cookies["sessionid"].value
+        self.page.context.add_cookies([{"name": "sessionid", "value": session, "url": self.server}])
+
+    def shown_at(self, width: int, height: int, scheme: str) -> None:
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme=scheme)
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    return make.make_small_study(
+        prompts=4, contestants=3, name="A study", slug="a-study", guidelines="Look for **facts**."
+    )
+
+
+@pytest.fixture
+def visitor(live_server: Any, page: Any, study: Study) -> Visitor:
+    rater = make.make_member(study)
+    study.memberships.update(guidelines_read_at=timezone.now())
+    found = Visitor(page, live_server.url, study, rater)
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.on("console", lambda line: found.complaints.append(line.text) if line.type == "error" else None)
+    page.set_default_timeout(10_000)
+    found.sign_in()
+    return found
+
+
+@pytest.fixture
+def serious_findings(page: Any) -> Callable[[], list[str]]:
+    """What axe finds on the page that is serious or worse, as short sentences."""
+
+    def find() -> list[str]:
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(page).response["violations"]
+        return [
+            f"{each['id']}: {each['nodes'][0]['html'][:120]}"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
+
+    return find
