@@ -21,7 +21,7 @@ MOST_INLINE: Final = 20
 
 @dataclass(frozen=True)
 class Panel:
-    """One figure with its table. ``height`` is the step of the stylesheet that keeps the place free."""
+    """One figure with its table. ``height`` and ``width`` are steps of the stylesheet."""
 
     slug: str
     title: str
@@ -29,7 +29,7 @@ class Panel:
     table: DataTable
     draw: Callable[[], charts.Figure] | None = None
     height: int = 0
-    wide: bool = False
+    width: str = ""
     query: str = ""
     study: str = ""
 
@@ -229,7 +229,10 @@ class Board:
             return
         games = tables.count_matrix(content, "games", self.order)
         rates = tables.win_rates(content, self.order)
-        size = {"height": _step(len(self.order) + 6), "wide": len(self.order) > MOST_INLINE}
+        size = {
+            "height": _step(len(self.order) + 6),
+            "width": "wide" if len(self.order) > MOST_INLINE else "matrix",
+        }
         yield self._panel(
             "win-rates",
             "Win rates",

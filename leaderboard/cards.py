@@ -1,10 +1,19 @@
 """What the list of studies shows of each."""
 
+import html
 from dataclasses import dataclass
+from typing import Final
 
+from django.utils.html import strip_tags
+from django.utils.text import Truncator
+
+from arena.markdown import render
 from arena.models import Study
 from arena.querysets import StudyQuerySet
 from leaderboard.models import Snapshot
+
+SUMMARY: Final = 180
+"""Characters of a description shown on a card."""
 
 
 def comparisons(snapshot: Snapshot | None, kind: str) -> int:
@@ -29,6 +38,11 @@ class Card:
     def simulated(self) -> bool:
         """Whether its votes, or some of them, were made up by a program."""
         return self.study.simulated or holds_simulated(self.snapshot)
+
+    @property
+    def summary(self) -> str:
+        """The beginning of the study's description as plain text."""
+        return Truncator(html.unescape(strip_tags(render(self.study.description)))).chars(SUMMARY)
 
     @property
     def people(self) -> int:

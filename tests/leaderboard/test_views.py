@@ -72,6 +72,13 @@ def test_home_without_studies_says_what_to_do(client):
     assert "import_data" in page
 
 
+def test_a_card_shows_the_beginning_of_the_description_as_text(client):
+    HandMade("alpha", description="A **bold** start & <b>more</b>. " + "word " * 100)
+    page = text(client.get("/"))
+    assert "A bold start &amp; " in page
+    assert page.count("word") < 40
+
+
 def test_home_marks_simulated_studies(client):
     HandMade("alpha", simulated=True)
     assert "Simulated votes" in text(client.get("/"))
