@@ -82,10 +82,7 @@ def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
             said(
                 {
                     "id": row.external_id,
-                    **{
-                        name: getattr(row, name)
-                        for name in ("subset", "category", "domain", "turns", "input")
-                    },
+                    **{name: getattr(row, name) for name in texts},
                     "references": list(row.references.order_by("pk").values("author", "turns")),
                     **row.extra,
                 }
