@@ -3,8 +3,10 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
+from arena.models import Assignment
 from judging import queue
 from judging.models import JudgeCall, JudgeRun
 from judging.querysets import JudgeCallQuerySet
@@ -20,6 +22,7 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
     """
     now = now or timezone.now()
     abandoned = _abandon(JudgeCall.objects.overdue(now), now)
+    _reopen_lapsed(now)
     unsubmitted = list(JudgeCall.objects.unsubmitted(now).values_list("assignment", flat=True)[:500])
     queue.nudge_assignments(unsubmitted)
     queued = list(JudgeRun.objects.filter(state=JudgeRun.State.QUEUED).values_list("pk", flat=True))
@@ -42,6 +45,16 @@ def abandon_orphans(now: datetime | None = None) -> int:
     for run in JudgeRun.objects.active():
         run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
     return orphans
+
+
+def _reopen_lapsed(now: datetime) -> None:
+    """Open the assignments of a worker that died between two steps; the steps that have a reply keep it."""
+    busy = JudgeCall.objects.filter(Q(state=JudgeCall.State.IN_FLIGHT) | Q(submit_due_at__isnull=False))
+    lapsed = Assignment.objects.lapsed(now).filter(run_assignments__isnull=False)
+    idle = lapsed.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True)
+    Assignment.objects.filter(pk__in=list(idle), state=Assignment.State.CLAIMED).update(
+        state=Assignment.State.OPEN, leased_until=None
+    )
 
 
 def _abandon(calls: JudgeCallQuerySet, now: datetime) -> int:

@@ -35,7 +35,8 @@ def test_start_and_watch(client: Client, messages: deque[Any]) -> None:
     headers = {"Authorization": f"Bearer {operator_token()}"}
     shown = client.get(f"{URL}{started['id']}", headers=headers).json()
     assert (shown["state"], shown["assigned"], shown["waiting"]) == ("running", 1, 1)
-    assert client.get(f"{URL}999", headers=headers).status_code == 404
+    for number in ("999", "9" * 30):
+        assert client.get(f"{URL}{number}", headers=headers).status_code == 404
 
 
 @pytest.mark.django_db

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,8 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison
 from judging import services
 from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.protocol import Step
+from judging.protocols import PROTOCOLS
 from judging.services.calls import this_worker
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
@@ -116,6 +119,22 @@ def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, 
     assert (call.state, call.raw_reply) == ("abandoned", "2\nLate.")
     assert not Comparison.objects.exists()
     assert Assignment.objects.get(pk=assignment).state == "open"
+
+
+def test_a_worker_that_died_between_two_steps_loses_no_step(
+    run: JudgeRun, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = (*PROTOCOLS["likert"].steps, Step("why", "Now the number for $query"))
+    monkeypatch.setitem(PROTOCOLS, "likert", replace(PROTOCOLS["likert"], steps=steps))
+    call = in_flight(run, "host:1:dead", minutes=-1)
+    now = timezone.now()
+    JudgeCall.objects.filter(pk=call.pk).update(state="replied", raw_reply="Thinking.", finished_at=now)
+    services.sweep()
+    drain()
+    assert len(model.requests) == 5  # one step of the first assignment, two of each other
+    continued = JudgeCall.objects.get(assignment=call.assignment, step=1)
+    assert continued.messages[1] == {"role": "assistant", "content": "Thinking."}
+    assert Comparison.objects.count() == 3
 
 
 def test_doubled_messages_ask_once(run: JudgeRun, model: ChatServer) -> None:

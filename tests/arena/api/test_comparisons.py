@@ -85,6 +85,18 @@ def test_two_scores_are_kept_as_decimals(client: Client, judge: Rater, assignmen
         ({"scores": [1]}, "scores"),
         ({"surprise": 1}, "surprise"),
         ({"assignment": None}, "assignment"),
+        ({"assignment": "x" * 25}, "assignment"),
+        ({"assignment": "\ud800"}, "assignment"),
+        ({"rating": 10**300}, "rating"),
+        ({"rating": -(10**30)}, "rating"),
+        ({"points": True}, "points"),
+        ({"seconds": float("nan")}, "seconds"),
+        ({"seconds": 1e300}, "seconds"),
+        ({"raw_reply": "\ud800"}, "raw_reply"),
+        ({"scores": [float("inf"), 1]}, "scores"),
+        ({"scores": ["1e5000", 1]}, "scores"),
+        ({"criteria": {"": 5}}, "criteria."),
+        ({"criteria": []}, "criteria"),
     ],
 )
 def test_invalid_answers_name_the_field(
