@@ -148,9 +148,20 @@ def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
     if not file.is_json():
         columns = file.table().columns
         return (Head(file, False, frozenset(columns)) if columns else None), []
+    if _is_spread_out(file):
+        reason = "the JSON is spread over lines; write each object on one line, without a list around them"
+        return None, [file.problem(1, reason)]
     problems: list[Problem] = []
     for row in islice(file.json_objects(), HEAD):
         if not isinstance(row, Problem):
             return Head(file, True, frozenset(row[1])), []
         problems.append(row)
     return None, problems
+
+
+def _is_spread_out(file: InputFile) -> bool:
+    """Whether the file is one JSON value written over several lines, or a list, instead of JSON Lines."""
+    for _, line in file.lines():
+        if line.strip():
+            return line.strip() == b"{" or line.lstrip().startswith(b"[")
+    return False

@@ -18,6 +18,9 @@ from arena.formats.records import Place, Problem
 MAX_LINE: Final = 16 * 1024 * 1024
 """Greatest length of one line in bytes."""
 
+MAX_FILE: Final = 2 * 1024 * 1024 * 1024
+"""Greatest length of a file in bytes, unpacked: a small gzip file can hold endless zeros."""
+
 HEAD: Final = 64
 """Lines looked at to tell what a file holds."""
 
@@ -59,7 +62,7 @@ class InputFile:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Each line with its number, from 1, ends of line included. Raises BrokenFileError."""
-        number = 0
+        number = total = 0
         try:
             with self.path.open("rb") as raw:
                 stream = self._decompressed(raw)
@@ -70,6 +73,9 @@ class InputFile:
                     if len(line) > MAX_LINE:
                         limit = f"{MAX_LINE // 1024 // 1024} MiB"
                         raise BrokenFileError(self.problem(number, f"the line is longer than {limit}"))
+                    total += len(line)
+                    if total > MAX_FILE:
+                        raise BrokenFileError(self.problem(number, "the file is longer than 2 GiB"))
                     self.position = raw.tell()
                     yield number, line
         except EOFError:

@@ -100,6 +100,22 @@ def test_a_line_has_a_greatest_length(tmp_path: Path, monkeypatch: pytest.Monkey
     assert problems(prompts_file(tmp_path, PROMPT + long)) == [(2, "", "the line is longer than 1 MiB")]
 
 
+def test_a_file_has_a_greatest_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_FILE", 1000)
+    path = prompts_file(tmp_path, gzip.compress(PROMPT + b"\n" * 2000))
+    assert [reason for _, _, reason in problems(path)] == ["the file is longer than 2 GiB"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'[\n  {"id": "p1", "instruction": "x"}\n]\n', b'[{"id": "p1"}]', b'{\n  "id": "p1"\n}\n'],
+)
+def test_json_that_is_not_line_by_line(tmp_path: Path, content: bytes) -> None:
+    ((line, _, reason),) = problems(prompts_file(tmp_path, content, "prompts.json"))
+    assert line == 1
+    assert reason.startswith("the JSON is spread over lines; write each object on one line")
+
+
 def test_empty_file(tmp_path: Path) -> None:
     assert problems(prompts_file(tmp_path, b"")) == [(0, "", "the file is empty")]
 
