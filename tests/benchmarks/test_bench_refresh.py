@@ -1,0 +1,70 @@
+"""Speed of refreshing a study's snapshot and of the pages made from it; run by ``make bench``."""
+
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from arena.demo.load import load_demo
+from arena.models import Comparison, Study
+from leaderboard import services
+from leaderboard.games import opinions
+
+PAGES = 20
+
+
+def seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def one_more_vote(study: Study) -> None:
+    """Add a copy of the study's last comparison by a person, as a repeat."""
+    vote = Comparison.objects.filter(study=study, rater__kind="person").latest("pk")
+    Comparison.objects.create(
+        **{
+            field.attname: getattr(vote, field.attname)
+            for field in Comparison._meta.concrete_fields
+            if field.name not in ("id", "assignment", "external_id", "revises", "repeat")
+        },
+        repeat=30_000,
+    )
+
+
+def measure(study: Study) -> None:
+    """Print the times of one study; every refresh must publish what it read."""
+    Study.objects.filter(pk=study.pk).update(visibility="public")
+    reading = seconds(lambda: opinions(study))
+    first = seconds(lambda: services.refresh(study, anew=True))
+    one_more_vote(study)
+    after_a_vote = seconds(lambda: services.refresh(study))
+    snapshot = services.refresh(study).snapshot
+    assert snapshot.counts["comparisons"] == Comparison.objects.current().filter(study=study).count()
+    client, size, times = Client(), 0, []
+    for _ in range(PAGES):
+        start = time.perf_counter()
+        response = client.get(f"/studies/{study.slug}/")
+        times.append(time.perf_counter() - start)
+        assert response.status_code == 200
+        size = len(response.content)
+    print(
+        f"\n{study.slug}: {snapshot.counts['comparisons']:,} comparisons, {snapshot.slices.count()} tables: "
+        f"reading {reading:.2f} s, full refresh {first:.1f} s, after one more vote {after_a_vote:.1f} s, "
+        f"page {1000 * statistics.median(times):.0f} ms (median of {PAGES}, {size / 1000:.0f} kB)"
+    )
+
+
+@pytest.mark.django_db
+def test_refresh_demo() -> None:
+    measure(load_demo().study)
+
+
+@pytest.mark.django_db
+def test_refresh_llmfao(reference_data: Path) -> None:
+    call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
+    measure(Study.objects.get(slug="llmfao"))
