@@ -133,7 +133,7 @@ SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, val
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
 SWEEPS = ["arena.services.expire_lapsed", "judging.services.sweep", "leaderboard.services.sweep"]
-EMBEDDED_START: list[str] = ["judging.services.abandon_orphans"]
+EMBEDDED_START: list[str] = ["judging.services.abandon_orphans", "leaderboard.services.abandon_runs"]
 
 # --- Judges ------------------------------------------------------------------------------------------------
 JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5, validate=ONE_OR_MORE)

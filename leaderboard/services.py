@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 COUNTDOWN: Final = timedelta(seconds=3)
 """A refresh waits this long after a rating, so that a burst of ratings costs one computation."""
 
-LOST_AFTER: Final = timedelta(seconds=60)
+LOST_AFTER: Final = timedelta(seconds=12)
 """A wanted refresh that has not started by then is asked for again: its message was lost."""
 
 LONGEST_RUN: Final = timedelta(minutes=15)
@@ -199,6 +199,11 @@ def sweep() -> int:
     waiting = Q(failed_at__gt=now - RETRY_FAILED_AFTER) | Q(running_until__gt=now)
     left_alone = set(Refresh.objects.filter(waiting).values_list("study", flat=True))
     return sum(request_refresh(study_id) for study_id in stale() if study_id not in left_alone)
+
+
+def abandon_runs() -> None:
+    """Free every study: called when a process starts that is the only one, so nobody can be computing."""
+    Refresh.objects.update(running_until=None, wanted_at=None)
 
 
 def behind(study: Study, snapshot: Snapshot) -> int:

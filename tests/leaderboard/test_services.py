@@ -97,6 +97,14 @@ def test_a_computation_that_died_does_not_block_for_ever(made):
     assert Refresh.objects.get().running_until is None
 
 
+def test_a_new_only_process_takes_over_at_once(made, messages):
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1), wanted_at=timezone.now())
+    services.abandon_runs()
+    assert services.sweep() == 1
+    assert messages == [(made.study.pk, services.COUNTDOWN.total_seconds())]
+
+
 def test_newer_data_win_over_a_computation_that_ends_later(made, monkeypatch):
     publish = services._publish
 
