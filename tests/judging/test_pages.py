@@ -31,12 +31,6 @@ FORM = {
 }
 
 
-@pytest.fixture(autouse=True)
-def plain_static(settings: Any) -> None:
-    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
-
-
 @pytest.fixture
 def staff(client: Client) -> Client:
     client.force_login(make_user(is_staff=True))
