@@ -1,12 +1,14 @@
 """Before the answer nothing tells who wrote what: every address a rater can reach, every byte of it."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
-from django.urls import URLPattern, reverse
+from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
 from arena.annotation.urls import urlpatterns
@@ -95,6 +97,44 @@ def test_no_response_names_a_contestant(study: Study, rater: Rater) -> None:
         assert not [secret for secret in SECRETS if secret in text], name
     # The walk saw real pages: pairs, refusals, the empty queue's neighbours, redirects.
     assert {("rate-study", 200), ("rate-study", 422), ("rate-study", 302), ("undo", 200)} <= seen
+
+
+def site_addresses(study: Study) -> Iterator[str]:
+    """Every address of the site that needs no more than the study to be written down; admin apart."""
+    given = {"slug": study.slug, "study": study.slug, "name": "standings", "token": "none"}
+
+    def walk(patterns: list[Any], prefix: str) -> Iterator[str]:
+        for each in patterns:
+            route = prefix + str(each.pattern)
+            if isinstance(each, URLPattern):
+                path = re.sub(r"<(?:\w+:)?(\w+)>", lambda found: given.get(found[1], "1"), route)
+                yield "/" + path.removesuffix(r"\Z").replace("^", "")
+            elif getattr(each, "namespace", None) != "admin":
+                yield from walk(each.url_patterns, route)
+
+    return walk(get_resolver().url_patterns, "")
+
+
+def test_a_private_study_gives_its_raters_no_names_on_any_page(study: Study, rater: Rater) -> None:
+    client = Client()
+    client.force_login(rater.user)
+    answered = Counter[int]()
+    for address in site_addresses(study):
+        response = client.get(address)
+        answered[response.status_code] += 1
+        assert not [secret for secret in SECRETS if secret in everything(response).lower()], address
+    assert answered[200] >= 5
+    assert sum(answered.values()) >= 15
+
+
+def test_a_public_study_that_is_open_shows_no_text_beside_its_names(study: Study, rater: Rater) -> None:
+    Study.objects.update(visibility="public")
+    Completion.objects.update(turns=["An answer with the word plumbiferous."])
+    client = Client()
+    client.force_login(rater.user)
+    for address in site_addresses(study):
+        text = everything(client.get(address)).lower()
+        assert not ("plumbiferous" in text and any(secret in text for secret in SECRETS)), address
 
 
 def test_the_scan_would_find_a_name(study: Study, rater: Rater) -> None:
