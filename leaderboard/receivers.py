@@ -1,14 +1,24 @@
 """What the leaderboard does when arena reports a change."""
 
+import logging
 from typing import Any
 
+from django.db import DatabaseError
 from django.dispatch import receiver
 
 from arena.signals import comparison_recorded, study_changed
-from leaderboard.services import request_refresh
+from leaderboard import services
+
+logger = logging.getLogger(__name__)
 
 
 @receiver([comparison_recorded, study_changed], dispatch_uid="leaderboard.refresh")
 def refresh_soon(sender: Any, study_id: int, **kwargs: Any) -> None:
-    """A rating, an import or an operator changed a study's figures."""
-    request_refresh(study_id)
+    """A rating, an import or an operator changed a study's figures.
+
+    The change is committed already: a busy database must not turn it into an error, the sweep asks again.
+    """
+    try:
+        services.request_refresh(study_id)
+    except DatabaseError:
+        logger.exception("The refresh of study %s could not be asked for; the sweep will ask again", study_id)

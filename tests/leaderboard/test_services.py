@@ -163,6 +163,15 @@ def test_a_queue_that_cannot_be_reached_does_not_break_a_rating(made, monkeypatc
     assert "cannot be reached" in caplog.text
 
 
+def test_a_busy_database_does_not_break_a_rating(made, monkeypatch, caplog):
+    def locked(*args, **kwargs):
+        raise DatabaseError("database is locked")
+
+    monkeypatch.setattr(services, "request_refresh", locked)
+    comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
+    assert "the sweep will ask again" in caplog.text
+
+
 def test_the_sweep_finds_stale_studies_and_lost_messages(made, messages):
     assert services.sweep() == 1
     assert services.sweep() == 0, "asked for a moment ago"
