@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from celery import current_app
+from django.db import DatabaseError
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
