@@ -26,7 +26,7 @@ LINTERS = {
     "ruff check": ["ruff", "check", "."],
     "ruff format": ["ruff", "format", "--check", "."],
     "mypy": ["mypy"],
-    "import-linter": ["lint-imports"],
+    "import-linter": ["lint-imports", "--no-logo"],
     "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run", "-v1"],
 }
 NO_DATA = "no reference data"

@@ -9,6 +9,7 @@ class Command(BaseCommand):
     help = (
         "Make or update the tables and static files; load the demo study and an operator into an empty arena."
     )
+    requires_system_checks: list[str] = []  # serve, which comes next, makes them
 
     def handle(self, *args: Any, **options: Any) -> None:
         prepare(self.stdout.write)
