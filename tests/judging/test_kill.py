@@ -9,6 +9,8 @@ import pytest
 from tests.judging.processes import Arena, assert_exact
 from tests.judging.server import ChatServer, mixed
 
+pytestmark = pytest.mark.processes
+
 PAIRS = 500
 CONCURRENCY = 8
 
