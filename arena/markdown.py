@@ -24,7 +24,7 @@ LONGEST_MARKDOWN = 50_000
 """Characters above which a text is shown as it is: parsing hostile Markdown takes more than linear time."""
 
 LONGEST_HIGHLIGHT = 8_000
-"""Characters above which a code block is not coloured: the slowest lexers take quadratic time."""
+"""Characters of code that are coloured in one text, the rest stays plain: slow lexers take quadratic time."""
 
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "span", "blockquote", "ul", "ol", "li", "a"),
@@ -81,10 +81,14 @@ def _parser() -> MarkdownIt:
 
 
 def _adapt(state: Any) -> None:
-    """Move headings below those of the page; turn the alignment of table cells from styles into classes."""
+    """Fit the tokens to the page: lower headings, aligned cells by class, only so much coloured code."""
+    code = 0
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
+        elif token.type == "fence":
+            code += len(token.content)
+            token.info = token.info if code <= LONGEST_HIGHLIGHT else ""
         elif token.type in ("th_open", "td_open"):
             side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
             if side in ("center", "right"):
@@ -106,7 +110,7 @@ def _highlight(code: str, language: str, _attributes: str) -> str:
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
-    if not language or len(code) > LONGEST_HIGHLIGHT:
+    if not language:
         return ""
     try:
         lexer = get_lexer_by_name(language)

@@ -113,9 +113,11 @@ def test_deep_nesting_ends(text: str) -> None:
     assert render(text)
 
 
-def test_a_long_code_block_is_not_coloured() -> None:
-    block = "```python\n" + "x = 1\n" * 2000 + "```"
-    assert "<span" not in render(block)
+def test_only_so_much_code_is_coloured() -> None:
+    block = "```python\n" + "x = 1\n" * 1000 + "```\n"
+    assert '<span class="n">' in render(block)
+    assert render(block * 3).count('<span class="n">') == 1000
+    assert "<span" not in render("```python\n" + "x = 1\n" * 2000 + "```")
 
 
 @pytest.mark.django_db
