@@ -28,7 +28,7 @@ LONGEST_HIGHLIGHT = 8_000
 
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "span", "blockquote", "ul", "ol", "li", "a"),
-    *("table", "thead", "tbody", "tr", "th", "td", "h3", "h4", "h5", "h6"),
+    *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
 }
 _HEADING_SHIFT = 2  # the page's own headings are h1 and h2
 
@@ -41,7 +41,12 @@ def render(text: str) -> str:
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     if len(clean) > LONGEST_MARKDOWN:
         return f'<pre class="raw" tabindex="0">{escape(clean)}</pre>'
-    return _sanitise(str(_parser().render(clean)))
+    return _sanitise(str(_parser(breaks=True).render(clean, {"shift": _HEADING_SHIFT})))
+
+
+def render_document(text: str) -> str:
+    """The HTML of one of the project's own documents: headings as written, lines flowing into paragraphs."""
+    return _sanitise(str(_parser(breaks=False).render(text, {"shift": 0})))
 
 
 def _sanitise(html: str) -> str:
@@ -69,11 +74,11 @@ def _sanitise(html: str) -> str:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(*, breaks: bool) -> MarkdownIt:
+    """A parser; with ``breaks`` line breaks are kept, because models write plain text as often as Markdown."""
     from markdown_it import MarkdownIt
 
-    # Line breaks are kept: models write plain text as often as Markdown.
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _highlight})
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
     parser.core.ruler.push("arena", _adapt)
     parser.add_render_rule("image", _image_as_link)
@@ -85,7 +90,7 @@ def _adapt(state: Any) -> None:
     code = 0
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
+            token.tag = f"h{min(6, int(token.tag[1]) + state.env['shift'])}"
         elif token.type == "fence":
             code += len(token.content)
             token.info = token.info if code <= LONGEST_HIGHLIGHT else ""

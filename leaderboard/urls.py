@@ -6,6 +6,7 @@ from leaderboard import views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("methodology/", views.methodology, name="methodology"),
     path("studies/<slug:slug>/", views.study, name="study"),
     path("studies/<slug:slug>/status/", views.status, name="study-status"),
     path("studies/<slug:slug>/standings.json", views.standings_json, name="board-json"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import mark_safe
@@ -21,6 +22,15 @@ def home(request: HttpRequest) -> HttpResponse:
     """Public studies as cards; staff see the private ones too."""
     studies = Study.objects.all() if _is_staff(request) else Study.objects.public()
     return render(request, "leaderboard/home.html", {"cards": cards(studies)})
+
+
+@require_safe
+def methodology(request: HttpRequest) -> HttpResponse:
+    """How the numbers are made, from the document that the tests check."""
+    heading, _, text = (settings.BASE_DIR / "docs" / "methodology.md").read_text().partition("\n")
+    html = mark_safe(markdown.render_document(text))  # noqa: S308 - sanitised
+    title = heading.removeprefix("# ")
+    return render(request, "leaderboard/methodology.html", {"title": title, "text": html})
 
 
 @require_safe
