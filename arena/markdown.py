@@ -75,7 +75,7 @@ def _sanitise(html: str) -> str:
 
 @cache
 def _parser(*, breaks: bool) -> MarkdownIt:
-    """A parser; with ``breaks`` line breaks are kept, because models write plain text as often as Markdown."""
+    """A parser; ``breaks`` keeps line breaks, because models write plain text as often as Markdown."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "highlight": _highlight})
