@@ -37,6 +37,9 @@ class Raters:
         self._counts = report.counts["raters"]
         rows = Rater.objects.filter(study=study)
         self._raters: dict[Key, Rater] = {(rater.kind, rater.slug): rater for rater in rows}
+        # Judges are selected by their slug: an imported one of the same slug would mix with them.
+        judges = Rater.objects.filter(study=None, kind=Rater.Kind.JUDGE, assignments__study=study)
+        self._rating_here: set[Key] = set(judges.values_list("kind", "slug").distinct())
 
     def find(self, kind: str, name: str) -> int | None:
         """The id of the rater of this kind and name or slug."""
@@ -72,6 +75,10 @@ class Raters:
                 reason = f'"{group}" is no group: letters, digits, - and _ only, at most 80'
                 self._report.refuse(record.place, "groups", reason)
                 ok = False
+        if (record.kind, slug_of(record.slug)) in self._rating_here:
+            reason = f'a judge "{record.slug}" has rated in this study; import these under another name'
+            self._report.refuse(record.place, "rater", reason)
+            ok = False
         return ok
 
     def _made(self, record: RaterRecord) -> Rater:

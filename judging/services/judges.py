@@ -125,6 +125,11 @@ def check_usable(judge: Judge, study: Study) -> None:
         raise JudgeError(f"The judge {judge.name} is paused; resume its rater first.")
     if study.is_closed:
         raise JudgeError(f"The study {study.name} is closed; no more ratings are taken.")
+    if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=judge.slug).exists():
+        raise JudgeError(
+            f"{study.name} holds imported ratings of another judge {judge.slug}; make a "
+            "new judge with another slug, so that the two never mix on one board."
+        )
     if judge.prompt_hash and judge.prompt_hash != judge.current_prompt_hash():
         raise JudgeError(
             f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked; make "

@@ -167,6 +167,15 @@ class TestStoredRows:
         assert not Comparison.objects.filter(rater=own).exists()
         assert Rater.objects.get(study__slug="s").slug == "gpt-4"
 
+    def test_an_imported_judge_never_mixes_with_one_who_rated_here(self) -> None:
+        import_records("s", stock())
+        study = Study.objects.get()
+        pair = factories.make_pair(prompt=study.prompts.get())
+        factories.make_assignment(pair=pair, rater=factories.make_rater(kind="judge", slug="gpt-4"))
+        report = import_records("s", [vote(rater="gpt-4", rater_kind="judge")])
+        assert "has rated in this study" in reasons(report)[0]
+        assert not Comparison.objects.exists()
+
     def test_raters_with_groups(self) -> None:
         records = [RaterRecord("ann", "person", "Ann", True, ("experts",)), *stock(), vote()]
         import_records("s", records)

@@ -107,6 +107,16 @@ def test_a_judge_never_mixes_wordings(client: Client, messages: deque[Any]) -> N
     assert "wording" in reply.json()["detail"]
 
 
+@pytest.mark.django_db
+def test_a_judge_never_mixes_with_an_imported_one_of_its_slug(client: Client) -> None:
+    study, judge = make_small_study(), make_judge(slug="gpt-4")
+    make_rater(study=study, kind="judge", slug="gpt-4")
+    reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug})
+    assert reply.status_code == 409
+    assert "imported ratings of another judge gpt-4" in reply.json()["detail"]
+    assert not JudgeRun.objects.exists()
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge_command, "POLL_SECONDS", 0.01)
