@@ -191,6 +191,19 @@ def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
             found.setdefault((rank, selector), (label, []))[1].append(rater)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], item[1][0], item[0][1]))
     return tuple(
-        Choice(selector, label, frozenset(r.pk for r in members), any(r.simulated for r in members))
+        Choice(
+            selector,
+            _honest(label, members),
+            frozenset(r.pk for r in members),
+            any(r.simulated for r in members),
+        )
         for (_, selector), (label, members) in ordered
     )
+
+
+def _honest(label: str, members: list[Rater]) -> str:
+    """The name with a word on simulated raters among the members, unless it says so itself."""
+    simulated = sum(rater.simulated for rater in members)
+    if not simulated or "simulated" in label.lower():
+        return label
+    return f"{label} ({'simulated' if simulated == len(members) else 'some simulated'})"

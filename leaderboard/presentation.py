@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -15,20 +16,46 @@ _NONE: Final = "-"
 _DECIMALS_OF_ONE_PASS: Final = 9
 
 
-def standings_json(standings: "Standings") -> str:
+@dataclass(frozen=True)
+class About:
+    """Whose comparisons of which study standings rest on; an empty category means all of them."""
+
+    study: str
+    raters: str
+    label: str
+    category: str
+    simulated: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the JSON of standings begins with."""
+        return {
+            "study": self.study,
+            "raters": self.raters,
+            "category": self.category or None,
+            "simulated": self.simulated,
+        }
+
+    def line(self) -> str:
+        """The same in words."""
+        where = f"category {self.category}" if self.category else "all categories"
+        note = " Simulated votes: a program made them up." if self.simulated else ""
+        return printable(f"{self.study}: {self.label}, {where}.{note}")
+
+
+def standings_json(standings: "Standings", about: About | None = None) -> str:
     """Indented JSON, the same text for the same games and parameters on any machine.
 
     One pass or one fit, without a bootstrap, is given to nine decimals, to be compared with other programs.
     """
     once = standings.parameters["rounds"] is None
     values = standings.as_dict(decimals=_DECIMALS_OF_ONE_PASS) if once else standings.as_dict()
-    return json.dumps(values, indent=2, allow_nan=False)
+    return json.dumps((about.as_dict() if about else {}) | values, indent=2, allow_nan=False)
 
 
-def standings_table(standings: "Standings") -> str:
-    """A table for reading: one line on the method, the ranking by group, then the warnings."""
+def standings_table(standings: "Standings", about: About | None = None) -> str:
+    """A table for reading: what it is about, the method in a line, the ranking by group, the warnings."""
     groups = len(standings.components)
-    lines = [method_line(standings)]
+    lines = [*([about.line()] if about else []), method_line(standings)]
     for number in range(groups):
         rows = [row for row in standings.standings if row.component == number]
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")

@@ -22,7 +22,6 @@ class Option:
     query: str
     chosen: bool
     comparisons: int | None = None
-    simulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,6 @@ def switches(setting: Setting, counts: Mapping[str, Any]) -> tuple[Switch, ...]:
             setting.query(raters=choice["selector"]),
             choice["selector"] == setting.raters,
             choice["comparisons"],
-            choice["simulated"],
         )
         for choice in counts["raters"]
         if choice["same_as"] is None or choice["selector"] == setting.raters

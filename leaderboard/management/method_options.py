@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.core.management.base import CommandError
 
 if TYPE_CHECKING:
+    from leaderboard.presentation import About
     from leaderboard.stats.standings import Method, Standings
 
 
@@ -68,11 +69,12 @@ def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def rendered(standings: "Standings", options: dict[str, Any]) -> str:
+def rendered(standings: "Standings", options: dict[str, Any], about: "About | None" = None) -> str:
     """The standings in the format the options ask for."""
     from leaderboard.presentation import standings_json, standings_table
 
-    return standings_json(standings) if options["format"] == "json" else standings_table(standings)
+    render = standings_json if options["format"] == "json" else standings_table
+    return render(standings, about)
 
 
 def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N:

@@ -146,3 +146,24 @@ def test_the_number_of_queries_does_not_depend_on_the_data():
     for rating in range(1, 9):
         made.rate("alpha", "beta", rating)
     assert queries() == before <= 6
+
+
+@pytest.mark.parametrize(
+    ("name", "simulated", "label"),
+    [
+        ("Robot", True, "Robot (simulated)"),
+        ("Simulated robot", True, "Simulated robot"),
+        ("Robot", False, "Robot"),
+    ],
+)
+def test_simulated_judges_are_named_so(name, simulated, label):
+    made = HandMade("alpha", "beta")
+    made.rate("alpha", "beta", 1, rater=factories.make_rater(kind="judge", name=name, simulated=simulated))
+    assert [choice.label for choice in opinions(made.study).raters] == [label]
+
+
+def test_people_some_of_whom_are_simulated_are_named_so():
+    made = HandMade("alpha", "beta")
+    made.rate("alpha", "beta", 1)
+    made.rate("alpha", "beta", 1, rater=factories.make_rater(simulated=True))
+    assert [choice.label for choice in opinions(made.study).raters] == ["People (some simulated)"]

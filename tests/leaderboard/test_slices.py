@@ -161,7 +161,7 @@ def test_the_counts_of_the_header(made):
         },
         {
             "selector": "judge:strict",
-            "label": "STRICT",
+            "label": "STRICT (simulated)",
             "raters": 1,
             "comparisons": 1,
             "simulated": True,

@@ -82,7 +82,17 @@ def test_the_command_and_the_snapshot_agree(made, monkeypatch):
     stored = row.content
     for standing in stored["standings"]:
         del standing["kind"]
+    about = {name: live.pop(name) for name in ("study", "raters", "category", "simulated")}
+    assert about == {"study": "small", "raters": "people", "category": None, "simulated": False}
     assert {name: stored[name] for name in live} == live
+
+
+def test_simulated_votes_say_so(made):
+    made.rate("alpha", "beta", 1, rater=made.judge("robot", simulated=True))
+    arguments = ("standings", "small", "--raters", "judge:robot", "--rounds", "10")
+    assert "ROBOT (simulated), all categories. Simulated votes" in run(*arguments)
+    assert json.loads(run(*arguments, "--format", "json"))["simulated"] is True
+    assert "simulated" not in run("standings", "small", "--rounds", "10").lower()
 
 
 def test_the_table_names_the_contestants_best_first(made):

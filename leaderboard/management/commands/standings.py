@@ -11,6 +11,7 @@ from leaderboard.management.study_option import study_named
 if TYPE_CHECKING:
     from arena.models import Study
     from leaderboard.games import Opinions
+    from leaderboard.presentation import About
 
 
 class Command(BaseCommand):
@@ -32,21 +33,22 @@ class Command(BaseCommand):
 
         method = method_from(options)
         study = study_named(options["study"])
-        chosen = _chosen(study, options["raters"], options["category"])
+        chosen, about = _chosen(study, options["raters"], options["category"])
         players = chosen.present()
         try:
             standings = rank_games(players.games(ties=method.ties), players.names, method)
         except StatsError as error:
-            about = f" in {options['category']}" if options["category"] else ""
-            raise CommandError(f"{study.slug}, {options['raters']}{about}: {error}.") from error
-        self.stdout.write(rendered(standings, options))
+            where = f" in {options['category']}" if options["category"] else ""
+            raise CommandError(f"{study.slug}, {options['raters']}{where}: {error}.") from error
+        self.stdout.write(rendered(standings, options, about))
 
 
-def _chosen(study: "Study", raters: str, category: str) -> "Opinions":
-    """The comparisons asked for; raise CommandError naming what does not exist."""
+def _chosen(study: "Study", raters: str, category: str) -> "tuple[Opinions, About]":
+    """The comparisons asked for, and what they are; raise CommandError naming what does not exist."""
     from arena.models import Rater
     from arena.querysets import SelectorError
     from leaderboard.games import opinions
+    from leaderboard.presentation import About
 
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
@@ -57,4 +59,6 @@ def _chosen(study: "Study", raters: str, category: str) -> "Opinions":
         named = ", ".join(name for name in read.categories if name)
         hint = f"there are: {named}" if named else "this study has none"
         raise CommandError(f'There is no category "{category}" in "{study.slug}"; {hint}.')
-    return read.by(ids).about(category)
+    choice = next((choice for choice in read.raters if choice.selector == raters), None)
+    label, simulated = (choice.label, choice.simulated) if choice else (raters, False)
+    return read.by(ids).about(category), About(study.slug, raters, label, category, simulated)
