@@ -28,6 +28,7 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.parsers import ReplyText
 from judging.protocols import PROTOCOLS
 from judging.rendering import Material
+from judging.services.judges import JudgeError, check_key_variable
 from judging.services.submitting import LEASE, submit, submit_again
 
 logger = logging.getLogger(__name__)
@@ -160,6 +161,10 @@ def _client(work: _Work) -> Client:
     judge = work.judge
     if judge.is_simulated:
         return _simulated(work)
+    try:
+        check_key_variable(judge.api_key_env)
+    except JudgeError as error:
+        raise NoReplyError("configuration", str(error), retryable=False) from error
     key = os.environ.get(judge.api_key_env, "") if judge.api_key_env else "none"
     if not key:
         raise NoReplyError(

@@ -13,6 +13,9 @@ from judging.llm.simulated import Simulation
 from judging.models import Judge, JudgeCall
 from judging.protocols import PROTOCOLS
 
+NOT_FOR_JUDGES = frozenset({"SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL", "PGPASSWORD"})
+"""Variables that hold the arena's own secrets; a judge's endpoint must never be sent one of them."""
+
 
 class JudgeError(Exception):
     """A judge cannot be configured or used like this; the message is a sentence for the operator."""
@@ -93,6 +96,7 @@ def _check(config: JudgeConfig) -> None:
     reserved = {"model", "messages", "stream", "n", "max_tokens", "temperature"} & set(config.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
+    check_key_variable(config.api_key_env)
     if not 0 < config.timeout <= 3600:
         raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
     if config.provider == Judge.Provider.SIMULATED:
@@ -102,6 +106,14 @@ def _check(config: JudgeConfig) -> None:
             raise JudgeError(f"Simulation: {error}.") from error
     else:
         _check_url(config.base_url)
+
+
+def check_key_variable(name: str) -> None:
+    """Raise JudgeError for a variable with a secret of the arena: its value would go to the endpoint."""
+    if name.upper() in NOT_FOR_JUDGES:
+        raise JudgeError(
+            f"The variable {name} holds a secret of the arena itself; it cannot be a judge's key."
+        )
 
 
 def _check_url(url: str) -> None:
@@ -137,7 +149,13 @@ def check_usable(judge: Judge, study: Study) -> None:
         )
     if judge.is_simulated:
         _check_simulation(judge, study)
-    elif judge.api_key_env and not os.environ.get(judge.api_key_env):
+    else:
+        _check_key(judge)
+
+
+def _check_key(judge: Judge) -> None:
+    check_key_variable(judge.api_key_env)
+    if judge.api_key_env and not os.environ.get(judge.api_key_env):
         raise JudgeError(
             f"The environment variable {judge.api_key_env}, which holds the key of {judge.name}, is not set "
             "where the arena runs."

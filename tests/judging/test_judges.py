@@ -11,7 +11,7 @@ from arena.models import Comparison, Rater
 from judging import services
 from judging.llm.client import NoReplyError, Request, storable
 from judging.llm.simulated import SimulatedClient, Simulation
-from judging.models import Judge
+from judging.models import Judge, JudgeCall
 from judging.services import JudgeConfig, JudgeError
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import ChatServer
@@ -41,6 +41,8 @@ def test_a_judge_is_a_rater_of_its_own_kind() -> None:
         ({"base_url": "http://u:p@x/v1"}, "Leave user name and password out"),
         ({"options": {"messages": []}}, "must not set messages"),
         ({"timeout": -1}, "timeout"),
+        ({"api_key_env": "SECRET_KEY"}, "SECRET_KEY holds a secret of the arena itself"),
+        ({"api_key_env": "Database_Url"}, "Database_Url holds a secret of the arena itself"),
         ({"slug": "Not A Slug"}, "slug"),
         ({"provider": "simulated", "simulation": {"strengths": {"a": "x"}}}, "a must be a number"),
     ],
@@ -111,3 +113,21 @@ def test_a_simulated_judge_without_a_strength_gives_no_reply() -> None:
 )
 def test_replies_are_made_storable(text: str, stored: str) -> None:
     assert storable(text) == stored
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL"])
+def test_no_secret_of_the_arena_is_sent_to_an_endpoint(
+    arena: Any, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "the-arena-s-own")
+    judge = make_judge(base_url=model.url)
+    run = services.start_run(make_small_study(prompts=1, contestants=2), judge)
+    Judge.objects.update(api_key_env=name)  # as no door allows
+    drain()
+    assert model.requests == []
+    call = JudgeCall.objects.get(run=run)
+    assert (call.state, call.given_up) == ("failed", True)
+    assert name in call.error
+    assert "the-arena-s-own" not in call.error
+    with pytest.raises(JudgeError, match="a secret of the arena"):
+        services.start_run(make_small_study(prompts=1, contestants=2), Judge.objects.get())
