@@ -1,0 +1,79 @@
+"""Speed of the rating page, and how it grows with the comparisons of a study; run by ``make bench``.
+
+The limit is the guidelines page: same session, same permission checks, same frame, but no pair to choose.
+"""
+
+from itertools import combinations, cycle, islice
+from statistics import median
+from time import perf_counter
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from arena.models import Assignment, Comparison, Membership, Pair, Study
+from tests import factories
+
+CONTESTANTS = 8
+PAIRS_OF_A_PROMPT = CONTESTANTS * (CONTESTANTS - 1) // 2
+RATINGS_OF_A_PAIR = 2
+SHOWN = 30
+
+
+def rated_study(comparisons: int) -> Study:
+    """A study in which every pair has two ratings by others and wants three."""
+    prompts = comparisons // (PAIRS_OF_A_PROMPT * RATINGS_OF_A_PAIR)
+    study = factories.make_small_study(prompts, CONTESTANTS, ratings_per_pair_people=3)
+    raters = cycle([factories.make_rater() for _ in range(20)])
+    for prompt in study.prompts.all():
+        ids = prompt.completions.order_by("pk").values_list("pk", flat=True)
+        Pair.objects.bulk_create(
+            Pair(prompt=prompt, first_id=first, second_id=second) for first, second in combinations(ids, 2)
+        )
+    Comparison.objects.bulk_create(
+        (
+            Comparison(
+                study=study, pair=pair, rater=rater, swapped=False, points=8, rating=3, status="scored"
+            )
+            for pair in Pair.objects.filter(prompt__study=study)
+            for rater in islice(raters, RATINGS_OF_A_PAIR)
+        ),
+        batch_size=2000,
+    )
+    Pair.objects.recount(study)
+    return study
+
+
+def timed(times: list[float], response: HttpResponse, start: float) -> None:
+    times.append(perf_counter() - start)
+    assert response.status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("comparisons", [1_000, 10_000, 50_000])
+def test_rating_page(comparisons: int, client: Client) -> None:
+    study = rated_study(comparisons)
+    rater = factories.make_member(study)
+    Membership.objects.update(guidelines_read_at=study.created_at)
+    assert rater.user
+    client.force_login(rater.user)
+    page, limit = f"/rate/{study.slug}/", f"/rate/{study.slug}/guidelines/"
+    shown: list[float] = []
+    answered: list[float] = []
+    plain: list[float] = []
+    for _ in range(SHOWN):
+        start = perf_counter()
+        timed(plain, client.get(limit), start)
+        start = perf_counter()
+        timed(shown, client.get(page), start)
+        public_id = Assignment.objects.live().get(rater=rater).public_id
+        start = perf_counter()
+        answer = {"assignment": public_id, "rating": "3", "seconds": "5"}
+        timed(answered, client.post(page, answer, headers={"HX-Request": "true"}), start)
+    assert Comparison.objects.filter(rater=rater).count() == SHOWN
+    base = median(plain)
+    print(
+        f"\n{Comparison.objects.count():,} comparisons: show a pair {1000 * median(shown):.0f} ms "
+        f"({median(shown) / base:.1f} x the guidelines page), submit and show the next "
+        f"{1000 * median(answered):.0f} ms ({median(answered) / base:.1f} x)"
+    )
