@@ -52,10 +52,10 @@ class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
         return self.filter(state__in=["queued", "running"])
 
     def for_list(self) -> JudgeRunQuerySet:
-        """With what the list of runs shows beside each."""
-        return self.select_related("study", "judge__rater").annotate(
-            assigned=Count("run_assignments", distinct=True)
-        )
+        """With what the list of runs shows beside each, newest first."""
+        # Django drops a model's own ordering from a query that groups.
+        listed = self.select_related("study", "judge__rater").order_by("-pk")
+        return listed.annotate(assigned=Count("run_assignments", distinct=True))
 
 
 class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):

@@ -68,7 +68,9 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 @staff_only
 def start_run(request: HttpRequest) -> HttpResponse:
     """Choose study and judge, see how many pairs will be asked, start."""
-    form = RunForm(request.POST or None, initial=request.GET.dict())
+    judges = list(Judge.objects.filter(active=True).values_list("pk", flat=True)[:2])
+    only = {"judge": judges[0]} if len(judges) == 1 else {}
+    form = RunForm(request.POST or None, initial=only | request.GET.dict())
     if request.method == "POST" and form.is_valid():
         try:
             run = services.start_run(**form.cleaned_data, created_by=request.user)

@@ -170,3 +170,17 @@ def test_a_closed_study_cannot_be_chosen(staff: Client) -> None:
     study = make_small_study()
     Study.objects.update(closed_at=study.created_at)
     assert study.slug not in staff.get("/judging/runs/new/").content.decode()
+
+
+def test_the_list_of_runs_shows_the_newest_first(staff: Client, run: JudgeRun) -> None:
+    services.cancel_run(run)
+    newer = services.start_run(run.study, run.judge)
+    page = staff.get("/judging/").content.decode()
+    assert page.index(f">Run {newer.pk}<") < page.index(f">Run {run.pk}<")
+
+
+def test_the_only_judge_is_chosen(staff: Client) -> None:
+    judge = make_judge()
+    assert f'value="{judge.pk}" selected' in staff.get("/judging/runs/new/").content.decode()
+    make_judge(slug="second")
+    assert f'value="{judge.pk}" selected' not in staff.get("/judging/runs/new/").content.decode()
