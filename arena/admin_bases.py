@@ -5,11 +5,15 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import JSONField, Model, QuerySet
 from django.http import HttpRequest
 
+from arena.json_input import JSONInput
 from arena.models import Study
 from arena.signals import study_changed
+
+JSON_FIELDS: Any = {JSONField: {"form_class": JSONInput}}
+"""``formfield_overrides`` of every page on which JSON is typed."""
 
 
 def announce(studies: Iterable[Study]) -> None:
@@ -35,6 +39,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 class AnnouncingAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Rows on which a study's figures rest: every change is announced."""
+
+    formfield_overrides = JSON_FIELDS
 
     def studies_of(self, rows: QuerySet[Any]) -> QuerySet[Study]:
         """The studies whose figures rest on these rows."""

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.text import Truncator
 
-from arena.admin_bases import AnnouncingAdmin, ReadOnlyAdmin, announce
+from arena.admin_bases import JSON_FIELDS, AnnouncingAdmin, ReadOnlyAdmin, announce
 from arena.admin_forms import PromptForm, ReferenceForm
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 
@@ -16,6 +16,7 @@ from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 class ReferenceInline(admin.StackedInline):  # type: ignore[type-arg]
     model = Reference
     form = ReferenceForm
+    formfield_overrides = JSON_FIELDS
     extra = 0
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.db import transaction
 
+from arena.json_input import JSONInput
 from arena.models import Rater, Study
 from judging.models import Judge
 from judging.protocols import PROTOCOLS
@@ -49,6 +50,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Judge
         fields = CONFIG_FIELDS
+        field_classes = {"options": JSONInput, "simulation": JSONInput}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -106,7 +108,7 @@ class RunForm(forms.Form):
     study = forms.ModelChoiceField(Study.objects.filter(closed_at=None), to_field_name="slug")
     judge = forms.ModelChoiceField(Judge.objects.filter(active=True).select_related("rater"))
     limit = forms.IntegerField(
-        label="At most so many pairs",
+        label="At most this many pairs",
         min_value=1,
         max_value=2**31 - 1,
         required=False,

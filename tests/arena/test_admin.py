@@ -120,6 +120,26 @@ def test_turns_are_a_list_of_texts(admin_client: Client, turns: str) -> None:
     assert Prompt.objects.get().turns == ["One", "Two"]
 
 
+UNSTORABLE = ["NaN", "1e999", '"\\u0000"', '"\\ud83d"', "9" * 5_000, "[" * 100_000]
+
+
+@pytest.mark.parametrize("value", UNSTORABLE, ids=lambda value: value[:10])
+def test_json_that_no_database_stores_is_refused(admin_client: Client, value: str) -> None:
+    study = factories.make_study()
+    contestant = {"study": study.pk, "name": "A", "slug": "a", "kind": "model", "extra": "{}"}
+    prompt = {"study": study.pk, "external_id": "p", "turns": f"[{value}]", "extra": "{}"}
+    inline = {"references-TOTAL_FORMS": "0", "references-INITIAL_FORMS": "0"}
+    for path, form in (
+        ("contestant", {**contestant, "generation": f'{{"top_p": {value}}}'}),
+        ("prompt", {**prompt, **inline}),
+    ):
+        page = admin_client.post(f"/admin/arena/{path}/add/", form)
+        assert page.status_code == 200
+        assert re.search("cannot be stored|valid JSON", page.content.decode())
+    assert not Contestant.objects.exists()
+    assert not Prompt.objects.exists()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_edits_are_announced_after_the_commit(admin_client: Client) -> None:
     study = factories.make_study()
