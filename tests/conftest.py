@@ -84,6 +84,10 @@ def reference_data() -> Path:
     return folder
 
 
+_UNWANTED = ("gpu", "quic", "background-networking", "component-update", "sync")
+CHROMIUM_ARGUMENTS = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in _UNWANTED)]
+
+
 def find_chromium() -> str | None:
     """The browser named by CHROMIUM, or the first one on PATH."""
     named = os.environ.get("CHROMIUM")
@@ -100,10 +104,8 @@ def browser() -> Iterator[Any]:
 
     # Playwright runs an event loop in this thread, which Django would take for asynchronous code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    quiet = ("gpu", "quic", "background-networking", "component-update", "sync")
-    arguments = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in quiet)]
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=arguments)
+        chromium = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
         yield chromium
         chromium.close()
 

@@ -1,0 +1,64 @@
+"""Take the pictures in docs/screenshots from a running arena that has the demo study.
+
+.venv/bin/python -m tests.browser.take_screenshots http://127.0.0.1:8000 operator PASSWORD
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from tests.conftest import CHROMIUM_ARGUMENTS, find_chromium
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
+DESK = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+def main() -> None:
+    """Take every picture, replacing the old ones."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("address")
+    parser.add_argument("username")
+    parser.add_argument("password")
+    given = parser.parse_args()
+    FOLDER.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
+        for name, size, scheme in (("desk", DESK, "light"), ("phone", PHONE, "dark")):
+            context = chromium.new_context(viewport=size, color_scheme=scheme)
+            page = context.new_page()
+            page.goto(f"{given.address}/account/sign-in/")
+            page.fill("input[name=username]", given.username)
+            page.fill("input[name=password]", given.password)
+            page.press("input[name=password]", "Enter")
+            page.wait_for_load_state("networkidle")
+            take_all(page, given.address, name)
+        chromium.close()
+
+
+def take_all(page: Any, address: str, suffix: str) -> None:
+    """The board, its figures and the rating page at one size; joins the demo study on the way."""
+    page.goto(f"{address}/studies/demo/")
+    take(page, f"board-{suffix}")
+    page.locator("#figure-win-rates").scroll_into_view_if_needed()
+    take(page, f"figures-{suffix}")
+    page.goto(f"{address}/rate/demo/")
+    while page.locator("#task").count() == 0:  # sign-up, then guidelines: their one button leads on
+        page.locator("main form button").last.click()
+        page.wait_for_load_state("networkidle")
+    page.locator("input[name=rating]").first.wait_for(state="attached")
+    take(page, f"rating-{suffix}")
+    page.goto(f"{address}/judging/")
+    take(page, f"judging-{suffix}")
+
+
+def take(page: Any, name: str) -> None:
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1500)  # Plotly draws after the network is quiet
+    page.screenshot(path=FOLDER / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()
