@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.utils.html import strip_tags
-from django.utils.text import Truncator
 
 from arena.markdown import render
 from arena.models import Study
@@ -13,7 +12,7 @@ from arena.querysets import StudyQuerySet
 from leaderboard.models import Snapshot
 
 SUMMARY: Final = 180
-"""Characters of a description shown on a card."""
+"""Most characters of a description shown on a card; whole words where there are any."""
 
 
 def comparisons(snapshot: Snapshot | None, kind: str) -> int:
@@ -42,7 +41,11 @@ class Card:
     @property
     def summary(self) -> str:
         """The beginning of the study's description as plain text."""
-        return Truncator(html.unescape(strip_tags(render(self.study.description)))).chars(SUMMARY)
+        text = " ".join(html.unescape(strip_tags(render(self.study.description))).split())
+        if len(text) <= SUMMARY:
+            return text
+        words = text[:SUMMARY].rpartition(" ")[0]  # not every script puts spaces between words
+        return (words if len(words) > SUMMARY // 2 else text[:SUMMARY]) + " …"
 
     @property
     def people(self) -> int:

@@ -162,6 +162,37 @@ def test_staff_see_a_private_study_with_a_badge(staff, made):
     assert "Private: shown to staff only" in text(staff.get("/studies/small/"))
 
 
+def test_from_a_study_one_gets_to_rating_and_staff_to_everything_else(client, made):
+    assert "/studies/small/sign-up/" not in text(client.get("/studies/small/"))
+    made.study.sign_up_open = True
+    made.study.save()
+    page = text(client.get("/studies/small/"))
+    assert "/studies/small/sign-up/" in page
+    assert "/admin/" not in page
+    client.force_login(factories.make_user(is_staff=True))
+    page = text(client.get("/studies/small/"))
+    ways = [f"/admin/arena/study/{made.study.pk}/change/", f"?study={made.study.pk}", "?study=small"]
+    assert [way for way in ways if way not in page] == []
+    made.study.closed_at = timezone.now()
+    made.study.save()
+    page = text(client.get("/studies/small/"))
+    assert [way for way in ["/sign-up/", *ways] if way in page] == ways[:1]
+
+
+@pytest.mark.parametrize(
+    ("description", "summary"),
+    [
+        ("a " + "word " * 50, "a " + "word " * 35 + "…"),
+        ("字" * 300, "字" * 180 + " …"),
+        ("# Short\n\nand *sweet*", "Short and sweet"),
+    ],
+)
+def test_a_card_shows_the_beginning_of_the_description_in_whole_words(description, summary, client, made):
+    made.study.description = description
+    made.study.save()
+    assert f'<p class="small">{summary}</p>' in text(client.get("/"))
+
+
 def test_a_study_without_snapshot_waits_and_reloads_itself(client):
     study = HandMade("alpha").study
     page = text(client.get(f"/studies/{study.slug}/"))
