@@ -8,8 +8,8 @@ from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from arena.answers import Answer
 from arena.models import Assignment, Comparison, Study
-from arena.services import Answer
 
 LONGEST_COMMENT = 5000
 """Characters of a comment."""

@@ -10,6 +10,7 @@ from arena import services
 from arena.annotation import task
 from arena.annotation.access import MemberRequest, RaterRequest, member, signed_in
 from arena.annotation.forms import RatingForm
+from arena.answers import AlreadyAnsweredError, NotAllowedError, RatingError
 from arena.models import Assignment, Membership, Rater, Study
 from arena.progress import Progress, progress
 from arena.rendering_cache import rendered
@@ -76,10 +77,10 @@ def _submit(request: MemberRequest) -> HttpResponse:
     assignment = Assignment.objects.filter(rater=request.rater, public_id=public_id).first()
     try:
         services.record_comparison(request.rater, public_id, form.answer(assignment))
-    except services.AlreadyAnsweredError as error:
+    except AlreadyAnsweredError as error:
         context = {"study": request.study, "earlier": error.comparison, "public_id": public_id}
         return _page(request, "_answered", context, REFUSED)
-    except services.RatingError as error:
+    except RatingError as error:
         messages.error(request, str(error))
         return _show(request, form, status=REFUSED)
     return _next(request)
@@ -91,7 +92,7 @@ def skip(request: MemberRequest) -> HttpResponse:
     """Put the pair aside, or keep the answer that was reopened."""
     try:
         services.skip(request.rater, request.POST.get("assignment", ""))
-    except services.RatingError as error:
+    except RatingError as error:
         messages.error(request, str(error))
     return _next(request)
 
@@ -114,7 +115,7 @@ def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 
     """The assignment this person holds, leased now if there was none, or why there is none."""
     try:
         claimed = services.claim(request.study, request.rater)
-    except services.NotAllowedError as error:
+    except NotAllowedError as error:
         return _page(request, "_refused", {"study": request.study, "why": str(error)}, REFUSED)
     done = progress(request.rater, [request.study])[request.study.pk]
     if claimed is None:

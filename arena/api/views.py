@@ -5,6 +5,7 @@ from django.utils import timezone
 from ninja import Router, Status
 
 from arena import services
+from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from arena.api.auth import rater_of
 from arena.api.schemas import ERRORS, ComparisonIn, ComparisonOut, ConflictOut, ErrorOut
 from arena.models import Comparison
@@ -20,7 +21,7 @@ router = Router(tags=["comparisons"])
 def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[object]:
     """Answer an assignment. The same answer again is 200 and stores nothing new; a different one is 409."""
     rater = rater_of(request)
-    answer = services.Answer(
+    answer = Answer(
         points=given.points,
         rating=given.rating,
         reason=given.reason or "",
@@ -34,12 +35,12 @@ def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[objec
     asked = timezone.now()
     try:
         comparison = services.record_comparison(rater, given.assignment, answer)
-    except services.AlreadyAnsweredError as error:
+    except AlreadyAnsweredError as error:
         shown = _shown(given.assignment, error.comparison)
         return Status(409, ConflictOut(detail=str(error), field="rating", comparison=shown))
-    except services.InvalidAnswerError as error:
+    except InvalidAnswerError as error:
         return Status(422, ErrorOut(detail=str(error), field=error.field))
-    except services.NotAllowedError as error:
+    except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="assignment"))
     return Status(201 if comparison.created_at >= asked else 200, _shown(given.assignment, comparison))
 

@@ -12,9 +12,9 @@ from django.db import connection
 from django.utils import timezone
 
 from arena import joining, services
+from arena.answers import AlreadyAnsweredError, Answer, NotAllowedError
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
 from arena.rendering_cache import rendered
-from arena.services import AlreadyAnsweredError, Answer
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -151,5 +151,5 @@ def test_closing_a_study_stops_claims() -> None:
         return Study.objects.filter(pk=study.pk).update(closed_at=timezone.now())
 
     at_once(close, lambda: services.claim(study, rater))
-    with pytest.raises(services.NotAllowedError):
+    with pytest.raises(NotAllowedError):
         services.claim(study, rater)

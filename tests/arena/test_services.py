@@ -9,8 +9,8 @@ import time_machine
 from django.utils import timezone
 
 from arena import services
+from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from arena.models import Assignment, Comparison, Completion, Pair, Prompt, Rater, Study
-from arena.services import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from arena.signals import comparison_recorded
 from tests import factories as make
 
@@ -230,8 +230,8 @@ def test_two_scores_and_criteria_are_stored() -> None:
         (Answer(points=8, reason="tired"), "reason", "must be one of"),
         (Answer(points=8, rating=9), "rating", "between 1 and 8"),
         (Answer(points=8, rating=0), "rating", "between 1 and 8"),
-        (Answer(points=8, rating=1, seconds=-1), "seconds", "negative"),
-        (Answer(points=8, rating=1, seconds=float("nan")), "seconds", "negative"),
+        (Answer(points=8, rating=1, seconds=-1), "seconds", "between 0 and 10,000,000"),
+        (Answer(points=8, rating=1, seconds=float("nan")), "seconds", "between 0 and 10,000,000"),
         (Answer(points=8, rating=1, criteria={"truth": 9}), "criteria.truth", "between 1 and 8"),
         (Answer(points=8, rating=1, criteria={"other": 1}), "criteria.other", "no criterion other"),
         (Answer(points=5, rating=1), "points", "rates on 8 points, not 5"),
