@@ -115,6 +115,7 @@ function isTyping(target) {
 const KEYS = {
   s: () => press("button[name=skip]"),
   u: () => press("button[name=undo]"),
+  c: () => document.getElementById("rationale")?.focus(),
   g: () => openDialog("guidelines"),
   "?": () => openDialog("help"),
 };
@@ -132,7 +133,20 @@ function submit(event) {
   }
 }
 
+/* Out of a comment without the mouse: Ctrl+Enter submits, Escape goes back to the answers. */
+function leaveComment(event) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
+    submit(event);
+  } else if (event.key === "Escape" && !event.isComposing) {
+    (chosen(activeRow()) || task().querySelector("h2")).focus({ preventScroll: true });
+  }
+}
+
 document.addEventListener("keydown", (event) => {
+  if (event.target.id === "rationale") {
+    leaveComment(event);
+    return;
+  }
   const undo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   const elsewhere = event.repeat || event.isComposing || document.querySelector("dialog[open]");

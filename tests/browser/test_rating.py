@@ -76,6 +76,23 @@ def test_keys_are_letters_while_a_comment_is_typed(visitor: Visitor) -> None:
     assert Comparison.objects.get().rationale == "su?g 5"
 
 
+def test_a_comment_is_begun_left_and_sent_by_keyboard(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.page.keyboard.press("c")
+    assert visitor.page.evaluate("document.activeElement.id") != "rationale"
+    visitor.page.keyboard.press("3")
+    visitor.page.keyboard.press("c")
+    visitor.page.keyboard.type("short")
+    visitor.page.keyboard.press("Escape")
+    visitor.page.keyboard.press("4")
+    assert (chosen(visitor), visitor.page.input_value("#rationale")) == ("4", "short")
+    visitor.page.keyboard.press("c")
+    visitor.press_for_next("Control+Enter")
+    comparison = Comparison.objects.get()
+    assert (comparison.rating, comparison.rationale) == (4, "short")
+    assert visitor.complaints == []
+
+
 def test_the_comment_appears_after_the_choice(visitor: Visitor) -> None:
     visitor.rate()
     assert not visitor.page.is_visible("#rationale")
