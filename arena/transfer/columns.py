@@ -1,5 +1,6 @@
 """Records against table columns: lengths and differences."""
 
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -9,6 +10,9 @@ from django.db import models
 
 from arena.formats.records import Place
 from arena.transfer.report import ImportReport
+
+_DISTURBING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of whatever is written after them."""
 
 
 class Places:
@@ -43,7 +47,7 @@ def fits(
     record: object,
     names: Iterable[str | tuple[str, str]],
 ) -> bool:
-    """Whether the record's texts fit their columns; what is too long is reported.
+    """Whether the record's short texts fit their columns; what is too long, or no text to show, is reported.
 
     ``names`` are attributes of the record, each with the column's name beside it where that differs.
     """
@@ -54,6 +58,9 @@ def fits(
         value = getattr(record, name)
         if limit and value and len(value) > limit:
             report.refuse(place, name, f"{len(value)} characters long; at most {limit} fit")
+            ok = False
+        if limit and value and (found := _DISTURBING.search(value)):
+            report.refuse(place, name, f"holds the invisible character U+{ord(found[0]):04X}")
             ok = False
     return ok
 
