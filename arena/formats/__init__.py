@@ -139,7 +139,8 @@ def _recognised(file: InputFile, formats: list[Format]) -> Source | list[Problem
         if kind is not None:
             return Source(file, entry, kind)
     fields = ", ".join(sorted(head.fields)) or "none"
-    wanted = " | ".join(dict.fromkeys(entry.needs for entry in formats))
+    # Our own fields are tried last and told first: most files without a match are meant to have them.
+    wanted = " | ".join(dict.fromkeys(entry.needs for entry in reversed(formats)))
     return [file.problem(1, f"cannot tell what the file holds. Its fields: {fields}. Needed: {wanted}")]
 
 

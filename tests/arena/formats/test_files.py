@@ -135,7 +135,7 @@ def test_a_folder_leaves_other_files_alone_but_not_data(tmp_path: Path) -> None:
     write_lines(tmp_path, "more.jsonl", {"question": "?"})
     ((line, _, reason),) = problems(tmp_path)
     assert line == 1
-    assert reason.startswith("cannot tell what the file holds. Its fields: question.")
+    assert reason.startswith("cannot tell what the file holds. Its fields: question. Needed: prompts: id")
 
 
 def test_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
