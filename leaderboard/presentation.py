@@ -73,7 +73,7 @@ def method_line(standings: "Standings") -> str:
     return (
         f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; ties {ties}. "
         f"{_resampling(standings.method, used)} "
-        f"{standings.games} games, {standings.left_out} left out. Methodology {used['methodology']}."
+        f"{_counted(standings.games, 'games')}, {standings.left_out} left out. Methodology {used['methodology']}."
     )
 
 
@@ -85,12 +85,16 @@ def printable(text: str) -> str:
 def _resampling(method: str, used: Any) -> str:
     if used["rounds"] is None:
         return "One pass in the order of the games, no intervals." if method == "elo" else "No intervals."
-    unit = "games" if used["clusters"] is None else f"{used['clusters']} {used['resample']}"
+    unit = "games" if used["clusters"] is None else _counted(used["clusters"], used["resample"])
     rating = "Median and" if method == "elo" else "Maximum likelihood and"
     return (
         f"{rating} central {used['interval']:g} % interval of {used['rounds']} rounds resampling {unit}, "
         f"seed {used['seed']}."
     )
+
+
+def _counted(number: int, plural: str) -> str:
+    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def _cells(row: "Standing") -> tuple[str, ...]:

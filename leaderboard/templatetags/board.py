@@ -9,11 +9,11 @@ register = template.Library()
 
 @register.filter
 def cell(value: Cell) -> str:
-    """A table cell: a dash for nothing, three decimals below 10, one above, whole numbers as they are."""
+    """A table cell: a dash for nothing, three decimals below 10, one below 100, else none."""
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+        return f"{value:.{3 if abs(value) < 10 else 1 if abs(value) < 100 else 0}f}"
     return str(value)
 
 

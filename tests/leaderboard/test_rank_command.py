@@ -129,6 +129,12 @@ class TestTable:
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
         assert "Warning: Elo with K=32 needs about 65 games" in text
 
+    def test_one_game_is_not_called_games(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner,prompt\na,b,left,p\n")
+        first_line = rank(path, "--rounds", 5).splitlines()[0]
+        assert "resampling 1 prompt, seed 0. 1 game, 0 left out" in first_line
+
     def test_columns_line_up(self, tmp_path):
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner\n文字,a-long-name,left\na-long-name,文字,left\n")
