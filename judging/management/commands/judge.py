@@ -48,7 +48,10 @@ class Command(BaseCommand):
         try:
             reply = ArenaClient(operator_token()).post("/judge-runs/", wanted)
         except ArenaUnreachableError as error:
-            raise CommandError(f"{error}; start it with make run, or set ARENA_URL.") from error
+            raise CommandError(
+                f"{error}; start it with make run, or name another place: "
+                "PORT=8001 or ARENA_URL=http://host:port before the command."
+            ) from error
         return _body(reply, 201)
 
     def _watch(self, run: dict[str, Any]) -> dict[str, Any]:
