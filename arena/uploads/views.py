@@ -18,6 +18,15 @@ from arena.uploads.tables import previews
 SHOWN_ERRORS: Final = 100
 
 
+def _report(study: Study, staged: staging.Staged, *, apply: bool) -> ImportReport | None:
+    """What the import did or would do; None where another request took the files away meanwhile."""
+    try:
+        report = import_files(study.slug, staged.files(), format_name=staged.format_name, dry_run=not apply)
+    except FileNotFoundError:
+        return None
+    return report if report.applied or staged.folder.exists() else None
+
+
 class ImportPages:
     """The two pages behind a study's "Import data" button, for those who may change the study."""
 
@@ -38,14 +47,18 @@ class ImportPages:
         """Show what an import would do; apply or cancel it."""
         study = self._study(request, pk)
         staged = staging.find(token, study.pk, request.user.pk or 0)
-        if staged is None:
+        if staged is None and request.method != "POST":
             raise Http404("These files were imported or thrown away already.")
-        if request.method == "POST" and "cancel" in request.POST:
+        if staged and request.method == "POST" and "cancel" in request.POST:
             staged.discard()
             messages.info(request, "Nothing was imported; the uploaded files are thrown away.")
             return redirect("admin:arena_study_import", study.pk)
         apply = request.method == "POST" and "apply" in request.POST
-        report = import_files(study.slug, staged.files(), format_name=staged.format_name, dry_run=not apply)
+        report = _report(study, staged, apply=apply) if staged else None
+        if staged is None or report is None:
+            # A second click while the first one was at work: that one has told what became of the files.
+            messages.info(request, "These files were imported or thrown away already.")
+            return redirect("admin:arena_study_change", study.pk)
         if report.applied:
             staged.discard()
             self._log(request, study, report)

@@ -1,6 +1,7 @@
 """The operator's pages: every list opens, history stays, links and imports work."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from django.urls import reverse
 
 from arena.models import Comparison, Completion, Contestant, Invitation, Prompt, Rater, Study
 from arena.signals import study_changed
-from arena.uploads import forms, staging
+from arena.transfer import ImportReport
+from arena.uploads import forms, staging, views
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -247,7 +249,7 @@ class TestImport:
         assert "Imported: 2 contestants, 1 prompts, 2 completions." in applied.content.decode()
         assert Completion.objects.count() == 2
         assert self.staged_files(settings) == []
-        assert admin_client.post(response.url, {"apply": "Apply"}).status_code == 404
+        assert admin_client.post(response.url, {"apply": "Apply"}).status_code == 302
 
     def test_errors_by_file_and_line(self, admin_client: Client, study: Study) -> None:
         votes = ("votes.csv", "prompt,first,second,rater,rating,points\np1,A,B,ann,9,8\n")
@@ -304,7 +306,7 @@ class TestImport:
         user.user_permissions.add(Permission.objects.get(codename="change_study"))
         client.force_login(type(user).objects.get(pk=user.pk))
         assert client.get(page).status_code == 200
-        assert client.post(address, {"apply": "Apply"}).status_code == 404
+        assert client.post(address, {"apply": "Apply"}).status_code == 302
         assert not Prompt.objects.exists()
 
     def test_a_form_from_elsewhere_is_refused(self, study: Study, admin_user: Any) -> None:
@@ -317,6 +319,27 @@ class TestImport:
         page = reverse("admin:arena_study_import", args=[study.pk])
         assert admin_client.get(f"{page}{token}/").status_code in (301, 302, 404)
         assert staging.find(token, study.pk, 1) is None
+
+    @pytest.mark.parametrize("moment", ["before the request", "before the reading", "while it is read"])
+    def test_a_second_click_on_apply_is_no_error(
+        self, admin_client: Client, study: Study, monkeypatch: pytest.MonkeyPatch, moment: str
+    ) -> None:
+        page = self.upload(admin_client, study, self.PROMPTS).headers["Location"]
+        token = page.rstrip("/").rpartition("/")[2]
+        shutil.move(staging._root() / token, staging._root() / "kept")
+
+        def first_click(*_: Any, **__: Any) -> Any:
+            shutil.rmtree(staging._root() / token)
+            if moment == "before the reading":
+                raise FileNotFoundError
+            return ImportReport(study.slug, dry_run=False)
+
+        if moment != "before the request":
+            shutil.move(staging._root() / "kept", staging._root() / token)
+            monkeypatch.setattr(views, "import_files", first_click)
+        response = admin_client.post(page, {"apply": "1"}, follow=True)
+        assert response.redirect_chain[0][0] == reverse("admin:arena_study_change", args=[study.pk])
+        assert "imported or thrown away already" in response.content.decode()
 
     def test_names_of_uploads_stay_inside_their_folder(self, study: Study, settings: Any) -> None:
         staged = staging.stage(study.pk, 1, "", [SimpleUploadedFile("../../evil.jsonl", b"{}")])
