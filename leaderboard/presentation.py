@@ -73,7 +73,8 @@ def method_line(standings: "Standings") -> str:
     return (
         f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; ties {ties}. "
         f"{_resampling(standings.method, used)} "
-        f"{_counted(standings.games, 'games')}, {standings.left_out} left out. Methodology {used['methodology']}."
+        f"{_counted(standings.games, 'games')}, {standings.left_out} left out. "
+        f"Methodology {used['methodology']}."
     )
 
 
