@@ -127,6 +127,10 @@ class RaterQuerySet(models.QuerySet["Rater"]):
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def named(self, public_id: str) -> AssignmentQuerySet:
+        """The assignment of this public id, as it came from outside: PostgreSQL refuses to look for a NUL."""
+        return self.none() if "\0" in public_id else self.filter(public_id=public_id)
+
     def live(self, now: datetime | None = None) -> AssignmentQuerySet:
         """Claimed, with the lease still running."""
         return self.filter(state="claimed", leased_until__gt=now or timezone.now())

@@ -144,10 +144,8 @@ def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Compariso
 
 def _own_assignment(rater: Rater, public_id: str) -> Assignment:
     """The rater's own assignment, locked; an id of somebody else's looks like one that does not exist."""
-    found = Assignment.objects.select_for_update(no_key=True, of=("self",)).filter(
-        rater=rater, public_id=public_id
-    )
-    assignment = found.select_related("study", "pair").first()
+    found = Assignment.objects.named(public_id).filter(rater=rater).select_related("study", "pair")
+    assignment = found.select_for_update(no_key=True, of=("self",)).first()
     if assignment is None:
         raise NotAllowedError("There is no such assignment for this rater.")
     return assignment
@@ -247,7 +245,7 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
     if public_id is not None:
-        done = done.filter(public_id=public_id)
+        done = done.named(public_id)
     assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
     if assignment:
         assignment.state = Assignment.State.CLAIMED

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 
 from arena.api.auth import caller_of, require_operator
-from arena.api.schemas import ERRORS, ErrorOut
+from arena.api.schemas import ERRORS, ErrorOut, Name
 from arena.models import Study
 from judging import services
 from judging.models import Judge, JudgeCall, JudgeRun
@@ -19,8 +19,8 @@ class JudgeRunIn(Schema):
 
     model_config = {"extra": "forbid"}
 
-    study: str = Field(max_length=80, description="Slug of the study.")
-    judge: str = Field(max_length=120, description="Slug of the judge.")
+    study: Name = Field(max_length=80, description="Slug of the study.")
+    judge: Name = Field(max_length=120, description="Slug of the judge.")
     limit: int | None = Field(None, ge=1, le=2**31 - 1, strict=True, description="At most so many pairs.")
     both_orders: bool = Field(False, description="Ask about every pair in both orders.")
 

@@ -16,6 +16,7 @@ def _storable(text: str) -> str:
     return text
 
 
+Name = Annotated[str, AfterValidator(_storable)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_storable)]
 Score = Annotated[Decimal, Field(max_digits=8, decimal_places=3, allow_inf_nan=False)]
 
@@ -25,7 +26,7 @@ class ComparisonIn(Schema):
 
     model_config = {"extra": "forbid"}
 
-    assignment: str = Field(max_length=24, description="Id of the assignment that is answered.")
+    assignment: Name = Field(max_length=24, description="Id of the assignment that is answered.")
     rating: int | None = Field(
         None,
         strict=True,

@@ -177,3 +177,10 @@ def test_ctrl_c_leaves_the_run_going(
     run = JudgeRun.objects.get()
     assert run.is_active
     assert f"Run {run.pk} goes on in the arena" in output.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("field", ["study", "judge"])
+def test_a_name_that_no_database_stores_is_refused(client: Client, field: str) -> None:
+    reply = post(client, operator_token(), {"study": "s", "judge": "j", field: "a\0"})
+    assert (reply.status_code, reply.json()["field"]) == (422, field)

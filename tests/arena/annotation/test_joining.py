@@ -170,3 +170,7 @@ def test_missing_pages_look_like_ours(client: Client) -> None:
     answer = client.get("/no-such-page/")
     assert answer.status_code == 404
     assert "There is no such page" in answer.content.decode()
+
+
+def test_a_token_that_no_database_stores_is_no_invitation(client: Client) -> None:
+    assert client.get("/join/%00/").status_code == 404

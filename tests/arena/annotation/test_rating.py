@@ -345,3 +345,14 @@ def test_the_list_of_studies_costs_the_same_for_many(
         html = client.get(reverse("rate")).content.decode()
     assert html.count("about 6 pairs still want a rating") == 6
     assert reverse("sign-up", args=[open_study.slug]) in html
+
+
+@pytest.mark.parametrize("sent", ["\0", "x\0y", "x" * 10_000])
+def test_an_id_that_no_database_stores_is_nobodys(
+    client: Client, study: Study, rater: Rater, sent: str
+) -> None:
+    page(client, study)
+    for door in ("skip", "undo"):
+        form = {"assignment": sent, "reopen": sent}
+        assert client.post(reverse(door, args=[study.slug]), form, headers=HTMX).status_code == 200
+    assert held(rater).state == "claimed"
