@@ -9,10 +9,11 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
     from django.core.management import execute_from_command_line
 
-    from arena.environment import load_settings
+    from arena.environment import database_trouble, load_settings
 
     load_settings()
-    execute_from_command_line(sys.argv)
+    with database_trouble(sys.argv):
+        execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,23 @@ def check_arena_url(**_: Any) -> list[CheckMessage]:
     ]
 
 
+SHORTEST_KEY = 32
+"""Characters of a secret key that nobody guesses: whoever has it can sign an operator's token."""
+
+
+@register()
+def check_broker(**_: Any) -> list[CheckMessage]:
+    """A scheme that Celery does not know shows up only when the first message is sent."""
+    from kombu.transport import TRANSPORT_ALIASES
+
+    scheme = settings.CELERY_BROKER_URL.partition("://")[0]
+    if scheme in TRANSPORT_ALIASES:
+        return []
+    # The URL may hold a password, so the sentence shows its beginning alone.
+    hint = "Use memory:// or redis://host:port/0."
+    return [Error(f'BROKER_URL begins with "{scheme[:20]}", which is no broker.', hint=hint, id="arena.E005")]
+
+
 @register()
 def check_worker(**_: Any) -> list[CheckMessage]:
     """A broker in memory reaches one process; a real broker is for several, which share one database."""
@@ -65,6 +82,15 @@ def check_production(**_: Any) -> list[CheckMessage]:
     if not settings.PRODUCTION:
         return []
     found: list[CheckMessage] = []
+    if len(settings.SECRET_KEY) < SHORTEST_KEY:
+        found.append(
+            Error(
+                f"SECRET_KEY has {len(settings.SECRET_KEY)} characters; production needs {SHORTEST_KEY} "
+                "that nobody can guess.",
+                hint="Make one: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
+                id="arena.E004",
+            )
+        )
     if settings.DEBUG:
         found.append(Warning("DEBUG is on in production: errors show settings and code.", id="arena.W002"))
     if "*" in settings.ALLOWED_HOSTS:

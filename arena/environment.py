@@ -4,6 +4,8 @@ import os
 import secrets
 import socket
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,29 @@ def load_settings(exit_code: int = 1) -> None:
     except (ImproperEnvironment, EnvError) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(exit_code)
+
+
+@contextmanager
+def database_trouble(arguments: Sequence[str]) -> Iterator[None]:
+    """Say in one sentence when a command cannot use the database, and exit; --traceback shows it all."""
+    from django.db import DatabaseError, OperationalError, ProgrammingError
+
+    try:
+        yield
+    except DatabaseError as error:
+        # What else goes wrong with a database, such as a broken constraint, is a defect of ours.
+        if "--traceback" in arguments or type(error) not in (
+            DatabaseError,
+            OperationalError,
+            ProgrammingError,
+        ):
+            raise
+        reason = (str(error).splitlines() or ["no reason given"])[0].rstrip(".")
+        sys.stderr.write(
+            f"The database cannot be used ({reason}). Look at DATABASE_URL; python manage.py migrate makes "
+            "missing tables.\n"
+        )
+        sys.exit(1)
 
 
 def require_in_production(*names: str) -> None:

@@ -66,6 +66,31 @@ def test_values_that_cannot_work(tmp_path: Path, variables: dict[str, str], word
     assert "hunter2" not in done.stderr
 
 
+@pytest.mark.parametrize("command", [["prepare"], ["standings", "demo"]])
+@pytest.mark.parametrize(
+    ("database", "reason"),
+    [("nowhere/arena.sqlite3", "unable to open database file"), ("picture.png", "file is not a database")],
+)
+def test_a_database_that_cannot_be_used(
+    tmp_path: Path, command: list[str], database: str, reason: str
+) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG" + bytes(range(256)) * 20)
+    url = f"sqlite:///{tmp_path / database}"
+    done = manage(*command, VAR_DIR=str(tmp_path), DATABASE_URL=url)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"The database cannot be used ({reason}). Look at DATABASE_URL;")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_database_without_tables_is_said_to_be_one(tmp_path: Path) -> None:
+    done = manage("standings", "demo", VAR_DIR=str(tmp_path))
+    assert done.returncode == 1
+    assert "no such table" in done.stderr
+    assert "manage.py migrate makes missing tables" in done.stderr
+    shown = manage("standings", "demo", "--traceback", VAR_DIR=str(tmp_path))
+    assert "Traceback" in shown.stderr
+
+
 def test_an_empty_variable_counts_as_unset(tmp_path: Path) -> None:
     empty = dict.fromkeys(
         ["ARENA_ENV", "HOST", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL", "ARENA_URL"], ""
@@ -132,6 +157,9 @@ def test_no_check_fires_by_default(settings: Any) -> None:
         ({"WEB_WORKERS": 2, "EMBEDDED_WORKER": True}, "arena.E002"),
         ({"SWEEPS": ["arena.services.no_such_sweep"]}, "arena.E003"),
         ({"EMBEDDED_START": ["no_such_app.services.start"]}, "arena.E003"),
+        ({"PRODUCTION": True, "SECRET_KEY": "guess me"}, "arena.E004"),
+        ({"CELERY_BROKER_URL": "radish://:hunter2@h"}, "arena.E005"),
+        ({"CELERY_BROKER_URL": "nonsense"}, "arena.E005"),
         ({"PRODUCTION": True, "DEBUG": True}, "arena.W002"),
         ({"PRODUCTION": True, "ALLOWED_HOSTS": ["*"]}, "arena.W003"),
         ({"PRODUCTION": True, "EMBEDDED_WORKER": True}, "arena.W004"),
