@@ -137,7 +137,7 @@ def _publish(study: Study, computed: _Computed) -> Outcome:
     """Store a snapshot and its tables together, unless one of newer data is there already."""
     Refresh.objects.select_for_update().get(study=study)
     newest, ours = Snapshot.objects.newest(study), computed.snapshot.data
-    if newest is not None and newest.data > ours != data_mark(study):
+    if newest is not None and newest.data > ours and ours != data_mark(study):
         return Outcome(newest, made=False)
     computed.snapshot.save()
     for row in computed.slices:
