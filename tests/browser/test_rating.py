@@ -248,6 +248,16 @@ def test_columns_are_equal_on_desktops_and_stacked_on_phones(visitor: Visitor) -
     assert all(size["width"] >= 40 and size["height"] >= 44 for size in sizes)
 
 
+def test_the_numbers_stay_under_the_finger_on_a_phone(visitor: Visitor) -> None:
+    visitor.shown_at(390, 844, "light")
+    visitor.rate()
+    last = visitor.page.locator(".point").last
+    before = last.bounding_box()
+    last.click()
+    assert visitor.page.is_visible("#rationale")
+    assert last.bounding_box() == before
+
+
 def test_nothing_is_loaded_from_elsewhere(visitor: Visitor) -> None:
     Completion.objects.update(
         turns=[
