@@ -51,6 +51,10 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Judge
         fields = CONFIG_FIELDS
         field_classes = {"options": JSONInput, "simulation": JSONInput}
+        help_texts = {
+            "simulation": "Strengths in Elo points by the slugs of all contestants, noise and position bias, "
+            'e.g. {"noise": 200, "position_bias": -100, "strengths": {"model-a": 1100, "model-b": 900}}.'
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
