@@ -5,6 +5,8 @@
   const CONFIG = {
     displaylogo: false,
     responsive: true,
+    // Without a mouse the buttons would always be there, on top of the legend; the tables have downloads of their own.
+    displayModeBar: window.matchMedia("(hover: none)").matches ? false : "hover",
     modeBarButtonsToRemove: [
       "zoom2d", "pan2d", "select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "resetScale2d",
     ],
