@@ -19,7 +19,7 @@ class StudyAdmin(AnnouncingAdmin):
     list_display = [
         "name",
         "slug",
-        "visibility",
+        "open_to",
         "points",
         "prompt_count",
         "contestant_count",
@@ -59,6 +59,10 @@ class StudyAdmin(AnnouncingAdmin):
         if points is not None:
             points.help_text += " Ratings given already keep the scale they were given on."
         return form
+
+    @admin.display(description="visibility", ordering="visibility")
+    def open_to(self, study: Study) -> str:
+        return study.get_visibility_display().partition(":")[0]
 
     @admin.display(description="prompts", ordering="prompt_total")
     def prompt_count(self, study: Any) -> int:
