@@ -87,9 +87,11 @@ def install_requirements(requirements: Path) -> None:
 
 def venv_works() -> bool:
     """Whether .venv is there and its interpreter runs (not so after a system upgrade or a move)."""
-    if not VENV_PYTHON.exists():
+    try:
+        done = subprocess.run([VENV_PYTHON, "-c", "import pip"], capture_output=True)
+    except OSError:  # missing, or made by somebody whose files this user may not read
         return False
-    return subprocess.run([VENV_PYTHON, "-c", "import pip"], capture_output=True).returncode == 0
+    return done.returncode == 0
 
 
 def make_venv() -> None:

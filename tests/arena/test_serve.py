@@ -50,6 +50,18 @@ def test_an_old_python_is_refused(tmp_path: Path, version: str) -> None:
     assert "make run PYTHON=" in sentence
 
 
+@pytest.mark.parametrize("broken", ["missing", "forbidden"])
+def test_a_venv_that_cannot_be_run_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    python = tmp_path / "python"
+    if broken == "forbidden":
+        python.write_text("#!/bin/sh\n")
+        python.chmod(0o600)
+    monkeypatch.setattr(bootstrap, "VENV_PYTHON", python)
+    assert not bootstrap.venv_works()
+
+
 def test_a_missing_venv_module_is_named(tmp_path: Path) -> None:
     project = bare_project(tmp_path / "project")
     (tmp_path / "hidden").mkdir()
