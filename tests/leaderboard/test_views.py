@@ -149,6 +149,15 @@ def test_the_order_notice_appears_only_when_the_order_differs(client):
     assert "The order changes" not in text(client.get("/studies/tied/?method=bradley-terry"))
 
 
+def test_one_prompt_resampled_gives_no_interval(client):
+    made = HandMade("alpha", "beta", slug="one")
+    made.rate("alpha", "beta", 1)
+    services.refresh(made.study)
+    page = text(client.get("/studies/one/"))
+    assert "resample only 1 prompt" in page
+    assert "+0 / −0" not in page
+
+
 def test_a_private_study_does_not_exist_for_the_public(client, made):
     made.study.visibility = "private"
     made.study.save()
