@@ -105,7 +105,14 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
         return [path]
     try:
         if not path.is_dir():
-            return [InputFile(path)]
+            file = InputFile(path)
+            if path.is_file():
+                return [file]
+            # A pipe can be read once and may keep an import, and all raters with it, waiting for ever.
+            found.problems.append(
+                Problem(Place(str(path)), "", "is no file that can be read twice, but a pipe or a device")
+            )
+            return []
         inside = sorted(entry for entry in path.iterdir() if entry.is_file() and _is_data(entry))
         if not inside:
             endings = ", ".join(DATA_ENDINGS)

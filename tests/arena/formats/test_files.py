@@ -1,6 +1,7 @@
 """What can be wrong with a file as such, each with its line and reason."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,12 @@ def test_missing_path_and_empty_folder(tmp_path: Path) -> None:
         "there is no such file or folder",
         "the folder holds no file ending in .jsonl, .json, .csv, .tsv",
     ]
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (problem,) = gather([tmp_path / "pipe.jsonl"]).problems
+    assert problem.reason == "is no file that can be read twice, but a pipe or a device"
 
 
 def test_a_folder_leaves_other_files_alone_but_not_data(tmp_path: Path) -> None:
