@@ -19,7 +19,8 @@ class Findings:
     """What a ranking found: ``played`` holds games, wins, losses and ties of each contestant in ``names``.
 
     ``groups`` are the connected groups, ``prior`` whether Bradley-Terry needed its prior for all games,
-    ``elo`` Elo's parameters or None for another method.
+    ``units`` how many prompts or games a round of the bootstrap draws from, ``elo`` Elo's parameters or None
+    for another method.
     """
 
     names: tuple[str, ...]
@@ -27,6 +28,7 @@ class Findings:
     groups: tuple[tuple[str, ...], ...]
     prior: bool
     bootstrap: EloBootstrap | BradleyTerryBootstrap | None
+    units: int
     elo: EloParameters | None
 
 
@@ -94,11 +96,14 @@ def _not_settled(found: Findings) -> Iterator[str]:
 
 
 def _few_clusters(found: Findings) -> Iterator[str]:
-    clusters = None if found.bootstrap is None else found.bootstrap.clusters
-    if clusters is not None and clusters < FEWEST_CLUSTERS:
-        noun = "prompt" if clusters == 1 else "prompts"
+    if found.bootstrap is None:
+        return
+    if found.units == 1:
+        unit = "game" if found.bootstrap.clusters is None else "prompt"
+        yield f"There is only one {unit} to resample, which says nothing about uncertainty: no intervals."
+    elif found.bootstrap.clusters is not None and found.units < FEWEST_CLUSTERS:
         yield (
-            f"The intervals resample only {clusters} {noun}; with fewer than {FEWEST_CLUSTERS} they tend "
+            f"The intervals resample only {found.units} prompts; with fewer than {FEWEST_CLUSTERS} they tend "
             "to be too narrow."
         )
 

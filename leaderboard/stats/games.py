@@ -44,6 +44,11 @@ class Games:
         return len(self.a)
 
     @property
+    def units(self) -> int:
+        """How many things a bootstrap draws from: clusters where there are any, games otherwise."""
+        return len(self) if self.clusters is None else self.clusters
+
+    @property
     def clusters(self) -> int | None:
         """The number of different clusters among the games, or None where there are none."""
         if self.cluster is None:

@@ -144,9 +144,11 @@ def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
     component = connected_components(games.a, games.b, games.contestants)
     rating, prior, bootstrap = _rate(games, method)
     played = _tally(games)
-    rows = _rows(labels, rating, component, played, bootstrap, method)
+    # A single unit is the same in every round, which would look like certainty.
+    rows = _rows(labels, rating, component, played, bootstrap if games.units > 1 else None, method)
     groups = _groups(labels, component, played[0])
-    found = Findings(labels, played, groups, prior, bootstrap, method.elo if method.name == "elo" else None)
+    elo = method.elo if method.name == "elo" else None
+    found = Findings(labels, played, groups, prior, bootstrap, games.units, elo)
     return Standings(
         method.name,
         _parameters(games, method, prior, bootstrap),

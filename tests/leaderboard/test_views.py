@@ -154,7 +154,7 @@ def test_one_prompt_resampled_gives_no_interval(client):
     made.rate("alpha", "beta", 1)
     services.refresh(made.study)
     page = text(client.get("/studies/one/"))
-    assert "resample only 1 prompt" in page
+    assert "only one prompt to resample" in page
     assert "+0 / −0" not in page
 
 

@@ -201,3 +201,13 @@ def test_both_methods_agree_on_the_order_of_a_clear_study():
         for name in ("elo", "bradley-terry")
     ]
     assert orders == [list(NAMES), list(NAMES)]
+
+
+@pytest.mark.parametrize("name", ["elo", "bradley-terry"])
+@pytest.mark.parametrize(("cluster", "unit"), [([7, 7], "prompt"), (None, "game")])
+def test_one_thing_to_resample_gives_no_interval_instead_of_a_certain_one(name, cluster, unit):
+    games = 2 if cluster else 1
+    made = make_games([0] * games, [1] * games, [1, 0.5][:games], 2, cluster=cluster)
+    standings = rank_games(made, ("x", "y"), Method(name, rounds=20))
+    assert [(row.low, row.high, row.quantiles) for row in standings.standings] == [(None, None, None)] * 2
+    assert any(f"only one {unit} to resample" in warning for warning in standings.warnings)
