@@ -171,7 +171,7 @@ def histogram(points: int, shown: Sequence[Shown]) -> Figure:
             "tickmode": "array",
             "tickvals": list(range(len(ticks))),
             "ticktext": ticks,
-            "title": _title(f"Rating as shown: 1 first, {points} second much better"),
+            "title": _title(f"Rating as shown: 1 favours the first, {points} the second"),
             "showgrid": False,
         },
         yaxis={"title": _title("Share of replies (%)"), "rangemode": "tozero"},
