@@ -33,7 +33,8 @@ def check_broker(**_: Any) -> list[CheckMessage]:
     from kombu.transport import TRANSPORT_ALIASES
 
     scheme = settings.CELERY_BROKER_URL.partition("://")[0]
-    if scheme in TRANSPORT_ALIASES:
+    transport = scheme.partition("+")[0]  # redis+socket:// names a Unix socket
+    if transport in TRANSPORT_ALIASES:
         return []
     # The URL may hold a password, so the sentence shows its beginning alone.
     hint = "Use memory:// or redis://host:port/0."

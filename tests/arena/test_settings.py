@@ -173,3 +173,10 @@ def test_operator_mistakes_have_ids(settings: Any, overrides: dict[str, Any], ex
 def test_sqlite_with_a_broker_for_many_is_a_mistake(tmp_path: Path) -> None:
     done = manage("check", VAR_DIR=str(tmp_path), BROKER_URL="redis://127.0.0.1:1/0")
     assert "arena.W001" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "url", ["memory://", "redis://h:6379/0", "rediss://h", "redis+socket:///run/redis.sock"]
+)
+def test_brokers_that_celery_knows_are_accepted(settings: Any, url: str) -> None:
+    assert "arena.E005" not in ids(settings, CELERY_BROKER_URL=url)
