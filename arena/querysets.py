@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         Completion,
         Contestant,
         Pair,
-        Prompt,
         Rater,
         Study,
     )
@@ -31,16 +30,6 @@ class StudyQuerySet(models.QuerySet["Study"]):
     def for_rater(self, rater: Rater) -> StudyQuerySet:
         """Open studies in which this person may rate."""
         return self.filter(memberships__rater=rater, closed_at__isnull=True)
-
-    def open_for_sign_up(self) -> StudyQuerySet:
-        return self.filter(sign_up_open=True, closed_at__isnull=True)
-
-
-class PromptQuerySet(models.QuerySet["Prompt"]):
-    def categories(self) -> list[str]:
-        """The named categories, sorted."""
-        named = self.exclude(category="").order_by("category")
-        return list(named.values_list("category", flat=True).distinct())
 
 
 class ContestantQuerySet(models.QuerySet["Contestant"]):

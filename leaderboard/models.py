@@ -1,7 +1,6 @@
 """Published numbers: snapshots of a study, and the state of computing the next one."""
 
 import json
-from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -129,7 +128,3 @@ class Refresh(models.Model):
     def of(cls, study_id: int) -> "Refresh":
         """The study's row, made when it is missing."""
         return cls.objects.get_or_create(study_id=study_id)[0]
-
-    def is_running(self, now: datetime) -> bool:
-        """Whether a computation holds the study now."""
-        return self.running_until is not None and self.running_until > now

@@ -90,15 +90,6 @@ class Assignment(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
-    @property
-    def is_live(self) -> bool:
-        """Whether the rater still holds it."""
-        return (
-            self.state == self.State.CLAIMED
-            and self.leased_until is not None
-            and self.leased_until > timezone.now()
-        )
-
 
 class Comparison(models.Model):
     """A rater's answer, in presentation order. A revision is a new row; the old one stays."""
