@@ -43,9 +43,10 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 bench: _install-dev ## speed benchmarks
 	@.venv/bin/python -m pytest tests/benchmarks -s
-lock: _install-dev ## resolve requirements.txt and requirements-dev.txt anew from pyproject.toml
+lock: _install-dev ## resolve the requirements files anew from pyproject.toml
 	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
 	@$(COMPILE) --output-file requirements.txt
+	@$(COMPILE) --extra parquet --output-file requirements-parquet.txt
 	@$(COMPILE) --group dev --output-file requirements-dev.txt
 
 help: ## this list

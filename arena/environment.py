@@ -80,6 +80,14 @@ def parse_database_url(url: str) -> dict[str, Any]:
     return parsed
 
 
+def cache_for(broker_url: str) -> dict[str, Any]:
+    """Django's cache settings beside a broker: Redis where the broker is one, else this process's memory."""
+    if broker_url.startswith(("redis://", "rediss://", "redis+socket://")):
+        location = broker_url.replace("redis+socket://", "unix://", 1)
+        return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": location}
+    return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+
+
 def local_hosts(host: str) -> list[str]:
     """The names under which an arena that binds ``host`` may be asked for when ALLOWED_HOSTS is not set.
 

@@ -7,6 +7,7 @@ from environs import Env, validate
 
 from arena.environment import (
     ImproperEnvironment,
+    cache_for,
     local_hosts,
     local_secret_key,
     local_url,
@@ -130,6 +131,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
 CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
+# What may be forgotten, seen by web and worker alike: how far an import has come, that it is to stop.
+CACHES = {"default": cache_for(CELERY_BROKER_URL)}
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, validate=MORE_THAN_NONE)
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.

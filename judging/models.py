@@ -104,6 +104,10 @@ class JudgeRun(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     limit = models.PositiveIntegerField(null=True, blank=True, help_text="At most so many pairs.")
     both_orders = models.BooleanField(default=False, help_text="Ask about every pair in both orders.")
+    remote = models.BooleanField(
+        default=False,
+        help_text="Judge workers on other machines ask, through the API; this arena's own workers do not.",
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

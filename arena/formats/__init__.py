@@ -11,7 +11,7 @@ from typing import Final
 
 from arena.formats import arena_battles, csv_files, jsonl, llmfao
 from arena.formats.files import HEAD, BrokenFileError, InputFile
-from arena.formats.kinds import Format, Head, Kind
+from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.records import Item, Place, Problem
 
 __all__ = ["CATALOGUE", "Source", "Sources", "UnknownFormatError", "catalogue", "gather"]
@@ -46,10 +46,10 @@ class Source:
     format: Format
     kind: Kind
 
-    def items(self) -> Iterator[Item]:
+    def items(self, companions: Companions) -> Iterator[Item]:
         """Its records and problems; what makes the rest unreadable is the last problem."""
         try:
-            yield from self.format.read(self.file, self.kind)
+            yield from self.format.read(self.file, self.kind, companions)
         except BrokenFileError as error:
             yield error.problem
         self.file.position = self.file.size
@@ -66,7 +66,14 @@ class Sources:
         """Problems first, then everything the files hold: what others name comes before what names it."""
         yield from self.problems
         for source in sorted(self.sources, key=lambda source: source.kind):
-            yield from source.items()
+            yield from source.items(self._companions(source.format))
+
+    def _companions(self, of: Format) -> Companions:
+        found: dict[Kind, list[InputFile]] = {}
+        for source in self.sources:
+            if source.format is of:
+                found.setdefault(source.kind, []).append(source.file)
+        return found
 
     @property
     def progress(self) -> float:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from arena.formats.fields import Fields
 from arena.formats.files import InputFile
-from arena.formats.kinds import Format, Head, Kind
+from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -35,7 +35,7 @@ def recognise(head: Head) -> Kind | None:
     return Kind.COMPARISONS if {"model_a", "model_b", "winner"} <= head.fields else None
 
 
-def read(file: InputFile, kind: Kind) -> Iterator[Item]:
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     """Each battle as a comparison, after what it names in passing for the first time."""
     named: set[object] = set()
     for row in _rows(file):

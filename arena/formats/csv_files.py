@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from arena.formats import ours
 from arena.formats.files import InputFile
-from arena.formats.kinds import Format, Head, Kind
+from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.records import Item
 
 
@@ -12,7 +12,7 @@ def recognise(head: Head) -> Kind | None:
     return None if head.is_json else ours.recognise(head.fields)
 
 
-def read(file: InputFile, kind: Kind) -> Iterator[Item]:
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     return ours.records(file, kind, file.table().rows(), cells=True)
 
 

@@ -1,8 +1,9 @@
 """What a file can be, and what a format is. Pure."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeAlias
 
 from arena.formats.files import InputFile
 from arena.formats.records import Item
@@ -15,8 +16,10 @@ class Kind(IntEnum):
     RATERS = 2
     PROMPTS = 3
     COMPLETIONS = 4
-    COMPARISONS = 5
-    NOTHING = 6
+    PAIRS = 5
+    """Gold labels."""
+    COMPARISONS = 6
+    NOTHING = 7
     """Understood, and nothing in it is imported."""
 
 
@@ -29,12 +32,17 @@ class Head:
     fields: frozenset[str]
 
 
+Companions: TypeAlias = Mapping[Kind, Sequence[InputFile]]
+"""The files of the same format that are imported together with one, by what they hold."""
+
+
 @dataclass(frozen=True)
 class Format:
     """A way of writing data down.
 
     ``recognise`` says what a file of this format holds, or None where it is not of this format. ``read``
-    yields the file's records with the problems met, and may raise BrokenFileError. ``needs`` describes for
+    yields the file's records with the problems met, and may raise BrokenFileError; where a file says things
+    only together with another one, that is among its companions. ``needs`` describes for
     messages which fields make a file one of this format.
     """
 
@@ -42,4 +50,4 @@ class Format:
     title: str
     needs: str
     recognise: Callable[[Head], Kind | None]
-    read: Callable[[InputFile, Kind], Iterator[Item]]
+    read: Callable[[InputFile, Kind, Companions], Iterator[Item]]

@@ -9,7 +9,7 @@ from typing import Final
 
 from arena.formats.fields import Fields
 from arena.formats.files import InputFile
-from arena.formats.kinds import Format, Head, Kind
+from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -39,7 +39,7 @@ def recognise(head: Head) -> Kind | None:
     return next((kind for fields, kind in _KINDS if fields <= head.fields), None)
 
 
-def read(file: InputFile, kind: Kind) -> Iterator[Item]:
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.NOTHING:
         yield Note(file.place(), "left out: it repeats texts of the other files")
         return

@@ -128,6 +128,8 @@ class RaterRecord:
 class ComparisonRecord:
     """A rater's answer. ``first`` and ``second`` name the contestants in presentation order.
 
+    Where completions are told apart by their own ids (texts without an author, or files that name answers
+    and not their authors), ``first_id`` and ``second_id`` name them instead, and the names are empty.
     ``rating`` is 1..points, or None with ``reason`` telling why there is none. ``scores`` are both scores of
     a two-score judge. ``repeat`` None means: not said; then the occurrence in the file tells repeats apart.
     """
@@ -148,11 +150,33 @@ class ComparisonRecord:
     repeat: int | None = None
     created_at: datetime | None = None
     id: str = ""
+    first_id: str = ""
+    second_id: str = ""
     criteria: Mapping[str, int] = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
     place: Place = NOWHERE
 
 
-Record: TypeAlias = ContestantRecord | PromptRecord | CompletionRecord | RaterRecord | ComparisonRecord
+@dataclass(frozen=True, slots=True)
+class GoldRecord:
+    """Which of two completions is better according to a source that is right by definition.
+
+    Completions are named as in a ComparisonRecord; ``gold`` is first, tie or second.
+    """
+
+    prompt: str
+    first: str
+    second: str
+    gold: str
+    source: str
+    subset: str = ""
+    first_id: str = ""
+    second_id: str = ""
+    place: Place = NOWHERE
+
+
+Record: TypeAlias = (
+    ContestantRecord | PromptRecord | CompletionRecord | RaterRecord | GoldRecord | ComparisonRecord
+)
 Item: TypeAlias = Record | Problem | Note
 """What reading a file yields."""

@@ -119,12 +119,23 @@ class Invitation(models.Model):
         )
 
 
+def every_scope() -> list[str]:
+    """What a token may do unless less is said."""
+    return list(ApiToken.Scope.values)
+
+
 class ApiToken(models.Model):
     """A rater's key to the API. Only its SHA-256 is kept; the key is shown once, when made."""
+
+    class Scope(models.TextChoices):
+        RATE = "rate", "Take assignments and answer them"
+        RUNS = "runs", "Start and watch judge runs"
+        READ = "read", "Read standings and snapshots"
 
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="api_tokens")
     digest = models.CharField(max_length=64, unique=True)
     label = models.CharField(max_length=100, blank=True)
+    scopes = models.JSONField(default=every_scope, help_text="What it may be used for.")
     created_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
