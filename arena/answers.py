@@ -16,6 +16,10 @@ class NotAllowedError(RatingError):
     """The rater may not rate here, or not now."""
 
 
+class LeaseLostError(RatingError):
+    """The assignment is answered, put aside, or was taken back."""
+
+
 class InvalidAnswerError(RatingError):
     """The answer cannot be stored. ``field`` names what is wrong with it."""
 

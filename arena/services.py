@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from arena import pairing
-from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
+from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Rater, Study
 from arena.models.comparisons import new_seed
 from arena.signals import comparison_recorded
@@ -23,11 +23,7 @@ def claim(study: Study, rater: Rater) -> Assignment | None:
     raters, or two tabs of one, never get more than the wanted ratings per pair between them.
     Raises NotAllowedError where the study is closed or the rater paused.
     """
-    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if locked.is_closed:
-        raise NotAllowedError("This study is closed; no more ratings are taken.")
-    if rater.paused_at:
-        raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
+    locked = lock_open(study, rater)
     now = timezone.now()
     held = Assignment.objects.live(now).filter(study=locked, rater=rater)
     # The one reopened last comes first, then those that were on screen before: a stack.
@@ -39,9 +35,51 @@ def claim(study: Study, rater: Rater) -> Assignment | None:
     return assignment
 
 
+def lock_open(study: Study, rater: Rater) -> Study:
+    """The study, locked until the transaction ends; NotAllowedError where it is closed or the rater paused."""
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if locked.is_closed:
+        raise NotAllowedError("This study is closed; no more ratings are taken.")
+    if rater.paused_at:
+        raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
+    return locked
+
+
 def lease_time() -> timedelta:
     """How long a claim is kept for a person who does not answer."""
     return timedelta(minutes=settings.LEASE_MINUTES)
+
+
+def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | None:
+    """Lease the next assignment planned for a judge, or one whose lease ran out; None where there is none.
+
+    To be called with the study locked (lock_open).
+    """
+    now = timezone.now()
+    waiting = Q(state=Assignment.State.OPEN) | Q(state=Assignment.State.CLAIMED, leased_until__lte=now)
+    planned = Assignment.objects.filter(waiting, study=study, rater=rater, kind=Assignment.Kind.COMPARE)
+    assignment = planned.order_by("pk").first()
+    if assignment:
+        assignment.state, assignment.leased_until = Assignment.State.CLAIMED, now + lease
+        assignment.save(update_fields=["state", "leased_until"])
+    return assignment
+
+
+@transaction.atomic
+def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
+    """Keep a claimed assignment for ``lease`` from now on.
+
+    Raises NotAllowedError where it is not the rater's or its study is closed, LeaseLostError where the rater
+    does not hold it any more.
+    """
+    assignment = _own_assignment(rater, public_id)
+    if assignment.study.is_closed:
+        raise NotAllowedError("This study is closed; no more ratings are taken.")
+    if assignment.state != Assignment.State.CLAIMED:
+        raise LeaseLostError(f"This assignment is not yours to keep: it is {assignment.state}.")
+    assignment.leased_until = timezone.now() + lease
+    assignment.save(update_fields=["leased_until"])
+    return assignment
 
 
 def _offer(study: Study, rater: Rater, now: datetime) -> Assignment | None:

@@ -148,6 +148,10 @@ JUDGE_RETRY_MAX_SECONDS = env.float("JUDGE_RETRY_MAX_SECONDS", 300.0)
 JUDGE_QUEUE_AHEAD = env.int(
     "JUDGE_QUEUE_AHEAD", 64, validate=ONE_OR_MORE
 )  # messages of one run that are under way at a time
+# How long a judge on another machine keeps an assignment without renewing its lease.
+JUDGE_LEASE_SECONDS = env.float("JUDGE_LEASE_SECONDS", 300.0, validate=MORE_THAN_NONE)
+# Of a judge worker on another machine: the token of its judge, made by the arena.
+ARENA_TOKEN = env.str("ARENA_TOKEN", "")
 
 # --- People ------------------------------------------------------------------------------------------------
 LEASE_MINUTES = env.int("LEASE_MINUTES", 30, validate=ONE_OR_MORE)
