@@ -36,7 +36,7 @@ def claim(study: Study, rater: Rater) -> Assignment | None:
 
 
 def lock_open(study: Study, rater: Rater) -> Study:
-    """The study, locked until the transaction ends; NotAllowedError where it is closed or the rater paused."""
+    """The study, locked till the transaction ends; NotAllowedError where it is closed or the rater paused."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.is_closed:
         raise NotAllowedError("This study is closed; no more ratings are taken.")

@@ -23,6 +23,7 @@ class JudgeRunIn(Schema):
     judge: Name = Field(max_length=120, description="Slug of the judge.")
     limit: int | None = Field(None, ge=1, le=2**31 - 1, strict=True, description="At most so many pairs.")
     both_orders: bool = Field(False, description="Ask about every pair in both orders.")
+    remote: bool = Field(False, description="Judge workers on other machines ask, not this arena's workers.")
 
 
 class JudgeRunOut(Schema):
@@ -36,6 +37,7 @@ class JudgeRunOut(Schema):
     error: str
     both_orders: bool
     limit: int | None
+    remote: bool
     assigned: int
     scored: int
     unscored: dict[str, int]
@@ -70,6 +72,7 @@ def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
             judge,
             limit=given.limit,
             both_orders=given.both_orders,
+            remote=given.remote,
             created_by=rater.user if rater else None,
         )
     except services.JudgeError as error:
@@ -100,6 +103,7 @@ def _shown(run: JudgeRun) -> JudgeRunOut:
         error=run.error,
         both_orders=run.both_orders,
         limit=run.limit,
+        remote=run.remote,
         assigned=progress.assigned,
         scored=progress.scored,
         unscored=progress.unscored,

@@ -11,6 +11,9 @@ from django.conf import settings
 TIMEOUT = 60
 """Seconds to wait for the arena."""
 
+FINAL = frozenset({400, 413, 422})
+"""Refusals that the same answer would meet again."""
+
 
 class ArenaUnreachableError(Exception):
     """The arena did not answer; the message names its address."""
@@ -28,13 +31,20 @@ class ArenaReply:
         """What the arena says went wrong."""
         return str(self.body.get("detail") or f"HTTP {self.status}")
 
+    @property
+    def refuses_answer(self) -> bool:
+        """Whether the arena refused the answer itself, not the moment or the way it was sent."""
+        refuses_assignment = self.status == 403 and self.body.get("field") == "assignment"
+        return "detail" in self.body and (self.status in FINAL or refuses_assignment)
+
 
 class ArenaClient:
-    """Talks to settings.ARENA_URL with one bearer token."""
+    """Talks to one arena, settings.ARENA_URL unless another is named, with one bearer token."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, url: str = "") -> None:
         self._token = token
-        self._url = urlsplit(settings.ARENA_URL)
+        self._address = url or settings.ARENA_URL
+        self._url = urlsplit(self._address)
 
     def get(self, path: str) -> ArenaReply:
         """GET a path below /api/v1; raises ArenaUnreachableError."""
@@ -55,7 +65,7 @@ class ArenaClient:
             return ArenaReply(response.status, _decoded(response.read()))
         except (OSError, http.client.HTTPException) as error:
             raise ArenaUnreachableError(
-                f"No arena answers at {settings.ARENA_URL} ({type(error).__name__}: {error})"
+                f"No arena answers at {self._address} ({type(error).__name__}: {error})"
             ) from error
         finally:
             connection.close()

@@ -91,7 +91,7 @@ def preview_run(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         chosen = form.cleaned_data
         try:
-            check_usable(chosen["judge"], chosen["study"])
+            check_usable(chosen["judge"], chosen["study"], remote=chosen["remote"])
         except services.JudgeError as error:
             context["error"] = str(error)
         else:

@@ -16,10 +16,12 @@ from functools import cache
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment
 from judging import runner
+from judging.keys import KeyVariableError, check_key_variable
 from judging.llm.client import Client, NoReplyError, Reply, Request
 from judging.llm.openai_client import OpenAIClient
 from judging.llm.retrying import RetryPolicy
@@ -28,7 +30,6 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.parsers import ReplyText
 from judging.protocols import PROTOCOLS
 from judging.rendering import Material
-from judging.services.judges import JudgeError, check_key_variable
 from judging.services.submitting import LEASE, submit, submit_again
 
 logger = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ GRACE = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
-class _Work:
+class Work:
     """Everything needed to ask about one assignment, read before any lock is taken."""
 
     run: JudgeRun
@@ -56,7 +57,8 @@ def judge_assignment(assignment_id: int) -> int | None:
     Harmless when called twice or too late. Returns the id of the run it worked for, None where there was
     nothing to do.
     """
-    work = _work(assignment_id)
+    row = wanted(timezone.now()).filter(run__remote=False, assignment=assignment_id).first()
+    work = work_of(row) if row else None
     call = _claim(work, after=None) if work else None
     if work is None or call is None:
         replied = JudgeCall.objects.unsubmitted_of(assignment_id)
@@ -71,30 +73,45 @@ def judge_assignment(assignment_id: int) -> int | None:
     return work.run.pk
 
 
-def _work(assignment_id: int) -> _Work | None:
-    """The assignment with its texts, if a running run wants it now."""
-    now = timezone.now()
-    wanted = RunAssignment.objects.filter(
-        assignment=assignment_id,
+def wanted(now: datetime) -> QuerySet[RunAssignment]:
+    """The assignments that running runs want asked now, with their texts."""
+    rows = RunAssignment.objects.filter(
         assignment__state=Assignment.State.OPEN,
+        assignment__pair__isnull=False,
         run__state=JudgeRun.State.RUNNING,
         run__study__closed_at=None,
         run__judge__rater__paused_at=None,
         due_at__lte=now,
     )
-    row = wanted.select_related(
-        "run__judge__rater", "assignment__pair__prompt", "assignment__pair__first", "assignment__pair__second"
-    ).first()
-    if row is None or row.assignment.pair is None:
-        return None
+    return rows.select_related(
+        "run__study",
+        "run__judge__rater",
+        "assignment__pair__prompt",
+        "assignment__pair__first",
+        "assignment__pair__second",
+    )
+
+
+def work_of(row: RunAssignment) -> Work:
+    """What to ask about, read from a row of ``wanted``."""
     pair = row.assignment.pair
+    assert pair is not None  # noqa: S101 - held by wanted
     first, second = pair.shown(row.assignment.swapped)
     material = Material(pair.prompt.turns, pair.prompt.input, first.turns, second.turns, row.assignment.seed)
-    return _Work(row.run, row.assignment, material)
+    return Work(row.run, row.assignment, material)
 
 
-def _claim(work: _Work, after: JudgeCall | None) -> JudgeCall | None:
-    """Commit the next call, in flight; None where somebody else was faster or every step has its reply."""
+def _claim(work: Work, after: JudgeCall | None) -> JudgeCall | None:
+    """Commit the next call of this process."""
+    lease = timedelta(seconds=work.judge.timeout) + GRACE
+    return commit_call(work, this_worker(), lease, is_first=after is None)
+
+
+def commit_call(work: Work, worker: str, lease: timedelta, *, is_first: bool = True) -> JudgeCall | None:
+    """Commit the next call, in flight; None where somebody else was faster or every step has its reply.
+
+    ``worker`` names who asks; after ``lease`` it is taken for dead. is_first: the assignment is not held yet.
+    """
     judge = work.judge
     protocol = PROTOCOLS.named(judge.protocol)
     earlier = list(JudgeCall.objects.conversation(work.assignment.pk))
@@ -103,8 +120,8 @@ def _claim(work: _Work, after: JudgeCall | None) -> JudgeCall | None:
     if messages is None:
         return None
     now = timezone.now()
-    deadline = now + timedelta(seconds=judge.timeout) + GRACE
-    before = Assignment.State.OPEN if after is None else Assignment.State.CLAIMED
+    deadline = now + lease
+    before = Assignment.State.OPEN if is_first else Assignment.State.CLAIMED
     try:
         with transaction.atomic():
             claimed = Assignment.objects.filter(pk=work.assignment.pk, state=before).update(
@@ -118,7 +135,7 @@ def _claim(work: _Work, after: JudgeCall | None) -> JudgeCall | None:
                 assignment=work.assignment,
                 step=len(replies),
                 attempt=1 + sum(call.step == len(replies) for call in earlier),
-                worker=this_worker(),
+                worker=worker,
                 prompt_hash=protocol.prompt_hash(judge.points),
                 messages=messages,
                 started_at=now,
@@ -132,7 +149,7 @@ def _reply_text(call: JudgeCall) -> ReplyText:
     return ReplyText(call.raw_reply, call.finish_reason, call.refusal)
 
 
-def _ask(work: _Work, call: JudgeCall) -> bool:
+def _ask(work: Work, call: JudgeCall) -> bool:
     """Ask the model and commit what came of it; whether a reply was committed."""
     judge = work.judge
     request = Request(
@@ -147,23 +164,23 @@ def _ask(work: _Work, call: JudgeCall) -> bool:
     try:
         reply = _client(work).ask(request)
     except NoReplyError as error:
-        _commit_failure(work, call, error, time.monotonic() - started)
+        commit_failure(call, error, time.monotonic() - started)
         return False
     except Exception as error:
         logger.exception("Asking %s about assignment %s failed", judge.slug, work.assignment.pk)
         failure = NoReplyError("internal", f"{type(error).__name__} while asking the model")
-        _commit_failure(work, call, failure, time.monotonic() - started)
+        commit_failure(call, failure, time.monotonic() - started)
         return False
     return _commit_reply(work, call, reply, time.monotonic() - started)
 
 
-def _client(work: _Work) -> Client:
+def _client(work: Work) -> Client:
     judge = work.judge
     if judge.is_simulated:
         return _simulated(work)
     try:
         check_key_variable(judge.api_key_env)
-    except JudgeError as error:
+    except KeyVariableError as error:
         raise NoReplyError("configuration", str(error), retryable=False) from error
     key = os.environ.get(judge.api_key_env, "") if judge.api_key_env else "none"
     if not key:
@@ -173,7 +190,7 @@ def _client(work: _Work) -> Client:
     return OpenAIClient(judge.base_url, key)
 
 
-def _simulated(work: _Work) -> Client:
+def _simulated(work: Work) -> Client:
     if not work.run.study.simulated:
         raise NoReplyError(
             "configuration", "a simulated judge may rate simulated studies only", retryable=False
@@ -189,7 +206,7 @@ def _simulated(work: _Work) -> Client:
     )
 
 
-def _commit_reply(work: _Work, call: JudgeCall, reply: Reply, latency: float) -> bool:
+def _commit_reply(work: Work, call: JudgeCall, reply: Reply, latency: float) -> bool:
     """Commit the reply before anything else happens to it.
 
     A call that was taken for abandoned meanwhile keeps its late reply for the record only: the assignment may
@@ -218,10 +235,12 @@ def _commit_reply(work: _Work, call: JudgeCall, reply: Reply, latency: float) ->
     return True
 
 
-def _commit_failure(work: _Work, call: JudgeCall, error: NoReplyError, latency: float) -> None:
+def commit_failure(call: JudgeCall, error: NoReplyError, latency: float | None) -> None:
     """Commit that no reply came, and when to try again; without a next try the assignment has failed."""
     now = timezone.now()
-    failures = JudgeCall.objects.filter(run=work.run, assignment=work.assignment, state="failed").count() + 1
+    failures = (
+        1 + JudgeCall.objects.filter(run=call.run_id, assignment=call.assignment_id, state="failed").count()
+    )
     rng = random.Random()  # noqa: S311 - jitter
     retry_at = retry_policy().next_try(error, failures, now, rng)
     with transaction.atomic():
@@ -235,7 +254,7 @@ def _commit_failure(work: _Work, call: JudgeCall, error: NoReplyError, latency: 
             given_up=retry_at is None,
         )
         if failed:
-            release(work.run.pk, work.assignment.pk, retry_at, now)
+            release(call.run_id, call.assignment_id, retry_at, now)
 
 
 def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -> None:

@@ -9,12 +9,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from arena.models import Rater, Study
+from judging.keys import KeyVariableError, check_key_variable
 from judging.llm.simulated import Simulation
 from judging.models import Judge, JudgeCall
 from judging.protocols import PROTOCOLS
-
-NOT_FOR_JUDGES = frozenset({"SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL", "PGPASSWORD"})
-"""Variables that hold the arena's own secrets; a judge's endpoint must never be sent one of them."""
 
 
 class JudgeError(Exception):
@@ -96,7 +94,7 @@ def _check(config: JudgeConfig) -> None:
     reserved = {"model", "messages", "stream", "n", "max_tokens", "temperature"} & set(config.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
-    check_key_variable(config.api_key_env)
+    _check_key_variable(config.api_key_env)
     if not 0 < config.timeout <= 3600:
         raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
     if config.provider == Judge.Provider.SIMULATED:
@@ -108,12 +106,11 @@ def _check(config: JudgeConfig) -> None:
         _check_url(config.base_url)
 
 
-def check_key_variable(name: str) -> None:
-    """Raise JudgeError for a variable with a secret of the arena: its value would go to the endpoint."""
-    if name.upper() in NOT_FOR_JUDGES:
-        raise JudgeError(
-            f"The variable {name} holds a secret of the arena itself; it cannot be a judge's key."
-        )
+def _check_key_variable(name: str) -> None:
+    try:
+        check_key_variable(name)
+    except KeyVariableError as error:
+        raise JudgeError(str(error)) from error
 
 
 def _check_url(url: str) -> None:
@@ -129,8 +126,11 @@ def _check_url(url: str) -> None:
         raise JudgeError("Leave user name and password out of the base URL; name a key variable instead.")
 
 
-def check_usable(judge: Judge, study: Study) -> None:
-    """Raise JudgeError when the judge cannot start a run over the study now."""
+def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
+    """Raise JudgeError when the judge cannot start a run over the study now.
+
+    ``remote``: judge workers on other machines are to ask. The key is then theirs to have.
+    """
     if not judge.active:
         raise JudgeError(f"The judge {judge.name} is inactive; activate it first.")
     if judge.rater.paused_at:
@@ -147,14 +147,28 @@ def check_usable(judge: Judge, study: Study) -> None:
             f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked; make "
             "a new judge, so that answers to different wordings never mix."
         )
-    if judge.is_simulated:
+    if remote:
+        _check_remote(judge)
+    elif judge.is_simulated:
         _check_simulation(judge, study)
     else:
         _check_key(judge)
 
 
+def _check_remote(judge: Judge) -> None:
+    if judge.is_simulated:
+        raise JudgeError(
+            f"{judge.name} is a simulated judge; there is no model that workers elsewhere could ask."
+        )
+    if len(PROTOCOLS.named(judge.protocol).steps) > 1:
+        raise JudgeError(
+            f"Protocol {judge.protocol} asks in several steps; judge workers elsewhere ask in one. Let this "
+            "arena's workers do it."
+        )
+
+
 def _check_key(judge: Judge) -> None:
-    check_key_variable(judge.api_key_env)
+    _check_key_variable(judge.api_key_env)
     if judge.api_key_env and not os.environ.get(judge.api_key_env):
         raise JudgeError(
             f"The environment variable {judge.api_key_env}, which holds the key of {judge.name}, is not set "

@@ -21,7 +21,7 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
     not submitted are submitted; queued runs are planned; running ones are fed, and finished when done.
     """
     now = now or timezone.now()
-    abandoned = _abandon(JudgeCall.objects.overdue(now), now)
+    abandoned = abandon(JudgeCall.objects.overdue(now), now)
     _reopen_lapsed(now)
     unsubmitted = list(JudgeCall.objects.unsubmitted(now).values_list("assignment", flat=True)[:500])
     queue.nudge_assignments(unsubmitted)
@@ -37,10 +37,11 @@ def abandon_orphans(now: datetime | None = None) -> int:
     """Take every call in flight that another process started for dead; returns how many there were.
 
     For the start of an arena whose only worker lives in this process. Messages died with the other process,
-    so whatever was queued or waiting to be submitted is due at once.
+    so whatever was queued or waiting to be submitted is due at once. Judge workers on other machines live on.
     """
     now = now or timezone.now()
-    orphans = _abandon(JudgeCall.objects.filter(state="in_flight").exclude(worker=this_worker()), now)
+    in_flight = JudgeCall.objects.filter(state="in_flight", run__remote=False)
+    orphans = abandon(in_flight.exclude(worker=this_worker()), now)
     JudgeCall.objects.filter(submit_due_at__gt=now).update(submit_due_at=now)
     for run in JudgeRun.objects.active():
         run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
@@ -57,7 +58,7 @@ def _reopen_lapsed(now: datetime) -> None:
     )
 
 
-def _abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
+def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
     """Mark calls abandoned and put their assignments back, call by call so that no lock is held for long."""
     count = 0
     for pk, run, assignment in calls.values_list("pk", "run", "assignment"):

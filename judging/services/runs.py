@@ -25,16 +25,25 @@ def start_run(
     *,
     limit: int | None = None,
     both_orders: bool = False,
+    remote: bool = False,
     created_by: Any = None,
 ) -> JudgeRun:
-    """A new run, planned and asked by the workers. Raises JudgeError saying why there can be none."""
-    check_usable(judge, study)
+    """A new run, planned by the workers, and asked by them or (``remote``) by judge workers elsewhere.
+
+    Raises JudgeError saying why there can be none.
+    """
+    check_usable(judge, study, remote=remote)
     if limit is not None and limit < 1:
         raise JudgeError("The limit must be at least 1.")
     try:
         with transaction.atomic():
             run = JudgeRun.objects.create(
-                study=study, judge=judge, limit=limit, both_orders=both_orders, created_by=created_by
+                study=study,
+                judge=judge,
+                limit=limit,
+                both_orders=both_orders,
+                remote=remote,
+                created_by=created_by,
             )
             if not judge.prompt_hash:
                 judge.prompt_hash = judge.current_prompt_hash()
@@ -81,7 +90,7 @@ def feed(run_id: int, now: datetime | None = None) -> int:
 
     Only so many messages are under way at a time (settings.JUDGE_QUEUE_AHEAD), topped up when half are used,
     so a run of any size starts at once and a cancelled one leaves no heap of messages. A run with nothing
-    left to do becomes finished.
+    left to do becomes finished. Judge workers elsewhere ask for a remote run's assignments themselves.
     """
     now = now or timezone.now()
     free = settings.JUDGE_QUEUE_AHEAD - RunAssignment.objects.filter(run=run_id, queued_until__gt=now).count()
@@ -93,6 +102,9 @@ def feed(run_id: int, now: datetime | None = None) -> int:
         return 0
     if run.study.is_closed:
         cancel_run(run, "The study was closed.")
+        return 0
+    if run.remote:
+        finish_if_done(run)
         return 0
     with transaction.atomic():
         due = (

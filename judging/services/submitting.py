@@ -9,7 +9,7 @@ from django.utils import timezone
 from arena.api.auth import rater_token
 from arena.models import Assignment
 from judging import runner
-from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from judging.arena_client import ArenaClient, ArenaUnreachableError
 from judging.models import JudgeCall
 from judging.parsers import ReplyText, Verdict
 from judging.protocols import PROTOCOLS
@@ -18,9 +18,6 @@ logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
 """So long a reply belongs to the worker that submits it; also the longest wait between two tries."""
-
-FINAL = frozenset({400, 413, 422})
-"""Refusals that the same answer would meet again."""
 
 
 def submit_again(call: JudgeCall) -> bool:
@@ -48,17 +45,11 @@ def submit(call: JudgeCall) -> bool:
         stored = reply.body["comparison"]  # an earlier submission of this reply, read by an older parser
         _submitted(call, stored["status"], stored["reason"] or "", stored["rating"])
         return True
-    if _is_final(reply):
+    if reply.refuses_answer:
         _give_up(call, reply.detail)
     else:
         _try_later(call, f"HTTP {reply.status}: {reply.detail}")
     return False
-
-
-def _is_final(reply: ArenaReply) -> bool:
-    """Whether the arena refused the answer itself, not the moment or the way it was sent."""
-    refuses_assignment = reply.status == 403 and reply.body.get("field") == "assignment"
-    return "detail" in reply.body and (reply.status in FINAL or refuses_assignment)
 
 
 def read_verdict(call: JudgeCall) -> Verdict:

@@ -190,3 +190,25 @@ def test_the_only_judge_is_chosen(staff: Client) -> None:
     assert f'value="{judge.pk}" selected' in staff.get("/judging/runs/new/").content.decode()
     make_judge(slug="second")
     assert f'value="{judge.pk}" selected' not in staff.get("/judging/runs/new/").content.decode()
+
+
+def test_a_run_for_judge_workers_elsewhere(staff: Client, messages: deque[Any]) -> None:
+    study, judge = make_small_study(), make_judge(api_key_env="ONLY_SET_ON_THE_OTHER_MACHINE")
+    chosen = {"study": study.slug, "judge": str(judge.pk)}
+    here = staff.get("/judging/runs/preview/", {**chosen, "remote": ""}).content.decode()
+    assert "is not set where the arena runs" in here
+    elsewhere = staff.get("/judging/runs/preview/", {**chosen, "remote": "elsewhere"}).content.decode()
+    assert "6 pairs will be asked about" in elsewhere
+    reply = staff.post("/judging/runs/new/", {**chosen, "remote": "elsewhere"}, follow=True)
+    assert JudgeRun.objects.get().remote
+    page = reply.content.decode()
+    assert "Asked by judge workers on other machines." in page
+    assert f"judge_worker --judge {judge.slug} --arena-url http://testserver" in page
+
+
+def test_a_simulated_judge_has_no_workers_elsewhere(staff: Client) -> None:
+    study = make_small_study(simulated=True)
+    judge = make_judge(provider="simulated", base_url="")
+    chosen = {"study": study.slug, "judge": str(judge.pk), "remote": "elsewhere"}
+    preview = staff.get("/judging/runs/preview/", chosen).content.decode()
+    assert "there is no model that workers elsewhere could ask" in preview

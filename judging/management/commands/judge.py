@@ -25,6 +25,9 @@ class Command(BaseCommand):
         parser.add_argument("--judge", required=True, metavar="SLUG", help="slug of the judge")
         parser.add_argument("--limit", type=int, metavar="N", help="at most so many pairs")
         parser.add_argument("--both-orders", action="store_true", help="ask about every pair in both orders")
+        parser.add_argument(
+            "--remote", action="store_true", help="judge workers on other machines ask (see judge_worker)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = self._start(options)
@@ -44,6 +47,7 @@ class Command(BaseCommand):
             "judge": options["judge"],
             "limit": options["limit"],
             "both_orders": options["both_orders"],
+            "remote": options["remote"],
         }
         try:
             reply = ArenaClient(operator_token()).post("/judge-runs/", wanted)
