@@ -1,84 +1,121 @@
 """Chatbot-Arena-style battles: model_a, model_b and who won, as CSV or JSON Lines. Pure.
 
-The texts are not in such a file: prompts, contestants and completions are made with the text unknown where
-they are missing, and nothing is changed where they exist. model_a is the answer shown first. A battle without
-a question_id belongs to one common prompt named "battles".
+model_a is the answer shown first. Where a battle has no conversations the texts are unknown: prompts,
+contestants and completions are made where they are missing, and nothing is changed where they exist. With
+conversations, the user's turns are the prompt and the model's are the completion.
 """
 
+import ast
+import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from arena.formats.fields import Fields
+from arena.formats.fields import Fields, unstorable
 from arena.formats.files import InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
+from arena.formats.reading import digest, read_rows
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
     Item,
-    Problem,
     PromptRecord,
 )
 
 RATINGS: Final = {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "both_bad": 2, "model_b": 3}
 """The winner literals there are, as ratings on three points."""
 
+FLAGS: Final = {"winner_model_a": "model_a", "winner_tie": "tie", "winner_model_b": "model_b"}
+"""Columns of which one is 1 and the others 0, where there is no winner: which winner each stands for."""
+
 COMMON_PROMPT: Final = "battles"
-"""Prompt of the battles that do not say which question they were about."""
+"""Prompt of the battles that neither say which question they were about nor hold it."""
 
 UNNAMED: Final = "anonymous"
 """Rater of the battles that do not say who judged."""
 
+MAX_PYTHON: Final = 1024 * 1024
+"""Greatest length of a cell that is read as Python's way of writing a list, which takes much memory."""
+
+Turns = tuple[str, ...]
+
+
+class Texts(NamedTuple):
+    """What was said in a battle; nothing at all where the file does not hold it."""
+
+    user: Turns = ()
+    first: Turns = ()
+    second: Turns = ()
+
+
+class Conversation(NamedTuple):
+    """One side of a battle: the user's turns and the model's."""
+
+    user: Turns = ()
+    model: Turns = ()
+
 
 def recognise(head: Head) -> Kind | None:
-    return Kind.COMPARISONS if {"model_a", "model_b", "winner"} <= head.fields else None
+    verdict = "winner" in head.fields or FLAGS.keys() <= head.fields
+    return Kind.COMPARISONS if verdict and {"model_a", "model_b"} <= head.fields else None
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     """Each battle as a comparison, after what it names in passing for the first time."""
-    named: set[object] = set()
-    for row in _rows(file):
-        if isinstance(row, Problem):
-            yield row
-            continue
-        fields, comparison = row
+    return read_rows(file, _Battles().build)
+
+
+class _Battles:
+    """The battles of a file, while it is read."""
+
+    def __init__(self) -> None:
+        self._contestants: set[str] = set()
+        self._texts: dict[tuple[str, ...], tuple[Turns | int, int]] = {}
+        """What was said of each prompt, and of each prompt and model: the turns' hash, and the line."""
+
+    def build(self, fields: Fields) -> list[Item]:
+        texts = _texts(fields)
+        comparison = _battle(fields, texts)
+        prompt, place = comparison.prompt, comparison.place
         if fields.problems:
-            yield from fields.problems
-            continue
-        for key, record in _named(comparison):
-            if key not in named:
-                named.add(key)
-                yield record
-        yield comparison
+            return []
+        items: list[Item] = []
+        if self._is_news(fields, (prompt,), texts.user, f'the user\'s turns of prompt "{prompt}"'):
+            items.append(PromptRecord(id=prompt, turns=texts.user, implied=True, place=place))
+        for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
+            if name not in self._contestants:
+                self._contestants.add(name)
+                items.append(ContestantRecord(name=name, implied=True, place=place))
+            if self._is_news(fields, (prompt, name), turns, f'the answer of "{name}" to prompt "{prompt}"'):
+                completion = CompletionRecord(
+                    prompt=prompt, contestant=name, turns=turns, implied=True, place=place
+                )
+                items.append(completion)
+        return [*items, comparison]
+
+    def _is_news(self, fields: Fields, key: tuple[str, ...], turns: Turns, what: str) -> bool:
+        """Whether this was not said before; something else said before is a problem."""
+        known = self._texts.get(key)
+        said = hash(turns) if turns else 0
+        if known is None or (said and not known[0]):
+            self._texts[key] = said, fields.place.line
+            return True
+        if said and said != known[0]:
+            fields.problem("", f"{what} is another text than in line {known[1]}")
+        return False
 
 
-def _rows(file: InputFile) -> Iterator[tuple[Fields, ComparisonRecord] | Problem]:
-    is_json = file.is_json()
-    rows: Iterator[tuple[int, dict[str, Any]] | Problem] = (
-        file.json_objects() if is_json else file.table().rows()
-    )
-    for row in rows:
-        if isinstance(row, Problem):
-            yield row
-        else:
-            line, values = row
-            fields = Fields(values, file.place(line), cells=not is_json)
-            yield fields, _battle(fields)
-
-
-def _battle(fields: Fields) -> ComparisonRecord:
+def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
     first, second = fields.required_text("model_a"), fields.required_text("model_b")
     if first and first == second:
         fields.problem("model_b", f'the same model as model_a ("{first}")')
-    winner = fields.required_text("winner")
-    if winner and winner not in RATINGS:
-        fields.problem("winner", f'"{winner}" is not one of {", ".join(RATINGS)}')
+    winner = _winner(fields)
     record = ComparisonRecord(
-        prompt=fields.text("question_id") or COMMON_PROMPT,
+        prompt=_prompt_id(fields, texts),
         first=first,
         second=second,
-        rater=fields.text("judge") or UNNAMED,
+        rater=fields.text("judge") or fields.text("judge_hash") or UNNAMED,
         rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
         points=3,
         rating=RATINGS.get(winner, 2),
@@ -89,21 +126,112 @@ def _battle(fields: Fields) -> ComparisonRecord:
     return replace(record, extra={**fields.rest(), **said}, place=fields.place)
 
 
-def _named(comparison: ComparisonRecord) -> Iterator[tuple[object, Item]]:
-    prompt, place = comparison.prompt, comparison.place
-    yield (prompt,), PromptRecord(id=prompt, turns=(), implied=True, place=place)
-    for name in (comparison.first, comparison.second):
-        yield name, ContestantRecord(name=name, implied=True, place=place)
-        yield (
-            (prompt, name),
-            CompletionRecord(prompt=prompt, contestant=name, turns=(), implied=True, place=place),
-        )
+def _prompt_id(fields: Fields, texts: Texts) -> str:
+    """The question's id. A battle with texts and without one is known by its own id, or by its question."""
+    named = fields.text("question_id")
+    if named or not texts.user:
+        return named or COMMON_PROMPT
+    return fields.text("id") or digest(*texts.user)
+
+
+def _winner(fields: Fields) -> str:
+    """The winner in the file's words, or an empty text after adding a problem."""
+    if "winner" in fields or not any(name in fields for name in FLAGS):
+        winner = fields.required_text("winner")
+        if winner and winner not in RATINGS:
+            fields.problem("winner", f'"{winner}" is not one of {", ".join(RATINGS)}')
+        return winner
+    problems = len(fields.problems)
+    won = [word for name, word in FLAGS.items() if fields.integer(name, most=1) == 1]
+    if len(won) == 1:
+        return won[0]
+    if len(fields.problems) == problems:
+        fields.problem("winner_model_a", f"exactly one of {', '.join(FLAGS)} must be 1")
+    return ""
+
+
+def _texts(fields: Fields) -> Texts:
+    """The texts of a battle: two conversations, or a prompt's turns and two lists of responses."""
+    if "conversation_a" in fields or "conversation_b" in fields:
+        # This one repeats both conversations.
+        fields.take("full_conversation")
+        first, second = _conversation(fields, "conversation_a"), _conversation(fields, "conversation_b")
+        if first.user != second.user and not fields.problems:
+            fields.problem("conversation_b", "the user's turns are not those of conversation_a")
+        return Texts(first.user, first.model, second.model)
+    if "response_a" not in fields and "response_b" not in fields:
+        return Texts()
+    user, first_turns, second_turns = (
+        _turns(fields, name) for name in ("prompt", "response_a", "response_b")
+    )
+    for name, turns in (("response_a", first_turns), ("response_b", second_turns)):
+        if len(turns) != len(user) and not fields.problems:
+            fields.problem(name, f"{len(turns)} responses to {len(user)} turns of the prompt")
+    return Texts(user, first_turns, second_turns)
+
+
+def _turns(fields: Fields, name: str) -> Turns:
+    """A list of texts; null is what the Arena writes where a model said nothing."""
+    value = _list(fields, name, "a list of texts")
+    if not all(turn is None or isinstance(turn, str) for turn in value):
+        fields.problem(name, "expected a list of texts")
+        return ()
+    return tuple(turn or "" for turn in value)
+
+
+def _conversation(fields: Fields, name: str) -> Conversation:
+    value = _list(fields, name, "a list of turns with role and content")
+    texts = [_content(fields, f"{name}[{number}]", turn) for number, turn in enumerate(value, start=1)]
+    roles = [turn.get("role") if isinstance(turn, dict) else None for turn in value]
+    if roles != ["user", "assistant"] * (len(roles) // 2) and not fields.problems:
+        fields.problem(name, "the roles are not user and assistant in turn")
+    return Conversation(tuple(texts[::2]), tuple(texts[1::2]))
+
+
+def _content(fields: Fields, name: str, turn: Any) -> str:
+    """The text of a turn, or of its parts where it is a list of parts that are all texts."""
+    content = turn.get("content") if isinstance(turn, dict) else turn
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        texts = [part.get("text") if isinstance(part, dict) else None for part in content]
+        spoken = [text for text in texts if isinstance(text, str)]
+        if len(spoken) == len(content):
+            return "\n\n".join(spoken)
+    fields.problem(name, "expected a text; images and other things cannot be imported")
+    return ""
+
+
+def _list(fields: Fields, name: str, wanted: str) -> list[Any]:
+    """A list with something in it, which a cell holds as JSON or as Python writes it; else a problem."""
+    value = fields.take(name)
+    if isinstance(value, str):
+        value = _parsed(value)
+    if not isinstance(value, list) or not value:
+        fields.problem(name, f"expected {wanted}")
+        return []
+    if reason := unstorable(value):
+        fields.problem(name, reason)
+        return []
+    return value
+
+
+def _parsed(text: str) -> Any:
+    """The value written in a text; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text) if len(text) <= MAX_PYTHON else None
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
 
 
 FORMAT = Format(
     "arena-battles",
     "Chatbot Arena battles",
-    "model_a, model_b and winner",
+    "model_a, model_b and winner or winner_model_a, winner_model_b and winner_tie",
     recognise,
     read,
 )
