@@ -9,7 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from arena.formats import arena_battles, csv_files, jsonl, llmfao
+from arena.formats import (
+    alpaca_eval,
+    arena_battles,
+    csv_files,
+    fastchat,
+    infobench,
+    jsonl,
+    llmbar,
+    llmfao,
+    self_instruct,
+)
 from arena.formats.files import HEAD, BrokenFileError, InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.records import Item, Place, Problem
@@ -34,7 +44,17 @@ def catalogue(*formats: Format) -> dict[str, Format]:
     return found
 
 
-CATALOGUE: Final = catalogue(llmfao.FORMAT, arena_battles.FORMAT, jsonl.FORMAT, csv_files.FORMAT)
+CATALOGUE: Final = catalogue(
+    llmfao.FORMAT,
+    llmbar.FORMAT,
+    infobench.FORMAT,
+    alpaca_eval.FORMAT,
+    fastchat.FORMAT,
+    self_instruct.FORMAT,
+    arena_battles.FORMAT,
+    jsonl.FORMAT,
+    csv_files.FORMAT,
+)
 """Every format there is; the more particular come first."""
 
 
