@@ -1,7 +1,7 @@
-"""Taking in comparisons, and making the pairs they are about.
+"""Taking in comparisons.
 
 What makes two records the same comparison is what the file says: the rater and the id where there is an id,
-otherwise the rater, the prompt, both contestants in their order and the number of the occurrence in the file.
+otherwise the rater, the prompt, both sides in their order and the number of the occurrence in the file.
 The version of the texts is no part of it: votes of an earlier import stay with the texts they were about.
 """
 
@@ -13,14 +13,13 @@ from django.db.models import Max
 from django.utils import timezone
 
 from arena.formats.records import ComparisonRecord, RaterRecord
-from arena.models import Comparison, CriterionRating, Pair, Study
+from arena.models import Comparison, CriterionRating, Study
 from arena.transfer.columns import fits
-from arena.transfer.completions import Completions
-from arena.transfer.contestants import Contestants
-from arena.transfer.prompts import Prompts
+from arena.transfer.pairs import Pairs
 from arena.transfer.raters import Raters
 from arena.transfer.report import ImportReport
 from arena.transfer.said import Matchup, Said, Stored, Verdict
+from arena.transfer.sides import SideFinder, Sides
 
 
 class Resolved(NamedTuple):
@@ -28,8 +27,11 @@ class Resolved(NamedTuple):
 
     record: ComparisonRecord
     rater: int
-    matchup: Matchup
-    completions: tuple[int, int]
+    sides: Sides
+
+    @property
+    def matchup(self) -> Matchup:
+        return self.sides.prompt, self.sides.first.owner, self.sides.second.owner
 
     @property
     def verdict(self) -> Verdict:
@@ -42,16 +44,14 @@ class Comparisons:
     def __init__(
         self,
         study: Study,
-        contestants: Contestants,
-        prompts: Prompts,
-        completions: Completions,
+        sides: SideFinder,
+        pairs: Pairs,
         raters: Raters,
         report: ImportReport,
     ) -> None:
         self._study = study
-        self._contestants = contestants
-        self._prompts = prompts
-        self._completions = completions
+        self._sides = sides
+        self._pairs = pairs
         self._raters = raters
         self._report = report
         self._counts = report.counts["comparisons"]
@@ -71,6 +71,7 @@ class Comparisons:
         if not records:
             return
         self._introduce_raters(records)
+        self._sides.prepare(records)
         resolved = [found for record in records if (found := self._resolved(record))]
         ids = {item.record.id for item in resolved if item.record.id}
         by_id = self._said.with_ids(ids) if ids else {}
@@ -93,38 +94,15 @@ class Comparisons:
 
     def _resolved(self, record: ComparisonRecord) -> Resolved | None:
         """The record with its ids, or None after reporting what is unknown."""
-        refuse = self._report.refuse
         ok = fits(self._report, record.place, Comparison, record, (("id", "external_id"),))
         for criterion in record.criteria:
             if len(criterion) > 100:
-                refuse(record.place, f"criteria.{criterion[:20]}…", "the name is longer than 100 characters")
+                reason = "the name is longer than 100 characters"
+                self._report.refuse(record.place, f"criteria.{criterion[:20]}…", reason)
                 ok = False
-        prompt = self._prompts.find(record.subset, record.prompt)
-        if prompt is None:
-            where = f' in subset "{record.subset}"' if record.subset else ""
-            refuse(record.place, "prompt", f'there is no prompt "{record.prompt}"{where}')
-        first = self._side(record, "first", record.first, prompt)
-        second = self._side(record, "second", record.second, prompt)
+        sides = self._sides.find(record)
         rater = self._raters.find(record.rater_kind, record.rater)
-        if not ok or prompt is None or first is None or second is None or rater is None:
-            return None
-        return Resolved(record, rater, (prompt, first[0], second[0]), (first[1], second[1]))
-
-    def _side(
-        self, record: ComparisonRecord, name: str, contestant: str, prompt: int | None
-    ) -> tuple[int, int] | None:
-        """The ids of a contestant and of its completion, or None after reporting what is unknown."""
-        found = self._contestants.find(contestant)
-        if found is None:
-            self._report.refuse(record.place, name, f'there is no contestant "{contestant}"')
-        if found is None or prompt is None:
-            return None
-        completion = self._completions.find(prompt, found)
-        if completion is None:
-            reason = f'"{contestant}" has no completion for prompt "{record.prompt}"'
-            self._report.refuse(record.place, name, reason)
-            return None
-        return found, completion
+        return Resolved(record, rater, sides) if ok and sides and rater is not None else None
 
     def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
         """The repeat number to store under; None where the comparison is there already, or wrong."""
@@ -182,7 +160,7 @@ class Comparisons:
         self._report.refuse(item.record.place, "rating", reason)
 
     def _write(self, fresh: list[tuple[Resolved, int]]) -> None:
-        pairs = self._pairs([item for item, _ in fresh])
+        pairs = self._pairs.made(item.sides for item, _ in fresh)
         rows = [self._row(item, repeat, pairs) for item, repeat in fresh]
         Comparison.objects.bulk_create(rows)
         CriterionRating.objects.bulk_create(
@@ -195,33 +173,14 @@ class Comparisons:
             self.scales.add(item.record.points)
             self.criteria |= dict.fromkeys(item.record.criteria)
 
-    def _pairs(self, items: Iterable[Resolved]) -> dict[tuple[int, int], int]:
-        """The pairs these comparisons are about, by completion ids in ascending order, made if missing."""
-        prompts = {(min(item.completions), max(item.completions)): item.matchup[0] for item in items}
-        if not prompts:
-            return {}
-        found = Pair.objects.filter(
-            first__in={first for first, _ in prompts}, second__in={second for _, second in prompts}
-        )
-        pairs = {
-            (first, second): pk for first, second, pk in found.order_by().values_list("first", "second", "pk")
-        }
-        made = Pair.objects.bulk_create(
-            Pair(prompt_id=prompt, first_id=key[0], second_id=key[1])
-            for key, prompt in prompts.items()
-            if key not in pairs
-        )
-        self._report.counts["pairs"].added += len(made)
-        return pairs | {(pair.first_id, pair.second_id): pair.pk for pair in made}
-
     def _row(self, item: Resolved, repeat: int, pairs: dict[tuple[int, int], int]) -> Comparison:
-        record, (first, second) = item.record, item.completions
+        record = item.record
         first_score, second_score = record.scores or (None, None)
         return Comparison(
             study=self._study,
-            pair_id=pairs[min(first, second), max(first, second)],
+            pair_id=pairs[item.sides.key],
             rater_id=item.rater,
-            swapped=first > second,
+            swapped=item.sides.swapped,
             repeat=repeat,
             points=record.points,
             status=Comparison.Status.UNSCORED if record.rating is None else Comparison.Status.SCORED,

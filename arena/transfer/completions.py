@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from arena.formats.records import CompletionRecord, ContestantRecord
 from arena.models import Completion, Pair, Study
@@ -13,8 +13,11 @@ from arena.transfer.contestants import Contestants
 from arena.transfer.prompts import Prompts
 from arena.transfer.report import ImportReport
 
-Cell = tuple[int, int | str]
-"""Prompt and contestant, or prompt and external id where there is no contestant."""
+Owner: TypeAlias = int | str
+"""Whose a completion is: the contestant's id, or the completion's own id where it has no contestant."""
+
+Cell: TypeAlias = tuple[int, Owner]
+"""Prompt and owner of a completion, of whatever version."""
 
 
 def digest_of(turns: Sequence[str]) -> str:

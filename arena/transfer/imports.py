@@ -13,6 +13,7 @@ from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
+    GoldRecord,
     Item,
     Note,
     Place,
@@ -27,9 +28,11 @@ from arena.transfer.columns import is_slug
 from arena.transfer.comparisons import Comparisons
 from arena.transfer.completions import Completions
 from arena.transfer.contestants import Contestants
+from arena.transfer.pairs import Pairs
 from arena.transfer.prompts import Prompts
 from arena.transfer.raters import Raters
 from arena.transfer.report import ImportReport, Missing
+from arena.transfer.sides import SideFinder
 
 CHUNK: Final = 1000
 """Records written at a time."""
@@ -145,9 +148,9 @@ class _Run:
         self._prompts = Prompts(study, report)
         self._completions = Completions(study, self._contestants, self._prompts, report)
         self._raters = Raters(study, report)
-        self._comparisons = Comparisons(
-            study, self._contestants, self._prompts, self._completions, self._raters, report
-        )
+        sides = SideFinder(self._contestants, self._prompts, self._completions, report)
+        self._pairs = Pairs(sides, report)
+        self._comparisons = Comparisons(study, sides, self._pairs, self._raters, report)
 
     def take(self, file: str, chunk: list[Record]) -> None:
         """Write a chunk, what others name before what names it."""
@@ -158,6 +161,7 @@ class _Run:
         self._raters.take(_only(RaterRecord, chunk))
         self._prompts.take(_only(PromptRecord, chunk))
         self._completions.take(_only(CompletionRecord, chunk))
+        self._pairs.take(_only(GoldRecord, chunk))
         self._comparisons.take(_only(ComparisonRecord, chunk))
 
     def finish(self) -> None:
@@ -167,7 +171,7 @@ class _Run:
             self._settle_new_study()
         if counts["comparisons"].written:
             self._recount()
-        if any(counts[kind].written for kind in ("contestants", "prompts", "completions", "raters")):
+        if any(counts[kind].written for kind in counts.keys() - {"pairs", "comparisons"}):
             self.study.touch()
         if self.report.written:
             study_id = self.study.pk

@@ -5,7 +5,7 @@ from typing import Final
 
 from arena.formats.records import Note, Place, Problem, Record
 
-KINDS: Final = ("contestants", "prompts", "completions", "raters", "pairs", "comparisons")
+KINDS: Final = ("contestants", "prompts", "completions", "raters", "pairs", "gold labels", "comparisons")
 KEPT_ERRORS: Final = 1000
 KEPT_NOTES: Final = 200
 PREVIEW_ROWS: Final = 20

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from arena.models import Comparison, Study
+from arena.transfer.completions import Owner
 
-Matchup = tuple[int, int, int]
-"""Prompt, contestant shown first, contestant shown second: a pair in its order, of whatever version."""
+Matchup: TypeAlias = tuple[int, Owner, Owner]
+"""Prompt, owner of what is shown first, owner of the other: a pair in its order, of whatever version."""
 
 
 class Verdict(NamedTuple):
@@ -29,11 +30,23 @@ class Stored(NamedTuple):
     verdict: Verdict
 
 
-def _matchup(prompt: int, first: int, second: int, swapped: bool) -> Matchup:
-    return (prompt, second, first) if swapped else (prompt, first, second)
+def _matchup(
+    prompt: int, first: int | None, first_id: str, second: int | None, second_id: str, swapped: bool
+) -> Matchup:
+    """From the columns _MATCHUP; completions without a contestant are known by their own ids."""
+    one: Owner = first_id if first is None else first
+    two: Owner = second_id if second is None else second
+    return (prompt, two, one) if swapped else (prompt, one, two)
 
 
-_MATCHUP = ("pair__prompt", "pair__first__contestant", "pair__second__contestant", "swapped")
+_MATCHUP = (
+    "pair__prompt",
+    "pair__first__contestant",
+    "pair__first__external_id",
+    "pair__second__contestant",
+    "pair__second__external_id",
+    "swapped",
+)
 _VERDICT = ("points", "rating", "reason")
 
 
@@ -75,7 +88,7 @@ class Said:
         rows = self._rows.filter(external_id__in=ids)
         columns = rows.values_list("rater", "external_id", "pk", *_MATCHUP, *_VERDICT)
         return {
-            (row[0], row[1]): Stored(row[2], _matchup(*row[3:7]), Verdict._make(row[7:])) for row in columns
+            (row[0], row[1]): Stored(row[2], _matchup(*row[3:9]), Verdict._make(row[9:])) for row in columns
         }
 
     def _of(self, rater: int) -> dict[tuple[int, int], Verdict]:
@@ -83,5 +96,5 @@ class Said:
             self._loaded = True
             columns = self._rows.values_list("rater", "repeat", *_MATCHUP, *_VERDICT)
             for row in columns.iterator(chunk_size=5000):
-                self.add(row[0], _matchup(*row[2:6]), row[1], Verdict._make(row[6:]))
+                self.add(row[0], _matchup(*row[2:8]), row[1], Verdict._make(row[8:]))
         return self._said.setdefault(rater, {})

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -12,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 
 from arena.formats.fields import MAX_SCORE
 from arena.formats.records import (
-    ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
     Item,
@@ -26,43 +24,9 @@ from arena.signals import study_changed
 from arena.transfer import ImportReport, InvalidStudyError, import_files, import_records
 from arena.transfer.raters import slug_of
 from tests import factories
+from tests.arena.transfer.records import added, completion, reasons, stock, vote
 
 pytestmark = pytest.mark.django_db
-
-
-def completion(contestant: str, text: str = "An answer.", **more: Any) -> CompletionRecord:
-    return CompletionRecord(**{"prompt": "p1", "contestant": contestant, "turns": (text,), **more})
-
-
-def vote(rating: int | None = 3, line: int = 0, file: str = "votes", **more: Any) -> ComparisonRecord:
-    values: dict[str, Any] = {
-        "prompt": "p1",
-        "first": "A",
-        "second": "B",
-        "rater": "ann",
-        "rater_kind": "person",
-        "points": 8,
-        "rating": rating,
-        "place": Place(file, line),
-    }
-    return ComparisonRecord(**{**values, **more})
-
-
-def stock(**texts: str) -> list[Item]:
-    """One prompt and a completion of it by each of A and B, unless other texts are named."""
-    texts = texts or {"A": "Answer of A.", "B": "Answer of B."}
-    return [
-        PromptRecord("p1", ("Say hello.",)),
-        *(completion(contestant, text) for contestant, text in texts.items()),
-    ]
-
-
-def reasons(report: ImportReport) -> list[str]:
-    return [str(problem) for problem in report.errors]
-
-
-def added(report: ImportReport) -> dict[str, int]:
-    return {kind: counts.added for kind, counts in report.counts.items() if counts.added}
 
 
 class TestNewStudy:

@@ -1,0 +1,75 @@
+"""Making pairs where comparisons or gold labels need them, and giving them their gold labels."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from arena.formats.records import GoldRecord
+from arena.models import Pair
+from arena.transfer.columns import fits
+from arena.transfer.report import ImportReport
+from arena.transfer.sides import SideFinder, Sides
+
+_TURNED: Final = {"first": "second", "tie": "tie", "second": "first"}
+
+
+class Pairs:
+    """The pairs of a study, while an import runs."""
+
+    def __init__(self, sides: SideFinder, report: ImportReport) -> None:
+        self._sides = sides
+        self._report = report
+        self._counts = report.counts["gold labels"]
+
+    def made(self, wanted: Iterable[Sides]) -> dict[tuple[int, int], int]:
+        """The ids of these pairs by completion ids in ascending order; missing pairs are made."""
+        prompts = {sides.key: sides.prompt for sides in wanted}
+        if not prompts:
+            return {}
+        found = Pair.objects.filter(
+            first__in={first for first, _ in prompts}, second__in={second for _, second in prompts}
+        )
+        pairs = {
+            (first, second): pk for first, second, pk in found.order_by().values_list("first", "second", "pk")
+        }
+        made = Pair.objects.bulk_create(
+            Pair(prompt_id=prompt, first_id=key[0], second_id=key[1])
+            for key, prompt in prompts.items()
+            if key not in pairs
+        )
+        self._report.counts["pairs"].added += len(made)
+        return pairs | {(pair.first_id, pair.second_id): pair.pk for pair in made}
+
+    def take(self, records: list[GoldRecord]) -> None:
+        """Give pairs their gold labels. A pair has one label; another one is an error."""
+        if not records:
+            return
+        self._sides.prepare(records)
+        labelled = [
+            (record, sides)
+            for record in records
+            if fits(self._report, record.place, Pair, record, (("source", "gold_source"),))
+            and (sides := self._sides.find(record))
+        ]
+        ids = self.made(sides for _, sides in labelled)
+        pairs = Pair.objects.in_bulk(set(ids.values()))
+        changed: dict[int, Pair] = {}
+        for record, sides in labelled:
+            pair = pairs[ids[sides.key]]
+            if self._label(pair, record, swapped=sides.swapped):
+                changed[pair.pk] = pair
+        Pair.objects.bulk_update(changed.values(), ["gold", "gold_source"], batch_size=100)
+
+    def _label(self, pair: Pair, record: GoldRecord, *, swapped: bool) -> bool:
+        """Set the pair's label if it has none; returns whether it did."""
+        gold = _TURNED[record.gold] if swapped else record.gold
+        if not pair.gold:
+            pair.gold, pair.gold_source = gold, record.source
+            self._counts.added += 1
+            return True
+        if pair.gold == gold:
+            self._counts.unchanged += 1
+            return False
+        earlier = _TURNED[pair.gold] if swapped else pair.gold
+        reason = f'"{record.gold}" contradicts "{earlier}", the label of this pair by "{pair.gold_source}"'
+        self._report.refuse(record.place, "gold", reason)
+        return False

@@ -1,0 +1,60 @@
+"""Records for imports in tests: one prompt p1, contestants A and B, the rater ann."""
+
+from typing import Any
+
+from arena.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    GoldRecord,
+    Item,
+    Place,
+    PromptRecord,
+)
+from arena.transfer import ImportReport
+
+
+def completion(contestant: str | None, text: str = "An answer.", **more: Any) -> CompletionRecord:
+    return CompletionRecord(**{"prompt": "p1", "contestant": contestant, "turns": (text,), **more})
+
+
+def vote(rating: int | None = 3, line: int = 0, file: str = "votes", **more: Any) -> ComparisonRecord:
+    values: dict[str, Any] = {
+        "prompt": "p1",
+        "first": "A",
+        "second": "B",
+        "rater": "ann",
+        "rater_kind": "person",
+        "points": 8,
+        "rating": rating,
+        "place": Place(file, line),
+    }
+    return ComparisonRecord(**{**values, **more})
+
+
+def gold(label: str = "first", line: int = 0, **more: Any) -> GoldRecord:
+    values: dict[str, Any] = {
+        "prompt": "p1",
+        "first": "A",
+        "second": "B",
+        "gold": label,
+        "source": "experts",
+        "place": Place("gold", line),
+    }
+    return GoldRecord(**{**values, **more})
+
+
+def stock(**texts: str) -> list[Item]:
+    """One prompt and a completion of it by each of A and B, unless other texts are named."""
+    texts = texts or {"A": "Answer of A.", "B": "Answer of B."}
+    return [
+        PromptRecord("p1", ("Say hello.",)),
+        *(completion(contestant, text) for contestant, text in texts.items()),
+    ]
+
+
+def reasons(report: ImportReport) -> list[str]:
+    return [str(problem) for problem in report.errors]
+
+
+def added(report: ImportReport) -> dict[str, int]:
+    return {kind: counts.added for kind, counts in report.counts.items() if counts.added}
