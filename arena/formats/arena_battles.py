@@ -81,7 +81,7 @@ class _Battles:
         if fields.problems:
             return []
         items: list[Item] = []
-        if self._is_news(fields, (prompt,), texts.user, f'the user\'s turns of prompt "{prompt}"'):
+        if self._is_news(fields, (prompt,), texts.user, f'prompt "{prompt}"'):
             items.append(PromptRecord(id=prompt, turns=texts.user, implied=True, place=place))
         for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
             if name not in self._contestants:
@@ -102,7 +102,7 @@ class _Battles:
             self._texts[key] = said, fields.place.line
             return True
         if said and said != known[0]:
-            fields.problem("", f"{what} is another text than in line {known[1]}")
+            fields.problem("", f"another text for {what} than in line {known[1]}")
         return False
 
 

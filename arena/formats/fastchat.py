@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.formats.fields import MAX_SCORE, Fields
-from arena.formats.files import InputFile, json_type
+from arena.formats.files import InputFile
+from arena.formats.json_text import json_type
 from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.reading import Build, read_rows
 from arena.formats.records import (
@@ -112,7 +113,7 @@ def _answers(file: InputFile) -> Iterator[Item]:
     several: list[Fields] = []
     yield from read_rows(file, _answer(several))
     if several:
-        text = f"{len(several)} answers have several choices; the first of each is imported"
+        text = f"{len(several)} answer(s) with several choices; the first of each is imported"
         yield Note(several[0].place, text)
 
 

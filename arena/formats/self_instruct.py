@@ -5,10 +5,12 @@ ends aside, and their model is told by the file's name.
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from arena.formats.fields import Fields
-from arena.formats.files import InputFile, json_type
+from arena.formats.files import InputFile
+from arena.formats.json_text import json_type
 from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.reading import Build, read_rows
 from arena.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
@@ -40,7 +42,8 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         reason = "import user_oriented_instructions.jsonl together with the predictions, which have no ids"
         yield file.problem(0, reason)
         return
-    yield from read_rows(file, _prediction(file.stem.removesuffix(ENDING), known))
+    model = Path(file.name.removesuffix(".gz")).stem.removesuffix(ENDING)
+    yield from read_rows(file, _prediction(model, known))
 
 
 def _instruction(fields: Fields) -> Iterator[Item]:
