@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from arena import scales
 from arena.models import Comparison
@@ -41,7 +42,8 @@ class Answer:
     """What a rater says about an assignment, in presentation order.
 
     rating is 1..points, or None with a ``reason`` of Comparison.Reason. scores are the two scores of a
-    two-score judge; criteria maps criterion to rating on the same scale. seconds is the time taken.
+    two-score judge; criteria maps criterion to rating on the same scale. seconds is the time taken. call is
+    the record of the model call that gave the answer, as JSON values (arena.api.schemas.CallIn).
     """
 
     points: int
@@ -53,6 +55,7 @@ class Answer:
     rationale: str = ""
     seconds: float | None = None
     source: str = Comparison.Source.WEB
+    call: Mapping[str, Any] | None = None
 
     def check(self) -> None:
         """Raise InvalidAnswerError naming the field that cannot be stored."""

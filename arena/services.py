@@ -12,7 +12,7 @@ from arena import pairing
 from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.signals import comparison_recorded
+from arena.signals import answer_received, comparison_recorded
 
 
 @transaction.atomic
@@ -163,15 +163,18 @@ def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Compariso
     earlier = Comparison.objects.current().filter(assignment=assignment).first()
     reopened = assignment.state == Assignment.State.CLAIMED
     if earlier and not reopened:
-        if _same(earlier, answer):
-            return earlier
-        raise AlreadyAnsweredError(earlier)
+        if not _same(earlier, answer):
+            raise AlreadyAnsweredError(earlier)
+        _hand_on(assignment, earlier, answer)
+        return earlier
     _refuse_unwanted(assignment, answer)
     if earlier and _same(earlier, answer) and _same_remarks(earlier, answer):
         _finish(assignment, Assignment.State.SUBMITTED)
+        _hand_on(assignment, earlier, answer)
         return earlier
     comparison = _store(assignment, answer, earlier)
     _finish(assignment, Assignment.State.SUBMITTED)
+    _hand_on(assignment, comparison, answer)
     transaction.on_commit(
         lambda: comparison_recorded.send(
             sender=Comparison, study_id=assignment.study_id, comparison_id=comparison.pk
@@ -247,6 +250,16 @@ def _store(assignment: Assignment, answer: Answer, earlier: Comparison | None) -
         for name, rating in answer.criteria.items()
     )
     return comparison
+
+
+def _hand_on(assignment: Assignment, comparison: Comparison, answer: Answer) -> None:
+    """Tell the apps above of the answer and its call; a call that nobody keeps stays with the comparison."""
+    call = answer.call
+    replies = answer_received.send(sender=Comparison, assignment=assignment, comparison=comparison, call=call)
+    if call is None or "call" in comparison.extra or any(kept for _, kept in replies):
+        return
+    comparison.extra = {**comparison.extra, "call": dict(call)}
+    comparison.save(update_fields=["extra"])
 
 
 def _finish(assignment: Assignment, state: Assignment.State, reason: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What arena tells the apps above it, sent after the transaction has committed."""
+"""What arena tells the apps above it: after the transaction has committed, if nothing else is said."""
 
 from django.dispatch import Signal
 
@@ -7,3 +7,11 @@ comparison_recorded = Signal()
 
 study_changed = Signal()
 """An import or an operator changed what a study's figures rest on. Argument: study_id."""
+
+answer_received = Signal()
+"""An answer is stored, or arrived again just as it was stored. Sent INSIDE the recording transaction.
+
+Arguments: assignment, comparison, call (a mapping, or None where none came). A receiver that keeps the call
+returns True; a call that nobody keeps stays with its comparison, in extra["call"]. What a receiver raises
+undoes the recording.
+"""

@@ -1,13 +1,15 @@
 """What goes over the wire of API v1."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
 from ninja import Field, Schema
-from pydantic import AfterValidator
+from pydantic import AfterValidator, AwareDatetime
 
 Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused"]
 LONGEST_TEXT = 1_000_000
+MOST_MESSAGES = 100
 
 
 def _storable(text: str) -> str:
@@ -19,6 +21,41 @@ def _storable(text: str) -> str:
 Name = Annotated[str, AfterValidator(_storable)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_storable)]
 Score = Annotated[Decimal, Field(max_digits=8, decimal_places=3, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, lt=1e7, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)]
+# Years that every database and every time zone can hold.
+Moment = Annotated[
+    AwareDatetime, Field(ge=datetime(2000, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC))
+]
+
+
+class MessageIn(Schema):
+    """A message of the conversation that the model was sent."""
+
+    model_config = {"extra": "forbid"}
+
+    role: Name = Field(max_length=20)
+    content: Text
+
+
+class CallIn(Schema):
+    """The record of the model call that gave the answer. The reply itself is the comparison's raw_reply."""
+
+    model_config = {"extra": "forbid", "protected_namespaces": ()}
+
+    model: Name = Field(max_length=200, description="The model that was asked.")
+    model_returned: Name | None = Field(None, max_length=200, description="The model that says it replied.")
+    attempt: Annotated[Count, Field(ge=1)] | None = Field(
+        None, description="From the request of the claim, where there was one."
+    )
+    prompt_hash: Name | None = Field(None, max_length=64, description="Names the wording that was sent.")
+    messages: list[MessageIn] | None = Field(None, max_length=MOST_MESSAGES, description="What was sent.")
+    started_at: Moment | None = Field(None, description="When it was sent, with a time zone.")
+    seconds: Seconds | None = Field(None, description="From sending to the reply.")
+    finish_reason: Name | None = Field(None, max_length=50, description="As the endpoint said it.")
+    refusal: Text | None = Field(None, description="Text of a separate refusal field.")
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
 
 
 class ComparisonIn(Schema):
@@ -38,11 +75,12 @@ class ComparisonIn(Schema):
     points: Literal[2, 3, 5, 8] = Field(8, description="Points of the scale the rating is given on.")
     raw_reply: Text = Field("", description="The reply as the model sent it.")
     rationale: Text = ""
-    seconds: float | None = Field(None, ge=0, lt=1e7, allow_inf_nan=False, description="Time taken.")
+    seconds: Seconds | None = Field(None, description="Time taken.")
     scores: tuple[Score, Score] | None = Field(None, description="Both scores of a two-score judge.")
     criteria: dict[str, Annotated[int, Field(strict=True)]] = Field(
         default_factory=dict, description="Ratings by criterion of the study, on the same scale."
     )
+    call: CallIn | None = Field(None, description="The model call that gave the answer, for the record.")
 
 
 class ComparisonOut(Schema):

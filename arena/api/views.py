@@ -31,6 +31,7 @@ def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[objec
         rationale=given.rationale,
         seconds=given.seconds,
         source=Comparison.Source.API,
+        call=given.call.model_dump(mode="json", exclude_none=True) if given.call else None,
     )
     asked = timezone.now()
     try:
