@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from judging.parsers import ReplyText, Verdict
+
 TIMEOUT = 60
 """Seconds to wait for the arena."""
 
@@ -36,6 +38,21 @@ class ArenaReply:
         """Whether the arena refused the answer itself, not the moment or the way it was sent."""
         refuses_assignment = self.status == 403 and self.body.get("field") == "assignment"
         return "detail" in self.body and (self.status in FINAL or refuses_assignment)
+
+
+def answer_to(
+    assignment: str, verdict: Verdict, points: int, reply: ReplyText, seconds: float | None
+) -> dict[str, object]:
+    """The body of POST /comparisons/ that gives a judge's verdict with the reply it was read from."""
+    return {
+        "assignment": assignment,
+        "rating": verdict.rating,
+        "reason": verdict.reason or None,
+        "points": points,
+        "raw_reply": reply.text or reply.refusal,
+        "rationale": verdict.rationale,
+        "seconds": seconds,
+    }
 
 
 class ArenaClient:

@@ -18,6 +18,8 @@ api = NinjaAPI(
 )
 api.add_router("/comparisons", "arena.api.views.router")
 api.add_router("/judge-runs", "judging.api.router")
+api.add_router("/assignments", "judging.assignments_api.router")
+api.add_router("/judges", "judging.assignments_api.judges")
 
 
 @api.exception_handler(ValidationError)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from arena.api.auth import rater_token
 from arena.models import Assignment
 from judging import runner
-from judging.arena_client import ArenaClient, ArenaUnreachableError
+from judging.arena_client import ArenaClient, ArenaUnreachableError, answer_to
 from judging.models import JudgeCall
 from judging.parsers import ReplyText, Verdict
 from judging.protocols import PROTOCOLS
@@ -32,9 +32,10 @@ def submit_again(call: JudgeCall) -> bool:
 def submit(call: JudgeCall) -> bool:
     """Parse the committed reply and post the answer; whether the arena has it now."""
     verdict = read_verdict(call)
-    rater = call.run.judge.rater
+    judge = call.run.judge
+    answer = answer_to(call.assignment.public_id, verdict, judge.points, _text(call), call.latency)
     try:
-        reply = ArenaClient(rater_token(rater)).post("/comparisons/", _answer(call, verdict))
+        reply = ArenaClient(rater_token(judge.rater)).post("/comparisons/", answer)
     except ArenaUnreachableError as error:
         _try_later(call, str(error))
         return False
@@ -56,21 +57,11 @@ def read_verdict(call: JudgeCall) -> Verdict:
     """The verdict of the protocol's last reply."""
     judge = call.run.judge
     protocol = PROTOCOLS.named(judge.protocol)
-    return runner.verdict(
-        protocol, judge.points, [ReplyText(call.raw_reply, call.finish_reason, call.refusal)]
-    )
+    return runner.verdict(protocol, judge.points, [_text(call)])
 
 
-def _answer(call: JudgeCall, verdict: Verdict) -> dict[str, object]:
-    return {
-        "assignment": call.assignment.public_id,
-        "rating": verdict.rating,
-        "reason": verdict.reason or None,
-        "points": call.run.judge.points,
-        "raw_reply": call.raw_reply or call.refusal,
-        "rationale": verdict.rationale,
-        "seconds": call.latency,
-    }
+def _text(call: JudgeCall) -> ReplyText:
+    return ReplyText(call.raw_reply, call.finish_reason, call.refusal)
 
 
 def _submitted(call: JudgeCall, status: str, reason: str, rating: int | None) -> None:

@@ -1,0 +1,200 @@
+"""Judges on other machines: what they may claim, keep, and report. Nothing here asks a model.
+
+A judge that is configured here is asked by judge workers as part of its remote runs, and every call has its
+row before the worker hears of it. Any other judge with a token rates the pairs that are planned for it as it
+goes along.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from arena import planning
+from arena import services as rating
+from arena.answers import LeaseLostError, NotAllowedError
+from arena.models import Assignment, Rater, Study
+from judging.llm.client import NoReplyError
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.querysets import JudgeCallQuerySet, JudgeRunQuerySet
+from judging.services.calls import commit_call, commit_failure, wanted, work_of
+from judging.services.recovery import abandon
+from judging.services.runs import finish_if_done
+
+PLANNED_AHEAD: Final = 32
+"""Pairs planned at a time for a judge that is not configured here."""
+
+TRIES: Final = 5
+"""How often a claim is tried again when other workers are faster."""
+
+ABANDONED: Final = "abandoned"
+"""The kind of a report that a call was cut off: nothing failed, it is asked again at once."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """An assignment for somebody elsewhere, with its texts; call is the row of a configured judge's call."""
+
+    assignment: Assignment
+    call: JudgeCall | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a worker has no answer. attempt names its call; seconds is how long it waited for the model."""
+
+    kind: str
+    detail: str = ""
+    retryable: bool = True
+    retry_after: str = ""
+    attempt: int | None = None
+    seconds: float | None = None
+
+
+def lease_time() -> timedelta:
+    """How long a judge elsewhere keeps an assignment without renewing its lease."""
+    return timedelta(seconds=settings.JUDGE_LEASE_SECONDS)
+
+
+def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None:
+    """The next assignment of a judge elsewhere; None when there is nothing to do now.
+
+    Raises NotAllowedError where the study is closed or the judge may not rate it.
+    """
+    judge = Judge.objects.select_related("rater").filter(rater=rater).first()
+    if judge:
+        if study and study.is_closed:
+            raise NotAllowedError("This study is closed; no more ratings are taken.")
+        return _claim_call(judge, study, f"remote {worker or judge.slug}")
+    if study is None:
+        raise NotAllowedError("Name the study: this judge has no runs here.")
+    return _claim_planned(rater, study)
+
+
+def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | None:
+    """Commit the next call of the judge's remote runs, in flight."""
+    for _ in range(TRIES):
+        with transaction.atomic():
+            row = _next_row(judge, study)
+            if row is None:
+                break
+            call = commit_call(work_of(row), worker[:200], lease_time())
+        if call:
+            row.assignment.leased_until = call.deadline
+            return Claimed(row.assignment, call)
+    for run in remote_runs(judge).filter(state=JudgeRun.State.RUNNING):
+        finish_if_done(run)
+    return None
+
+
+def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
+    """What is asked next, locked: of the oldest run first, in the order of its plan."""
+    replied = JudgeCall.objects.filter(assignment=OuterRef("assignment"), state=JudgeCall.State.REPLIED)
+    rows = wanted(timezone.now()).filter(~Exists(replied), run__remote=True, run__judge=judge)
+    if study:
+        rows = rows.filter(run__study=study)
+    return rows.select_for_update(of=("self",), skip_locked=True).order_by("run_id", "pk").first()
+
+
+def remote_runs(judge: Judge) -> JudgeRunQuerySet:
+    """The judge's queued and running runs that workers elsewhere are to ask."""
+    return JudgeRun.objects.active().filter(judge=judge, remote=True)
+
+
+@transaction.atomic
+def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
+    """Lease the next pair planned for a judge that is not configured here; plan some where none is left."""
+    locked = rating.lock_open(study, rater)
+    if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=rater.slug).exists():
+        raise NotAllowedError(
+            f"{study.name} holds imported ratings of another judge {rater.slug}; use one with another slug."
+        )
+    leased = rating.lease_planned(locked, rater, lease_time())
+    if leased is None and planning.plan(locked, rater, limit=PLANNED_AHEAD):
+        leased = rating.lease_planned(locked, rater, lease_time())
+    return Claimed(Assignment.objects.for_page().get(pk=leased.pk)) if leased else None
+
+
+@transaction.atomic
+def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
+    """Keep an assignment, and the call about it, for another lease; until when.
+
+    Raises NotAllowedError, or LeaseLostError where it was answered or given to somebody else meanwhile.
+    """
+    lease = rating.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
+    assignment = rating.renew(rater, public_id, lease)
+    assert assignment.leased_until is not None  # noqa: S101 - just set
+    in_flight = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
+    if attempt is not None:
+        in_flight = in_flight.filter(attempt=attempt)
+    renewed = in_flight.update(deadline=assignment.leased_until)
+    if attempt is not None and not renewed:
+        raise LeaseLostError(f"Attempt {attempt} was given up; another worker may have this assignment.")
+    return assignment.leased_until
+
+
+@transaction.atomic
+def report_failure(rater: Rater, public_id: str, failure: Failure) -> tuple[Assignment, datetime | None]:
+    """Take note that no answer could be had; the assignment, and when it is due again.
+
+    Calls of a configured judge are retried as patiently as the arena's own. Any other judge's assignment is
+    open again at once, or put aside where asking again is no use. Reporting twice is reporting once.
+    """
+    assignment = Assignment.objects.named(public_id).filter(rater=rater).first()
+    if assignment is None:
+        raise NotAllowedError("There is no such assignment for this rater.")
+    if rater.kind == Rater.Kind.PERSON:
+        raise NotAllowedError("Only judges report failures; people skip a pair on the rating page.")
+    if _calls(assignment).exists():
+        _fail_call(assignment, failure)
+    else:
+        _put_back(assignment, failure)
+    assignment.refresh_from_db()
+    due = (
+        RunAssignment.objects.filter(assignment=assignment)
+        .order_by("-run_id")
+        .values_list("due_at", flat=True)
+    )
+    return assignment, due.first() if assignment.state == Assignment.State.OPEN else None
+
+
+def _fail_call(assignment: Assignment, failure: Failure) -> None:
+    in_flight = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
+    if failure.attempt is not None:
+        in_flight = in_flight.filter(attempt=failure.attempt)
+    if failure.kind == ABANDONED:
+        abandon(in_flight, timezone.now())
+    elif call := in_flight.first():
+        error = NoReplyError(
+            failure.kind, failure.detail, retryable=failure.retryable, retry_after=failure.retry_after
+        )
+        commit_failure(call, error, failure.seconds)
+
+
+def _put_back(assignment: Assignment, failure: Failure) -> None:
+    claimed = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.CLAIMED)
+    if failure.retryable:
+        claimed.update(state=Assignment.State.OPEN, leased_until=None)
+    else:
+        claimed.update(
+            state=Assignment.State.SKIPPED,
+            leased_until=None,
+            finished_at=timezone.now(),
+            skip_reason=f"{failure.kind}: {failure.detail}"[:500],
+        )
+
+
+def _calls(assignment: Assignment) -> JudgeCallQuerySet:
+    """The calls that workers elsewhere were asked to make about an assignment."""
+    return JudgeCall.objects.filter(assignment=assignment, run__remote=True)
+
+
+def work_left(judge: Judge) -> tuple[int, int]:
+    """How many remote runs of the judge have not ended, and how many of their assignments."""
+    runs = list(remote_runs(judge).values_list("pk", flat=True))
+    without_end = RunAssignment.objects.filter(run__in=runs, assignment__state__in=["open", "claimed"])
+    return len(runs), without_end.count()

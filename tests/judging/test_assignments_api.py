@@ -1,0 +1,448 @@
+"""Claiming, renewing and reporting over the API: what a judge or a person elsewhere may do."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from arena.api.auth import issue_token, operator_token
+from arena.models import Assignment, Comparison, Membership, Rater, Study
+from judging import services
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.services import remote
+from tests.factories import (
+    make_assignment,
+    make_completion,
+    make_contestant,
+    make_judge,
+    make_member,
+    make_prompt,
+    make_rater,
+    make_small_study,
+    make_study,
+)
+
+pytestmark = pytest.mark.django_db
+
+Post = Callable[..., Any]
+
+
+@pytest.fixture
+def post(client: Client) -> Post:
+    """POST to a path below /api/v1 as a rater; None for an operator's signed token."""
+
+    def send(rater: Rater | None, path: str, body: object = None) -> Any:
+        token = issue_token(rater) if rater else operator_token()
+        return client.post(
+            f"/api/v1{path}",
+            json.dumps({} if body is None else body),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+
+    return send
+
+
+def remote_run(judge: Judge, study: Study | None = None, **options: Any) -> JudgeRun:
+    run = services.start_run(study or make_small_study(prompts=2), judge, remote=True, **options)
+    services.plan_run(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def let_leases_run_out() -> int:
+    """As if the lease of every call in flight had run out; how many the sweep then abandons."""
+    past = timezone.now() - timedelta(seconds=1)
+    Assignment.objects.filter(state="claimed").update(leased_until=past)
+    JudgeCall.objects.filter(state="in_flight").update(deadline=past)
+    return services.sweep()["abandoned"]
+
+
+@pytest.fixture
+def judge() -> Judge:
+    return make_judge(slug="far", model="far-1", options={"top_p": 0.5})
+
+
+@pytest.fixture
+def outsider() -> Rater:
+    """A judge with a token that is not configured here."""
+    return make_rater(kind=Rater.Kind.JUDGE, slug="outsider")
+
+
+# --- Configured judges ------------------------------------------------------------------------------------
+
+
+def test_a_claim_holds_the_request_and_commits_its_call_first(post: Post, judge: Judge) -> None:
+    run = remote_run(judge)
+    reply = post(judge.rater, "/assignments/", {"worker": "box-7"})
+    assert reply.status_code == 201
+    claimed = reply.json()
+    call = JudgeCall.objects.get()
+    assignment = Assignment.objects.get(public_id=claimed["assignment"])
+    assert (call.assignment, call.run, call.state, call.worker) == (
+        assignment,
+        run,
+        "in_flight",
+        "remote box-7",
+    )
+    assert assignment.state == "claimed"
+    assert assignment.leased_until == call.deadline
+    assert 295 < claimed["lease_seconds"] <= 300
+    assert claimed["request"] == {
+        "protocol": "likert",
+        "prompt_hash": judge.current_prompt_hash(),
+        "step": 0,
+        "attempt": 1,
+        "model": "far-1",
+        "messages": call.messages,
+        "temperature": 0.0,
+        "max_tokens": 1024,
+        "options": {"top_p": 0.5},
+        "timeout": 5.0,
+    }
+    assert claimed["points"] == 8
+    assert claimed["scale"][0]["rating"] == 1
+    assert len(claimed["scale"]) == 8
+
+
+def test_every_claim_of_a_judge_is_another_pair(post: Post, judge: Judge) -> None:
+    remote_run(judge)
+    claimed = [post(judge.rater, "/assignments/") for _ in range(7)]
+    assert [reply.status_code for reply in claimed] == [201] * 6 + [204]
+    assert len({reply.json()["assignment"] for reply in claimed[:6]}) == 6
+
+
+def test_runs_of_this_arena_and_of_others_are_left_alone(post: Post, judge: Judge) -> None:
+    here = services.start_run(make_small_study(), judge)
+    services.plan_run(here.pk)
+    remote_run(make_judge())
+    assert post(judge.rater, "/assignments/").status_code == 204
+    assert not JudgeCall.objects.exists()
+
+
+def test_this_arenas_workers_leave_remote_runs_alone(judge: Judge, messages: Any) -> None:
+    run = remote_run(judge)
+    messages.clear()
+    services.sweep(timezone.now() + timedelta(minutes=5))
+    services.judge_assignment(run.run_assignments.all()[0].assignment_id)
+    assert not messages
+    assert not JudgeCall.objects.exists()
+
+
+def test_nothing_is_claimed_before_it_is_due_or_after_the_end(post: Post, judge: Judge) -> None:
+    run = remote_run(judge)
+    RunAssignment.objects.update(due_at=timezone.now() + timedelta(minutes=1))
+    assert post(judge.rater, "/assignments/").status_code == 204
+    RunAssignment.objects.update(due_at=timezone.now())
+    services.cancel_run(run)
+    assert post(judge.rater, "/assignments/").status_code == 204
+    assert not JudgeCall.objects.exists()
+
+
+def test_a_claim_names_one_of_several_studies(post: Post, judge: Judge) -> None:
+    first, second = make_small_study(), make_small_study()
+    remote_run(judge, first)
+    remote_run(judge, second)
+    assert post(judge.rater, "/assignments/").json()["study"] == first.slug
+    assert post(judge.rater, "/assignments/", {"study": second.slug}).json()["study"] == second.slug
+
+
+def test_a_closed_study_a_paused_judge_and_an_unknown_study(post: Post, judge: Judge) -> None:
+    study = make_small_study()
+    run = remote_run(judge, study)
+    assert post(judge.rater, "/assignments/", {"study": "nothing"}).json() == {
+        "detail": 'There is no study "nothing" for this rater.',
+        "field": "study",
+    }
+    study.closed_at = timezone.now()
+    study.save()
+    closed = post(judge.rater, "/assignments/", {"study": study.slug})
+    assert (closed.status_code, closed.json()["detail"]) == (
+        403,
+        "This study is closed; no more ratings are taken.",
+    )
+    assert post(judge.rater, "/assignments/").status_code == 204
+    services.sweep()
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("cancelled", "The study was closed.")
+    Rater.objects.filter(pk=judge.rater.pk).update(paused_at=timezone.now())
+    assert post(judge.rater, "/assignments/").json()["detail"] == "This rater is paused by the operator."
+
+
+def test_renewing_moves_lease_and_deadline(post: Post, judge: Judge) -> None:
+    remote_run(judge)
+    claimed = post(judge.rater, "/assignments/").json()
+    soon = timezone.now() + timedelta(seconds=5)
+    Assignment.objects.filter(state="claimed").update(leased_until=soon)
+    JudgeCall.objects.update(deadline=soon)
+    renewed = post(judge.rater, f"/assignments/{claimed['assignment']}/renew/", {"attempt": 1})
+    assert renewed.status_code == 200
+    assert renewed.json()["lease_seconds"] > 295
+    call = JudgeCall.objects.select_related("assignment").get()
+    assert call.deadline == call.assignment.leased_until > timezone.now() + timedelta(seconds=295)
+
+
+def test_a_lost_lease_is_not_renewed(post: Post, judge: Judge) -> None:
+    remote_run(judge, make_small_study(prompts=1, contestants=2))
+    lost = post(judge.rater, "/assignments/").json()["assignment"]
+    let_leases_run_out()
+    taken_back = post(judge.rater, f"/assignments/{lost}/renew/", {"attempt": 1})
+    assert (taken_back.status_code, taken_back.json()["detail"]) == (
+        409,
+        "This assignment is not yours to keep: it is open.",
+    )
+    assert post(judge.rater, "/assignments/").json()["request"]["attempt"] == 2
+    given_away = post(judge.rater, f"/assignments/{lost}/renew/", {"attempt": 1})
+    assert (given_away.status_code, given_away.json()["detail"]) == (
+        409,
+        "Attempt 1 was given up; another worker may have this assignment.",
+    )
+    assert post(judge.rater, f"/assignments/{lost}/renew/").status_code == 200
+    somebody = make_rater(kind="judge")
+    assert post(somebody, f"/assignments/{lost}/renew/").status_code == 403
+    assert post(judge.rater, "/assignments/a%00b/renew/").status_code == 403
+
+
+def test_overdue_calls_elsewhere_are_abandoned_and_asked_again(post: Post, judge: Judge) -> None:
+    run = remote_run(judge, make_small_study(prompts=1, contestants=2))
+    post(judge.rater, "/assignments/")
+    assert services.abandon_orphans() == 0, "a restart of the arena says nothing about workers elsewhere"
+    assert services.sweep()["abandoned"] == 0
+    assert let_leases_run_out() == 1
+    assert JudgeCall.objects.progress(run).abandoned == 1
+    assert post(judge.rater, "/assignments/").status_code == 201
+
+
+def test_failures_are_retried_as_patiently_as_the_arenas_own(post: Post, judge: Judge, settings: Any) -> None:
+    settings.JUDGE_MAX_ATTEMPTS = 2
+    run = remote_run(judge, make_small_study(prompts=1, contestants=2))
+    name = post(judge.rater, "/assignments/").json()["assignment"]
+    report = {
+        "kind": "rate_limited",
+        "detail": "slow down",
+        "retry_after": "60",
+        "attempt": 1,
+        "seconds": 0.5,
+    }
+    first = post(judge.rater, f"/assignments/{name}/failed/", report)
+    assert (first.status_code, first.json()["state"]) == (200, "open")
+    due = RunAssignment.objects.get().due_at
+    assert due >= timezone.now() + timedelta(seconds=55)
+    assert first.json()["due_at"][:19] == due.isoformat()[:19]
+    assert post(judge.rater, f"/assignments/{name}/failed/", report).json() == first.json()
+    call = JudgeCall.objects.get()
+    assert (call.state, call.error_kind, call.error, call.latency) == (
+        "failed",
+        "rate_limited",
+        "slow down",
+        0.5,
+    )
+    assert post(judge.rater, "/assignments/").status_code == 204
+    RunAssignment.objects.update(due_at=timezone.now())
+    assert post(judge.rater, "/assignments/").json()["request"]["attempt"] == 2
+    last = post(judge.rater, f"/assignments/{name}/failed/", {**report, "attempt": 2})
+    assert last.json() == {"assignment": name, "state": "failed", "due_at": None}
+    assert post(judge.rater, "/assignments/").status_code == 204
+    run.refresh_from_db()
+    assert run.state == "finished", "whoever finds nothing left ends the run"
+    assert JudgeCall.objects.progress(run).failed == 1
+
+
+def test_a_call_that_was_cut_off_is_abandoned_and_due_at_once(post: Post, judge: Judge) -> None:
+    run = remote_run(judge, make_small_study(prompts=1, contestants=2))
+    name = post(judge.rater, "/assignments/").json()["assignment"]
+    post(judge.rater, f"/assignments/{name}/failed/", {"kind": "abandoned", "attempt": 1})
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.abandoned, progress.attempts_failed) == (1, 0)
+    assert post(judge.rater, "/assignments/").status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"kind": "Two words"}, "kind"),
+        ({"kind": ""}, "kind"),
+        ({"kind": None}, "kind"),
+        ({"detail": "x" * 601}, "detail"),
+        ({"detail": "a\0b"}, "detail"),
+        ({"attempt": 0}, "attempt"),
+        ({"attempt": "1"}, "attempt"),
+        ({"seconds": -1}, "seconds"),
+        ({"cost": 3}, "cost"),
+    ],
+)
+def test_bad_reports_are_explained(change: dict[str, Any], field: str, post: Post, judge: Judge) -> None:
+    remote_run(judge)
+    name = post(judge.rater, "/assignments/").json()["assignment"]
+    reply = post(judge.rater, f"/assignments/{name}/failed/", {"kind": "timeout", **change})
+    assert (reply.status_code, reply.json()["field"]) == (422, field)
+    assert JudgeCall.objects.get().state == "in_flight"
+
+
+def test_a_judge_reads_about_itself_alone(client: Client, judge: Judge) -> None:
+    def get(rater: Rater, slug: str) -> Any:
+        headers = {"Authorization": f"Bearer {issue_token(rater)}"}
+        return client.get(f"/api/v1/judges/{slug}/", headers=headers)
+
+    remote_run(judge)
+    assert get(judge.rater, "far").json() == {
+        "slug": "far",
+        "name": judge.name,
+        "model": "far-1",
+        "base_url": "http://127.0.0.1:9/v1",
+        "key_variable": "",
+        "protocol": "likert",
+        "prompt_hash": judge.current_prompt_hash(),
+        "points": 8,
+        "runs": 1,
+        "waiting": 6,
+    }
+    other = make_judge(slug="other").rater
+    reply = get(other, "far")
+    assert (reply.status_code, reply.json()["detail"]) == (404, 'This token belongs to no judge "far".')
+
+
+# --- Any other judge --------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_is_not_configured_rates_what_is_planned_for_it(
+    post: Post, outsider: Rater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "PLANNED_AHEAD", 4)
+    study = make_small_study(prompts=2, visibility="public", points=5)
+    claimed = [post(outsider, "/assignments/", {"study": study.slug}).json() for _ in range(5)]
+    assert len({each["assignment"] for each in claimed}) == 5
+    assert all(each["request"] is None and each["points"] == 5 for each in claimed)
+    assert Assignment.objects.filter(state="open").count() == 1  # 6 pairs, planned 4 and then 2
+    answer = {"assignment": claimed[0]["assignment"], "rating": 2, "points": 5}
+    assert post(outsider, "/comparisons/", answer).status_code == 201
+    assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 201
+    assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 204
+
+
+def test_its_lapsed_lease_is_offered_again(post: Post, outsider: Rater) -> None:
+    study = make_small_study(prompts=1, contestants=2, visibility="public")
+    first = post(outsider, "/assignments/", {"study": study.slug}).json()
+    assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 204
+    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    again = post(outsider, "/assignments/", {"study": study.slug})
+    assert (again.status_code, again.json()["assignment"]) == (201, first["assignment"])
+
+
+def test_its_failures_put_the_pair_back_or_aside(post: Post, outsider: Rater) -> None:
+    study = make_small_study(prompts=1, contestants=2, visibility="public")
+    name = post(outsider, "/assignments/", {"study": study.slug}).json()["assignment"]
+    back = post(outsider, f"/assignments/{name}/failed/", {"kind": "timeout"})
+    assert back.json() == {"assignment": name, "state": "open", "due_at": None}
+    assert post(outsider, "/assignments/", {"study": study.slug}).json()["assignment"] == name
+    aside = {"kind": "too_long", "detail": "20,000 tokens", "retryable": False}
+    assert post(outsider, f"/assignments/{name}/failed/", aside).json()["state"] == "skipped"
+    assert Assignment.objects.get().skip_reason == "too_long: 20,000 tokens"
+    assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 204
+
+
+def test_private_studies_need_a_membership(post: Post, outsider: Rater) -> None:
+    study = make_small_study()
+    assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 404
+    Membership.objects.create(study=study, rater=outsider)
+    assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 201
+    nothing = post(outsider, "/assignments/")
+    assert (nothing.status_code, nothing.json()["detail"]) == (
+        403,
+        "Name the study: this judge has no runs here.",
+    )
+
+
+def test_it_never_mixes_with_an_imported_judge_of_its_slug(post: Post, outsider: Rater) -> None:
+    study = make_small_study(visibility="public", name="Imported")
+    make_rater(kind=Rater.Kind.JUDGE, slug="outsider", study=study)
+    reply = post(outsider, "/assignments/", {"study": study.slug})
+    assert reply.status_code == 403
+    assert "Imported holds imported ratings of another judge outsider" in reply.json()["detail"]
+
+
+# --- People -----------------------------------------------------------------------------------------------
+
+
+def test_people_claim_where_they_are_members_and_keep_what_they_hold(post: Post) -> None:
+    study = make_small_study(visibility="public")
+    stranger, member = make_rater(), make_member(study)
+    assert post(stranger, "/assignments/", {"study": study.slug}).status_code == 404
+    unnamed = post(member, "/assignments/")
+    assert (unnamed.status_code, unnamed.json()["field"]) == (422, "study")
+    new = post(member, "/assignments/", {"study": study.slug})
+    held = post(member, "/assignments/", {"study": study.slug})
+    assert (new.status_code, held.status_code) == (201, 200)
+    name = new.json()["assignment"]
+    assert held.json()["assignment"] == name
+    assert 1700 < held.json()["lease_seconds"] <= 1800
+    assert post(member, f"/assignments/{name}/renew/").status_code == 200
+    refused = post(member, f"/assignments/{name}/failed/", {"kind": "bored"})
+    assert (refused.status_code, refused.json()["detail"]) == (
+        403,
+        "Only judges report failures; people skip a pair on the rating page.",
+    )
+    assert post(member, "/comparisons/", {"assignment": name, "rating": 3}).status_code == 201
+    assert Comparison.objects.get().rater == member
+
+
+def test_a_token_without_a_rater_claims_nothing(post: Post) -> None:
+    for path in ("/assignments/", "/assignments/x/renew/", "/assignments/x/failed/"):
+        reply = post(None, path, {"kind": "timeout"} if path.endswith("failed/") else {})
+        assert reply.status_code == 403, path
+
+
+def test_people_keep_no_closed_study(post: Post) -> None:
+    assignment = make_assignment(rater=(member := make_rater()))
+    Study.objects.update(closed_at=timezone.now())
+    reply = post(member, f"/assignments/{assignment.public_id}/renew/")
+    assert (reply.status_code, reply.json()["field"]) == (403, "assignment")
+
+
+# --- Blindness --------------------------------------------------------------------------------------------
+
+
+def test_nothing_in_a_claim_tells_who_wrote_what(post: Post, judge: Judge, outsider: Rater) -> None:
+    study = make_study(visibility="public", guidelines="Be fair.", criteria=["style"])
+    prompt = make_prompt(study=study, turns=["Say hello."], extra={"origin": "SECRET-origin"})
+    for letter in ("a", "b"):
+        contestant = make_contestant(
+            study=study,
+            slug=f"secret-slug-{letter}",
+            name=f"SECRET name {letter}",
+            family="SECRET-family",
+            organisation="SECRET-maker",
+            extra={"x": "SECRET-extra"},
+        )
+        make_completion(
+            prompt=prompt,
+            contestant=contestant,
+            turns=[f"Hello {letter}."],
+            external_id=f"SECRET-id-{letter}",
+            extra={"y": "SECRET-extra"},
+        )
+    remote_run(judge, study)
+    member = make_member(study)
+    for rater in (judge.rater, outsider, member):
+        reply = post(rater, "/assignments/", {"study": study.slug})
+        assert reply.status_code == 201
+        everything = reply.content.decode() + repr(dict(reply.headers))
+        assert "secret" not in everything.lower()
+        body = reply.json()
+        assert set(body) == {
+            *("assignment", "study", "leased_until", "lease_seconds", "points", "scale", "criteria"),
+            *("guidelines", "prompt", "first", "second", "request"),
+        }
+        assert set(body["first"]) == set(body["second"]) == {"turns"}
+        assert set(body["prompt"]) == {"turns", "input", "category"}
+        assert {body["first"]["turns"][0], body["second"]["turns"][0]} == {"Hello a.", "Hello b."}
+        assignment = Assignment.objects.select_related("pair__first", "pair__second").get(
+            public_id=body["assignment"]
+        )
+        assert assignment.pair is not None
+        first, _ = assignment.pair.shown(assignment.swapped)
+        assert body["first"]["turns"] == first.turns
