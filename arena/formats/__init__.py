@@ -184,7 +184,7 @@ def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
         columns = file.table().columns
         return (Head(file, False, frozenset(columns)) if columns else None), []
     if _is_spread_out(file):
-        reason = "the JSON is spread over lines; write each object on one line, without a list around them"
+        reason = "the JSON is one object spread over lines; write one object per line, or a list of objects"
         return None, [file.problem(1, reason)]
     problems: list[Problem] = []
     for row in islice(file.json_objects(), HEAD):
@@ -195,8 +195,5 @@ def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
 
 
 def _is_spread_out(file: InputFile) -> bool:
-    """Whether the file is one JSON value written over several lines, or a list, instead of JSON Lines."""
-    for _, line in file.lines():
-        if line.strip():
-            return line.strip() == b"{" or line.lstrip().startswith(b"[")
-    return False
+    """Whether the file is one JSON object written over several lines."""
+    return file.opening == "{" and next(line.strip() == b"{" for _, line in file.lines() if line.strip())

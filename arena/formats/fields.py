@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from arena.formats.files import json_type
+from arena.formats.json_text import json_type
 from arena.formats.records import Place, Problem
 
 MAX_DEPTH: Final = 32

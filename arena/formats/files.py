@@ -1,28 +1,38 @@
-"""Reading files line by line: plain or gzipped, UTF-8, with every defect named by its line. Pure.
+"""Reading files row by row: plain or gzipped, UTF-8, with every defect named by its line. Pure.
 
-A file is streamed; at no time is more of it held than one line, and a line has a greatest length.
+A file is streamed; at no time is more of it held than one line or object, and these have a greatest length.
 """
 
+import codecs
 import csv
 import gzip
-import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeAlias
 
+from arena.formats import json_text
+from arena.formats.json_text import json_type
 from arena.formats.records import Place, Problem
 
+CHUNK: Final = 64 * 1024
+"""Bytes read at a time where a file is not read by lines."""
+
 MAX_LINE: Final = 16 * 1024 * 1024
-"""Greatest length of one line in bytes."""
+"""Greatest length of one line in bytes, and of one object of a JSON list in characters."""
 
 MAX_FILE: Final = 2 * 1024 * 1024 * 1024
 """Greatest length of a file in bytes, unpacked: a small gzip file can hold endless zeros."""
 
 HEAD: Final = 64
 """Lines looked at to tell what a file holds."""
+
+
+Row: TypeAlias = tuple[int, dict[str, Any]]
+"""A line's number, and the fields of the object or table row that begins there."""
 
 
 class BrokenFileError(Exception):
@@ -37,13 +47,15 @@ class BrokenFileError(Exception):
 class InputFile:
     """A file to import.
 
-    ``name`` is what messages call it, by default its path; ``position`` is how far it was read, in bytes.
+    ``name`` is what messages call it, by default its path; ``position`` is how far it was read, in bytes;
+    ``unit`` is what places in it count.
     """
 
     path: Path
     name: str = ""
     size: int = field(init=False, default=0)
     position: int = field(init=False, default=0)
+    unit: str = field(init=False, default="line")
 
     def __post_init__(self) -> None:
         self.name = self.name or str(self.path)
@@ -55,34 +67,40 @@ class InputFile:
         return Path(self.name.lower().removesuffix(".gz")).stem
 
     def place(self, line: int = 0) -> Place:
-        return Place(self.name, line)
+        return Place(self.name, line, self.unit)
 
     def problem(self, line: int, reason: str, field: str = "") -> Problem:
         return Problem(self.place(line), field, reason)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Each line with its number, from 1, ends of line included. Raises BrokenFileError."""
-        number = total = 0
+        pieces = self._pieces(lambda stream: stream.readline(MAX_LINE + 1))
+        for number, line in enumerate(pieces, start=1):
+            if len(line) > MAX_LINE:
+                limit = f"{MAX_LINE // 1024 // 1024} MiB"
+                raise BrokenFileError(self.problem(number, f"the line is longer than {limit}"))
+            yield number, line
+
+    def _pieces(self, read: Callable[[IO[bytes]], bytes]) -> Iterator[bytes]:
+        """The file piece by piece, unpacked. Raises BrokenFileError."""
+        line, total = 1, 0
         try:
             with self.path.open("rb") as raw:
                 stream = self._decompressed(raw)
-                while line := stream.readline(MAX_LINE + 1):
-                    number += 1
-                    if number == 1 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                while piece := read(stream):
+                    if not total and piece.startswith((b"\xff\xfe", b"\xfe\xff")):
                         raise BrokenFileError(self.problem(1, "the file is UTF-16; please save it as UTF-8"))
-                    if len(line) > MAX_LINE:
-                        limit = f"{MAX_LINE // 1024 // 1024} MiB"
-                        raise BrokenFileError(self.problem(number, f"the line is longer than {limit}"))
-                    total += len(line)
+                    total += len(piece)
                     if total > MAX_FILE:
-                        raise BrokenFileError(self.problem(number, "the file is longer than 2 GiB"))
+                        raise BrokenFileError(self.problem(line, "the file is longer than 2 GiB"))
                     self.position = raw.tell()
-                    yield number, line
+                    yield piece
+                    line += piece.count(b"\n")
         except EOFError:
             reason = "the gzip file ends too early; it was cut off"
-            raise BrokenFileError(self.problem(number + 1, reason)) from None
+            raise BrokenFileError(self.problem(line, reason)) from None
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise BrokenFileError(self.problem(number + 1, f"the gzip file is damaged ({error})")) from error
+            raise BrokenFileError(self.problem(line, f"the gzip file is damaged ({error})")) from error
         except OSError as error:
             raise BrokenFileError(self.problem(0, f"cannot be read ({error.strerror or error})")) from error
 
@@ -108,15 +126,43 @@ class InputFile:
         """The lines as text. Raises BrokenFileError at the first that is not UTF-8."""
         return (self.decode(number, line) for number, line in self.lines())
 
-    def json_objects(self) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
-        """One JSON object per line, blank lines left out; a line that is none yields a Problem."""
+    def _texts(self) -> Iterator[str]:
+        """The file as text in pieces of some length, a byte order mark taken away. Raises BrokenFileError."""
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        line = 1
+        try:
+            for piece in self._pieces(lambda stream: stream.read(CHUNK)):
+                text = decoder.decode(piece)
+                line += text.count("\n")
+                # A text can be empty in the middle of a file: a piece may end within a character.
+                if text:
+                    yield text
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            line += error.object.count(b"\n", 0, error.start)
+            reason = f"not UTF-8 (byte 0x{error.object[error.start]:02x}); please save the file as UTF-8"
+            raise BrokenFileError(self.problem(line, reason)) from error
+
+    @cached_property
+    def opening(self) -> str:
+        """The first character that is not blank; empty where there is none. Raises BrokenFileError."""
+        for piece in self._pieces(lambda stream: stream.read(CHUNK)):
+            if rest := piece.removeprefix(codecs.BOM_UTF8).lstrip():
+                return chr(rest[0])
+        return ""
+
+    def json_objects(self) -> Iterator[Row | Problem]:
+        """The objects of JSON Lines or of one JSON list; anything else in their place yields a Problem."""
+        return self._list_objects() if self.opening == "[" else self._line_objects()
+
+    def _line_objects(self) -> Iterator[Row | Problem]:
         for number, line in self.lines():
             try:
                 text = self.decode(number, line).strip()
-                value = _parse(text) if text else None
+                value = json_text.parse(text) if text else None
             except BrokenFileError as error:
                 yield error.problem
-            except ValueError as error:
+            except json_text.JsonError as error:
                 yield self.problem(number, str(error))
             else:
                 if isinstance(value, dict):
@@ -124,47 +170,34 @@ class InputFile:
                 elif text:
                     yield self.problem(number, f"expected a JSON object, found {json_type(value)}")
 
+    def _list_objects(self) -> Iterator[Row | Problem]:
+        """The objects of a list, by the line each begins in; by their number where all are in one line."""
+        self.unit = "line"
+        try:
+            for element in json_text.ListReader(self._texts(), MAX_LINE):
+                number = element.line
+                if number == 1 and element.number > 1:
+                    number, self.unit = element.number, "object"
+                if element.fault:
+                    yield self.problem(number, element.fault)
+                elif isinstance(element.value, dict):
+                    yield number, element.value
+                else:
+                    found = json_type(element.value)
+                    yield self.problem(number, f"expected a JSON object, found {found}")
+        except json_text.JsonError as error:
+            self.unit = "line"
+            yield self.problem(error.line, str(error))
+
     def is_json(self) -> bool:
-        """Whether the name says JSON, or the first character that is not blank opens a JSON object."""
+        """Whether the name says JSON, or the first character opens a JSON object or list."""
         if self.name.lower().removesuffix(".gz").endswith((".jsonl", ".json")):
             return True
-        for number, line in self.lines():
-            if line.strip():
-                return self.decode(number, line).lstrip().startswith("{")
-        return False
+        return self.opening in ("{", "[")
 
     def table(self) -> "Table":
         """The file as comma-separated values. Raises BrokenFileError where there is no usable header."""
         return Table(self)
-
-
-def json_type(value: object) -> str:
-    """The name of a JSON value's type for messages."""
-    names: dict[type, str] = {bool: "true or false", str: "a text", list: "a list", dict: "an object"}
-    return "null" if value is None else names.get(type(value), "a number")
-
-
-def _parse(text: str) -> Any:
-    """Strict JSON. Raises ValueError with a reason for people."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not valid JSON: {error.msg} at column {error.colno}") from error
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number that can be stored")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f'the key "{twice}" stands twice in one object')
-    return found
 
 
 class Table:
@@ -189,7 +222,7 @@ class Table:
         if doubled:
             raise BrokenFileError(file.problem(1, f"the column {min(doubled)} stands twice in the header"))
 
-    def rows(self) -> Iterator[tuple[int, dict[str, str]] | Problem]:
+    def rows(self) -> Iterator[Row | Problem]:
         """Each row by column name; a row with too many or too few cells yields a Problem."""
         start = self._reader.line_num + 1
         while True:

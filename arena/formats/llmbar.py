@@ -10,7 +10,8 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from arena.formats.fields import Fields
-from arena.formats.files import InputFile, json_type
+from arena.formats.files import InputFile
+from arena.formats.json_text import json_type
 from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.reading import digest, read_rows
 from arena.formats.records import (

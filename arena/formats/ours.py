@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from arena import scales
 from arena.formats.fields import MAX_SCORE, Fields
-from arena.formats.files import InputFile, json_type
+from arena.formats.files import InputFile
+from arena.formats.json_text import json_type
 from arena.formats.kinds import Kind
 from arena.formats.records import (
     ComparisonRecord,

@@ -13,13 +13,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 
 class Place(NamedTuple):
-    """Where a record or a problem stands. Line 0 is the file as a whole."""
+    """Where a record or a problem stands. Line 0 is the file as a whole; ``unit`` is what is counted."""
 
     file: str
     line: int = 0
+    unit: str = "line"
 
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}" if self.line else self.file
+        return f"{self.file}, {self.unit} {self.line}" if self.line else self.file
 
 
 NOWHERE: Final = Place("records")

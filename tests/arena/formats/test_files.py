@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,7 @@ def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:
         (b"null", "expected a JSON object, found null"),
         (b"7", "expected a JSON object, found a number"),
         (b'{"a":' * 100_000, "the JSON is nested too deeply"),
+        (b'{"id": ' + b"9" * 5000 + b"}", "a number has too many digits"),
     ],
 )
 def test_a_broken_line_is_named_and_the_rest_still_checked(tmp_path: Path, line: bytes, reason: str) -> None:
@@ -107,14 +109,77 @@ def test_a_file_has_a_greatest_length(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [reason for _, _, reason in problems(path)] == ["the file is longer than 2 GiB"]
 
 
+LISTS = [
+    pytest.param(b'[\n  {\n    "id": "p1",\n    "instruction": "x"\n  }\n]\n', 2, "line", id="indented"),
+    pytest.param(b'[{"id": "p1", "instruction": "x"},\n {"id": 1.5}]', 1, "line", id="a line each"),
+    pytest.param(b'\xef\xbb\xbf\n\r\n [{"id": "p1", "instruction": "x"}]', 3, "line", id="after blank lines"),
+]
+
+
+@pytest.mark.parametrize("name", ["prompts.json", "prompts.jsonl", "prompts.txt"])
+@pytest.mark.parametrize(("content", "line", "unit"), LISTS)
+def test_a_json_list_is_read(tmp_path: Path, content: bytes, line: int, unit: str, name: str) -> None:
+    for packed in (content, gzip.compress(content)):
+        record = read(prompts_file(tmp_path, packed, name))[0]
+        assert (record.id, record.turns) == ("p1", ("x",))
+        assert (record.place.line, record.place.unit) == (line, unit)
+
+
+def test_objects_of_a_list_in_one_line_are_counted(tmp_path: Path) -> None:
+    content = b'[{"id": "p1", "instruction": "x"}, {"id": 1.5, "instruction": "x"}, 7]'
+    found = [str(item) for item in read(prompts_file(tmp_path, content))[1:]]
+    path = tmp_path / "prompts.jsonl"
+    assert found == [
+        f"{path}, object 2: id: expected a text, found a number",
+        f"{path}, object 3: expected a JSON object, found a number",
+    ]
+
+
 @pytest.mark.parametrize(
-    "content",
-    [b'[\n  {"id": "p1", "instruction": "x"}\n]\n', b'[{"id": "p1"}]', b'{\n  "id": "p1"\n}\n'],
+    ("content", "line", "reason"),
+    [
+        (
+            b'[{"id": "p1", "instruction": "x"},\n',
+            2,
+            "the file ends in the middle of the list; it was cut off",
+        ),
+        (b'[{"id": "p1", "instruction": "x"},\n{"id": "\xe9"}]', 2, "not UTF-8 (byte 0xe9); please save"),
+        (b'[{"id": "p1", "instruction": "x"}]\n{}', 2, "there is something after the end of the list"),
+        (b'[{"id": "p1", "instruction": "x"}, {"id": Infinity}]', 2, "Infinity is not a number that can be"),
+        (b'[{"id": "p1", "instruction": "x"},\n' + b"[" * 100_000, 2, "the JSON is nested too deeply"),
+    ],
 )
-def test_json_that_is_not_line_by_line(tmp_path: Path, content: bytes) -> None:
-    ((line, _, reason),) = problems(prompts_file(tmp_path, content, "prompts.json"))
-    assert line == 1
-    assert reason.startswith("the JSON is spread over lines; write each object on one line")
+def test_what_is_wrong_with_a_list(tmp_path: Path, content: bytes, line: int, reason: str) -> None:
+    ((number, field, said),) = problems(prompts_file(tmp_path, content))
+    assert (number, field) == (line, "")
+    assert said.startswith(reason)
+
+
+def test_one_object_over_many_lines(tmp_path: Path) -> None:
+    reason = "the JSON is one object spread over lines; write one object per line, or a list of objects"
+    path = prompts_file(tmp_path, b'{\n  "id": "p1"\n}\n', "prompts.json")
+    assert problems(path) == [(1, "", reason)]
+
+
+def test_a_list_of_nothing(tmp_path: Path) -> None:
+    assert problems(prompts_file(tmp_path, b"[\n]\n")) == [(0, "", "the file is empty")]
+
+
+@pytest.mark.parametrize(
+    "start", [b'{"id": "p1", "instruction": "', b'[{"id": "p1", "instruction": "', b"id,"]
+)
+def test_a_line_of_a_gigabyte_is_not_read_to_its_end(tmp_path: Path, start: bytes) -> None:
+    path = tmp_path / "prompts.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(start)
+        for _ in range(64):
+            file.write(b"x" * 16 * 1024 * 1024)
+    tracemalloc.start()
+    found = problems(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [reason.split(" ", 2)[2] for _, _, reason in found] == ["is longer than 16 MiB"]
+    assert peak < 130 * 1024 * 1024
 
 
 def test_empty_file(tmp_path: Path) -> None:
