@@ -63,13 +63,12 @@ def _output(fields: Fields) -> Iterator[Item]:
 
 
 def _prompt(fields: Fields) -> PromptRecord:
-    """The prompt of a row. AlpacaEval joins instruction and input with a blank line, as the digest does."""
-    instruction = fields.required_text("instruction")
-    material = fields.text("input")
+    """The prompt of a row; instruction and input are joined with a blank line, as AlpacaEval asks them."""
+    parts = fields.required_text("instruction"), fields.text("input")
+    instruction = "\n\n".join(part for part in parts if part)
     return PromptRecord(
-        id=digest(instruction, material) if material else digest(instruction),
+        id=digest(instruction),
         turns=(instruction,),
-        input=material or None,
         category=fields.optional_text("dataset"),
         implied=True,
         place=fields.place,

@@ -69,8 +69,8 @@ class Completions:
         stored = self._stored(cells)
         batch = _Batch()
         for cell, record in cells.items():
-            self._counts.empty += is_empty(record.turns)
             known = stored.get(self._ids.get(cell, 0))
+            self._counts.empty += is_empty(record.turns) and not (known and record.implied)
             if known is None:
                 batch.new[cell] = self._made(cell, record)
             else:
@@ -97,7 +97,7 @@ class Completions:
         cells: dict[Cell, CompletionRecord] = {}
         for record in records:
             cell = self._cell(record)
-            if cell is None or (record.implied and (cell in self._ids or cell in cells)):
+            if cell is None or (record.implied and self._adds_nothing(record, cell, cells.get(cell))):
                 continue
             ok = fits(self._report, record.place, Completion, record, (("id", "external_id"),))
             if not record.implied:
@@ -109,6 +109,18 @@ class Completions:
             if ok:
                 cells[cell] = record
         return cells
+
+    def _adds_nothing(self, record: CompletionRecord, cell: Cell, earlier: CompletionRecord | None) -> bool:
+        """Whether a completion named in passing is known; a text must agree with what is known of it."""
+        if earlier is None:
+            return cell in self._ids and not record.turns
+        if record.turns and earlier.turns and record.turns != earlier.turns:
+            self._refuse_text(record)
+        return bool(earlier.turns) or not record.turns or not earlier.implied
+
+    def _refuse_text(self, record: CompletionRecord) -> None:
+        who = f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
+        self._report.refuse(record.place, "contestant", f"another text of {who} is there already")
 
     def _cell(self, record: CompletionRecord) -> Cell | None:
         prompt = self._prompts.find(record.subset, record.prompt)
@@ -141,6 +153,10 @@ class Completions:
         )
 
     def _compare(self, cell: Cell, known: Completion, record: CompletionRecord, batch: _Batch) -> None:
+        if record.implied and known.digest != digest_of(()):
+            if known.digest != digest_of(record.turns):
+                self._refuse_text(record)
+            return
         changed = assign(known, self._said(known, record))
         # An unknown text never replaces a known one.
         if record.turns and digest_of(record.turns) != known.digest:

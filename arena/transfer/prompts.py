@@ -1,5 +1,7 @@
 """Taking in prompts and their references."""
 
+from collections.abc import Sequence
+
 from django.db.models import Exists, OuterRef
 
 from arena.formats.records import PromptRecord, ReferenceRecord
@@ -30,17 +32,15 @@ class Prompts:
 
     def take(self, records: list[PromptRecord]) -> None:
         """Add and update prompts. The text of a prompt that was paired already never changes."""
-        wanted = {
-            (record.subset, record.id): record
-            for record in records
-            if not (record.implied and (record.subset, record.id) in self._ids) and not self._refused(record)
-        }
+        wanted = self._wanted(records)
         known = self._known(wanted)
         new = {key: self._made(record) for key, record in wanted.items() if key not in self._ids}
         changed = []
         for key, record in wanted.items():
             prompt = known.get(key)
-            if prompt is None or not self._may_change(prompt, record):
+            if prompt is None or self._adds_nothing(record, prompt.turns):
+                continue
+            if not self._may_change(prompt, record):
                 continue
             if self._update(prompt, record):
                 changed.append(prompt)
@@ -54,6 +54,29 @@ class Prompts:
         self._counts.added += len(new)
         self._counts.updated += len(changed)
         self._store_references(wanted)
+
+    def _wanted(self, records: list[PromptRecord]) -> dict[Key, PromptRecord]:
+        """The records by key, those left out that are wrong or only repeat what is known."""
+        wanted: dict[Key, PromptRecord] = {}
+        for record in records:
+            key = (record.subset, record.id)
+            if record.implied and not record.turns and (key in wanted or key in self._ids):
+                continue
+            if key in wanted and self._adds_nothing(record, wanted[key].turns):
+                continue
+            if not self._refused(record):
+                wanted[key] = record
+        return wanted
+
+    def _adds_nothing(self, record: PromptRecord, known: Sequence[str]) -> bool:
+        """Whether a prompt named in passing is known; its text must agree with what is known of it."""
+        if not record.implied or not known:
+            return False
+        if list(record.turns) != list(known):
+            self._report.refuse(
+                record.place, "turns", f'another text of prompt "{record.id}" is there already'
+            )
+        return True
 
     def _refused(self, record: PromptRecord) -> bool:
         names = ("subset", "category", "domain", ("id", "external_id"))

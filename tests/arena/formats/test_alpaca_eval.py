@@ -45,15 +45,16 @@ def test_outputs_as_a_list(tmp_path: Path) -> None:
     assert [type(item) for item in read(path)] == [PromptRecord, CompletionRecord] * 2
 
 
-def test_an_input_is_kept_apart_and_named_as_when_joined(tmp_path: Path) -> None:
+def test_instruction_and_input_are_one_text(tmp_path: Path) -> None:
     apart = read(write_lines(tmp_path, "a.jsonl", {**OUTPUT, "input": "In Europe."}))[0]
     joined = read(
         write_lines(tmp_path, "b.jsonl", {**OUTPUT, "instruction": f"{INSTRUCTION}\n\nIn Europe."})
     )[0]
     assert isinstance(apart, PromptRecord)
     assert isinstance(joined, PromptRecord)
-    assert (apart.turns, apart.input) == ((INSTRUCTION,), "In Europe.")
-    assert (apart.id, joined.input) == (joined.id, None)
+    assert (
+        (apart.id, apart.turns) == (joined.id, joined.turns) == (joined.id, (f"{INSTRUCTION}\n\nIn Europe.",))
+    )
 
 
 def test_an_annotation_names_its_texts_in_passing(tmp_path: Path) -> None:
