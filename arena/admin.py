@@ -6,7 +6,9 @@ from arena.admin_answers import AssignmentAdmin, ComparisonAdmin
 from arena.admin_raters import GroupAdmin, InvitationAdmin, MembershipAdmin, RaterAdmin
 from arena.admin_studies import StudyAdmin
 from arena.admin_texts import CompletionAdmin, ContestantAdmin, PairAdmin, PromptAdmin
+from arena.admin_tokens import TokenAdmin
 from arena.models import (
+    ApiToken,
     Assignment,
     Comparison,
     Completion,
@@ -33,5 +35,6 @@ admin.site.register(Rater, RaterAdmin)
 admin.site.register(RaterGroup, GroupAdmin)
 admin.site.register(Membership, MembershipAdmin)
 admin.site.register(Invitation, InvitationAdmin)
+admin.site.register(ApiToken, TokenAdmin)
 admin.site.register(Assignment, AssignmentAdmin)
 admin.site.register(Comparison, ComparisonAdmin)

@@ -1,4 +1,4 @@
-"""Who is asking: bearer tokens of raters and of operators.
+"""Who is asking, and for what: bearer tokens of raters and of operators, and their scopes.
 
 Two kinds (docs/decisions/0004): tokens stored as SHA-256, for judges on other machines, and short-lived
 tokens signed with the secret key, for workers and commands of this arena. Nothing is stored in clear.
@@ -6,6 +6,7 @@ tokens signed with the secret key, for workers and commands of this arena. Nothi
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.core import signing
@@ -15,6 +16,9 @@ from ninja.security import HttpBearer
 
 from arena.models import ApiToken, Rater
 
+Scope = ApiToken.Scope
+USUAL_SCOPES = (Scope.RATE, Scope.READ)
+"""What a new token may be used for unless something else is asked."""
 STORED_PREFIX = "arena_"
 SIGNED_PREFIX = "signed_"
 SIGNED_SALT = "arena.api.auth"
@@ -28,13 +32,45 @@ class Caller:
 
     rater: Rater | None
     is_operator: bool
+    scopes: frozenset[str]
 
 
-def issue_token(rater: Rater, label: str = "") -> str:
-    """A new stored token for this rater. It is returned here and never can be read again."""
-    token = STORED_PREFIX + secrets.token_urlsafe(32)
-    ApiToken.objects.create(rater=rater, digest=digest(token), label=label)
+class ScopeError(ValueError):
+    """Nobody may make a token of this rater for this; the message is a sentence for who wanted to."""
+
+
+def issue_token(rater: Rater, label: str = "", scopes: Collection[str] = USUAL_SCOPES) -> str:
+    """A new stored token for this rater. It is returned here and never can be read again.
+
+    Raises ScopeError.
+    """
+    check_scopes(rater, scopes)
+    row = ApiToken(rater=rater, label=label, scopes=sorted(scopes))
+    token = renew_key(row)
+    row.save()
     return token
+
+
+def renew_key(row: ApiToken) -> str:
+    """A new token, whose hash the row, still to be saved, now holds."""
+    token = STORED_PREFIX + secrets.token_urlsafe(32)
+    row.digest = digest(token)
+    return token
+
+
+def check_scopes(rater: Rater, scopes: Collection[str]) -> None:
+    """Raise ScopeError unless a token of this rater can have these scopes."""
+    unknown = sorted(set(scopes) - set(Scope.values))
+    if unknown or not scopes:
+        there = ", ".join(Scope.values)
+        named = f'There is no scope "{unknown[0]}"' if unknown else "A token needs a scope"
+        raise ScopeError(f"{named}; the scopes are {there}.")
+    if Scope.RUNS in scopes and not _is_operator(rater):
+        raise ScopeError(f'Only an operator\'s own token may start runs; "{rater.slug}" is no operator.')
+
+
+def _is_operator(rater: Rater) -> bool:
+    return bool(rater.user and rater.user.is_active and rater.user.is_staff)
 
 
 def digest(token: str) -> str:
@@ -53,13 +89,19 @@ def operator_token() -> str:
 
 
 class BearerAuth(HttpBearer):
-    """``Authorization: Bearer TOKEN``. A paused rater is refused whatever its token."""
+    """``Authorization: Bearer TOKEN`` with a scope. A paused rater is refused whatever its token."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__()
+        self.scope = scope
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         """The caller, or None (401) for a token that is unknown, revoked or too old."""
         caller = _signed(token) if token.startswith(SIGNED_PREFIX) else _stored(token)
         if caller and caller.rater and caller.rater.paused_at:
             raise AuthorizationError(message="This rater is paused by the operator.")
+        if caller and self.scope not in caller.scopes:
+            raise AuthorizationError(message=f'This token lacks the scope "{self.scope}".')
         return caller
 
 
@@ -69,9 +111,9 @@ def _signed(token: str) -> Caller | None:
     except signing.BadSignature:
         return None
     if claims.get("operator"):
-        return Caller(None, is_operator=True)
+        return Caller(None, is_operator=True, scopes=frozenset({Scope.RUNS, Scope.READ}))
     rater = Rater.objects.filter(pk=claims.get("rater")).first()
-    return Caller(rater, is_operator=False) if rater else None
+    return Caller(rater, is_operator=False, scopes=frozenset({Scope.RATE})) if rater else None
 
 
 def _stored(token: str) -> Caller | None:
@@ -82,7 +124,7 @@ def _stored(token: str) -> Caller | None:
     user = row.rater.user
     if user and not user.is_active:
         return None
-    return Caller(row.rater, is_operator=bool(user and user.is_staff))
+    return Caller(row.rater, is_operator=_is_operator(row.rater), scopes=frozenset(row.scopes))
 
 
 def caller_of(request: HttpRequest) -> Caller:

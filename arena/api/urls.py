@@ -7,19 +7,19 @@ from django.urls import path
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
-from arena.api.auth import BearerAuth
+from arena.api.auth import BearerAuth, Scope
 
 api = NinjaAPI(
     title="Likert Arena",
     version="1",
     description="Submit comparisons as a rater; start and watch judge runs as an operator.",
     urls_namespace="api-v1",
-    auth=BearerAuth(),
 )
-api.add_router("/comparisons", "arena.api.views.router")
-api.add_router("/judge-runs", "judging.api.router")
-api.add_router("/assignments", "judging.assignments_api.router")
-api.add_router("/judges", "judging.assignments_api.judges")
+RATE, RUNS = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS)
+api.add_router("/assignments", "judging.assignments_api.router", auth=RATE)
+api.add_router("/comparisons", "arena.api.views.router", auth=RATE)
+api.add_router("/judges", "judging.assignments_api.judges", auth=RATE)
+api.add_router("/judge-runs", "judging.api.router", auth=RUNS)
 
 
 @api.exception_handler(ValidationError)

@@ -50,7 +50,8 @@ def test_only_operators_start_runs(client: Client, messages: deque[Any]) -> None
         (rater_token(judge.rater), 403),
         (issue_token(judge.rater), 403),
         (issue_token(person), 403),
-        (issue_token(operator), 201),
+        (issue_token(operator), 403),
+        (issue_token(operator, scopes=["runs"]), 201),
     ):
         assert post(client, token, body).status_code == status
     assert JudgeRun.objects.get().created_by == operator.user

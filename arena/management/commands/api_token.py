@@ -1,34 +1,90 @@
-"""Make or revoke the API tokens of a rater."""
+"""Make, list or revoke the API tokens of a rater."""
 
 from argparse import ArgumentParser
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Q
 from django.utils import timezone
 
-from arena.api.auth import issue_token
+from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, issue_token
+from arena.joining import rater_of
 from arena.models import ApiToken, Rater
 
 
 class Command(BaseCommand):
     """See ``help``."""
 
-    help = "Make an API token for a rater and show it once, or revoke all tokens of a rater."
+    help = "Make an API token for a rater and show it once; list or revoke the tokens of a rater."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("rater", help="slug of the rater (a judge or a person who rates here)")
+        who = parser.add_mutually_exclusive_group(required=True)
+        who.add_argument("rater", nargs="?", help="slug of the rater (a judge or a person who rates here)")
+        who.add_argument("--user", metavar="NAME", help="an account instead; made a rater if it is none yet")
         parser.add_argument("--label", default="", help="what the token is for")
-        parser.add_argument("--revoke", action="store_true", help="revoke all tokens of the rater instead")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            choices=Scope.values,
+            help=f"what it may be used for; repeat for more (default: {' and '.join(USUAL_SCOPES)})",
+        )
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument("--list", action="store_true", help="list the tokens of the rater instead")
+        what.add_argument(
+            "--revoke",
+            nargs="?",
+            const=True,
+            metavar="WHICH",
+            help="revoke tokens instead: those with this id or label, or all of them",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = list(Rater.objects.filter(slug=options["rater"], study=None)[:2])
-        if not found:
-            raise CommandError(f'There is no rater "{options["rater"]}".')
-        if len(found) > 1:
-            raise CommandError(f'A person and a judge are both named "{options["rater"]}"; rename one.')
-        if options["revoke"]:
-            live = ApiToken.objects.filter(rater=found[0], revoked_at=None)
-            self.stdout.write(f"Revoked {live.update(revoked_at=timezone.now())} token(s) of {found[0]}.")
-            return
-        label = options["label"][:100]
-        self.stdout.write(f"Token of {found[0]}, shown only now: {issue_token(found[0], label)}")
+        rater = _rater_of_account(options["user"]) if options["user"] else _rater_named(options["rater"])
+        if options["list"]:
+            self._list(rater)
+        elif options["revoke"] is not None:
+            self._revoke(rater, None if options["revoke"] is True else options["revoke"])
+        else:
+            self._make(rater, options["label"][:100], options["scope"] or USUAL_SCOPES)
+
+    def _make(self, rater: Rater, label: str, scopes: Any) -> None:
+        try:
+            token = issue_token(rater, label, set(scopes))
+        except ScopeError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"Token of {rater}, for {', '.join(sorted(set(scopes)))}, shown only now: {token}")
+
+    def _list(self, rater: Rater) -> None:
+        rows = ApiToken.objects.filter(rater=rater).order_by("pk")
+        for row in rows:
+            state = f"revoked {row.revoked_at:%Y-%m-%d}" if row.revoked_at else "in use"
+            label, scopes = row.label or "-", ", ".join(row.scopes)
+            self.stdout.write(f"{row.pk}  {label}  {scopes}  made {row.created_at:%Y-%m-%d}  {state}")
+        if not rows:
+            self.stdout.write(f"{rater} has no tokens.")
+
+    def _revoke(self, rater: Rater, which: str | None) -> None:
+        live = ApiToken.objects.filter(rater=rater, revoked_at=None)
+        if which is not None:
+            live = live.filter(Q(label=which) | Q(pk=int(which)) if which.isdecimal() else Q(label=which))
+        count = live.update(revoked_at=timezone.now())
+        if which is not None and not count:
+            raise CommandError(f'{rater} has no token in use with the id or label "{which}".')
+        self.stdout.write(f"Revoked {count} token(s) of {rater}.")
+
+
+def _rater_named(slug: str) -> Rater:
+    found = list(Rater.objects.filter(slug=slug, study=None)[:2])
+    if not found:
+        raise CommandError(f'There is no rater "{slug}".')
+    if len(found) > 1:
+        raise CommandError(f'A person and a judge are both named "{slug}"; rename one.')
+    return found[0]
+
+
+def _rater_of_account(name: str) -> Rater:
+    user = get_user_model().objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f'There is no account "{name}".')
+    return rater_of(user)

@@ -1,0 +1,91 @@
+"""Every operation asks the token for its scope."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from arena.api.auth import BearerAuth, ScopeError, check_scopes, issue_token, operator_token, rater_token
+from arena.api.urls import api
+from arena.models import ApiToken, Rater
+from tests.factories import make_rater, make_user
+
+pytestmark = pytest.mark.django_db
+SCOPE_OF = {
+    "assignments": "rate",
+    "comparisons": "rate",
+    "judges": "rate",
+    "judge-runs": "runs",
+}
+
+
+def operations() -> list[tuple[str, str, Any]]:
+    """Method, path and operation of everything the API does."""
+    return [
+        (
+            method,
+            f"/api/v1{bound.prefix}{path}".replace("{int:run_id}", "1").replace("{slug}", "x"),
+            operation,
+        )
+        for bound in api._get_bound_routers()
+        for path, view in bound.path_operations.items()
+        for operation in view.operations
+        for method in operation.methods
+    ]
+
+
+def test_every_operation_has_a_scope() -> None:
+    assert len(operations()) >= 7
+    for _, path, operation in operations():
+        (auth,) = operation.auth_callbacks
+        assert isinstance(auth, BearerAuth)
+        assert auth.scope == SCOPE_OF[path.split("/")[3]], path
+
+
+def test_a_token_without_the_scope_is_refused_and_told_so(client: Client) -> None:
+    rater = make_rater(user=make_user(is_staff=True))
+    for method, path, operation in operations():
+        scope = operation.auth_callbacks[0].scope
+        others = [name for name in ApiToken.Scope.values if name != scope]
+        for status, token in ((403, issue_token(rater, scopes=others)), (401, "arena_unknown")):
+            reply = client.generic(method, path, headers={"Authorization": f"Bearer {token}"})
+            assert reply.status_code == status, path
+        token = issue_token(rater, scopes=others)
+        reply = client.generic(method, path, headers={"Authorization": f"Bearer {token}"})
+        assert reply.json() == {"detail": f'This token lacks the scope "{scope}".', "field": None}
+
+
+def test_internal_tokens_carry_no_more_than_they_need(client: Client) -> None:
+    judge = make_rater(kind=Rater.Kind.JUDGE)
+    for token, path, scope in (
+        (rater_token(judge), "/api/v1/judge-runs/1", "runs"),
+        (operator_token(), "/api/v1/assignments/", "rate"),
+    ):
+        method = "GET" if path.endswith("1") else "POST"
+        reply = client.generic(method, path, headers={"Authorization": f"Bearer {token}"})
+        assert (reply.status_code, reply.json()["detail"]) == (403, f'This token lacks the scope "{scope}".')
+
+
+@pytest.mark.parametrize(
+    ("scopes", "sentence"),
+    [
+        ([], "A token needs a scope; the scopes are rate, runs, read."),
+        (["write"], 'There is no scope "write"; the scopes are rate, runs, read.'),
+    ],
+)
+def test_scopes_that_do_not_exist(scopes: list[str], sentence: str) -> None:
+    with pytest.raises(ScopeError, match=sentence):
+        check_scopes(make_rater(), scopes)
+
+
+def test_an_operator_who_is_none_any_more_starts_nothing(client: Client) -> None:
+    user = make_user(is_staff=True)
+    token = issue_token(make_rater(user=user), scopes=["runs"])
+    path, headers = "/api/v1/judge-runs/1", {"Authorization": f"Bearer {token}"}
+    assert client.get(path, headers=headers).status_code == 404
+    user.is_staff = False
+    user.save()
+    assert client.get(path, headers=headers).status_code == 403
+    user.is_active = False
+    user.save()
+    assert client.get(path, headers=headers).status_code == 401
