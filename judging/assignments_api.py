@@ -11,7 +11,7 @@ from arena import scales
 from arena import services as rating
 from arena.answers import LeaseLostError, NotAllowedError
 from arena.api.auth import rater_of
-from arena.api.schemas import ERRORS, ErrorOut, Name
+from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds
 from arena.models import Assignment, Membership, Rater, Study
 from judging.models import Judge, JudgeCall
 from judging.services import remote
@@ -19,7 +19,7 @@ from judging.services import remote
 router = Router(tags=["assignments"])
 judges = Router(tags=["assignments"])
 
-Attempt = Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)]
+Attempt = Annotated[Count, Field(ge=1)]
 
 
 class ClaimIn(Schema):
@@ -115,9 +115,15 @@ class FailureIn(Schema):
     retryable: bool = Field(True, description="Whether asking again can help.")
     retry_after: Name = Field("", max_length=100, description="The endpoint's Retry-After, as sent.")
     attempt: Attempt | None = Field(None, description="From the request of the claim.")
-    seconds: float | None = Field(
-        None, ge=0, lt=1e7, allow_inf_nan=False, description="Time it took to fail."
+    seconds: Seconds | None = Field(None, description="Time it took to fail.")
+    call: CallIn | None = Field(
+        None, description='With "abandoned": the record of a reply that came too late to count.'
     )
+
+    def failure(self) -> remote.Failure:
+        """The report as the service takes it."""
+        call = self.call.model_dump(mode="json", exclude_none=True) if self.call else {}
+        return remote.Failure(**{**self.dict(exclude={"call"}), "call": call})
 
 
 class StateOut(Schema):
@@ -247,7 +253,7 @@ def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[objec
 def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> Status[object]:
     """Say that no answer could be had. A reply without a rating is no failure: submit it as unscored."""
     try:
-        found, due_at = remote.report_failure(rater_of(request), assignment, remote.Failure(**given.dict()))
+        found, due_at = remote.report_failure(rater_of(request), assignment, given.failure())
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="assignment"))
     return Status(200, StateOut(assignment=assignment, state=Assignment.State(found.state), due_at=due_at))

@@ -63,6 +63,8 @@ def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
     count = 0
     for pk, run, assignment in calls.values_list("pk", "run", "assignment"):
         with transaction.atomic():
+            # In the order of whoever records an answer: the assignment before its calls.
+            Assignment.objects.select_for_update(no_key=True).filter(pk=assignment).first()
             abandoned = JudgeCall.objects.filter(pk=pk, state=JudgeCall.State.IN_FLIGHT).update(
                 state=JudgeCall.State.ABANDONED, finished_at=now
             )

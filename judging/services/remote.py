@@ -5,9 +5,10 @@ row before the worker hears of it. Any other judge with a token rates the pairs 
 goes along.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
@@ -17,7 +18,7 @@ from django.utils import timezone
 from arena import planning
 from arena import services as rating
 from arena.answers import LeaseLostError, NotAllowedError
-from arena.models import Assignment, Rater, Study
+from arena.models import Assignment, Comparison, Rater, Study
 from judging.llm.client import NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.querysets import JudgeCallQuerySet, JudgeRunQuerySet
@@ -35,6 +36,17 @@ ABANDONED: Final = "abandoned"
 """The kind of a report that a call was cut off: nothing failed, it is asked again at once."""
 
 
+RECEIVED: Final = {
+    "model_returned": "model_returned",
+    "refusal": "refusal",
+    "finish_reason": "finish_reason",
+    "prompt_tokens": "prompt_tokens",
+    "completion_tokens": "completion_tokens",
+    "seconds": "latency",
+}
+"""Fields of the record that comes with an answer, and the columns of the call that keep them."""
+
+
 @dataclass(frozen=True)
 class Claimed:
     """An assignment for somebody elsewhere, with its texts; call is the row of a configured judge's call."""
@@ -45,7 +57,10 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a worker has no answer. attempt names its call; seconds is how long it waited for the model."""
+    """Why a worker has no answer. attempt names its call; seconds is how long it waited for the model.
+
+    call is the record of a reply that came too late to count, as it comes with an answer.
+    """
 
     kind: str
     detail: str = ""
@@ -53,6 +68,7 @@ class Failure:
     retry_after: str = ""
     attempt: int | None = None
     seconds: float | None = None
+    call: Mapping[str, Any] = field(default_factory=dict)
 
 
 def lease_time() -> timedelta:
@@ -144,7 +160,8 @@ def report_failure(rater: Rater, public_id: str, failure: Failure) -> tuple[Assi
     Calls of a configured judge are retried as patiently as the arena's own. Any other judge's assignment is
     open again at once, or put aside where asking again is no use. Reporting twice is reporting once.
     """
-    assignment = Assignment.objects.named(public_id).filter(rater=rater).first()
+    own = Assignment.objects.named(public_id).filter(rater=rater)
+    assignment = own.select_for_update(no_key=True).first()
     if assignment is None:
         raise NotAllowedError("There is no such assignment for this rater.")
     if rater.kind == Rater.Kind.PERSON:
@@ -168,6 +185,8 @@ def _fail_call(assignment: Assignment, failure: Failure) -> None:
         in_flight = in_flight.filter(attempt=failure.attempt)
     if failure.kind == ABANDONED:
         abandon(in_flight, timezone.now())
+        late = _calls(assignment).filter(attempt=failure.attempt, state=JudgeCall.State.ABANDONED)
+        late.update(finished_at=timezone.now(), **_received(failure.call))
     elif call := in_flight.first():
         error = NoReplyError(
             failure.kind, failure.detail, retryable=failure.retryable, retry_after=failure.retry_after
@@ -186,6 +205,63 @@ def _put_back(assignment: Assignment, failure: Failure) -> None:
             finished_at=timezone.now(),
             skip_reason=f"{failure.kind}: {failure.detail}"[:500],
         )
+
+
+def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, Any]) -> bool:
+    """Keep the record of the call that a stored answer rests on; False where no worker elsewhere made one.
+
+    Runs in the transaction that stores the answer, the assignment being locked. An answer may come after its
+    call was given up and the assignment given to another worker: the answer counts, and the other call is in
+    vain. Where the assignment has its reply already, the record of a further one is kept and nothing counted.
+    """
+    every = list(JudgeCall.objects.filter(assignment=assignment).select_related("run").order_by("attempt"))
+    call = _call_behind([each for each in every if each.run.remote], record.get("attempt"))
+    if call is None:
+        return False
+    own = JudgeCall.objects.filter(pk=call.pk)
+    if any(each.state == JudgeCall.State.REPLIED for each in every):
+        late = own.filter(state=JudgeCall.State.ABANDONED)
+        late.update(finished_at=timezone.now(), **_received(record))
+        return True
+    now = timezone.now()
+    others = JudgeCall.objects.filter(assignment=assignment).exclude(pk=call.pk)
+    others.filter(state=JudgeCall.State.IN_FLIGHT).update(state=JudgeCall.State.ABANDONED, finished_at=now)
+    others.filter(given_up=True).update(given_up=False)
+    raw_reply = "" if comparison.raw_reply == record.get("refusal") else comparison.raw_reply
+    own.update(
+        **{"latency": comparison.seconds, **_received(record)},
+        run=_run_of(assignment) or call.run,
+        state=JudgeCall.State.REPLIED,
+        raw_reply=raw_reply,
+        finished_at=now,
+        error_kind="",
+        error="",
+        given_up=False,
+        status=comparison.status,
+        reason=comparison.reason,
+        rating=comparison.rating,
+        submit_attempts=1,
+        submitted_at=now,
+    )
+    return True
+
+
+def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:
+    """The call of this attempt; where the answer names none the one in flight, or the last."""
+    if attempt is not None:
+        return next((call for call in calls if call.attempt == attempt), None)
+    in_flight = [call for call in calls if call.state == JudgeCall.State.IN_FLIGHT]
+    return next(iter(in_flight or calls[::-1]), None)
+
+
+def _run_of(assignment: Assignment) -> JudgeRun | None:
+    """The run that waits for this assignment now; the one that asked may have been cancelled meanwhile."""
+    return JudgeRun.objects.active().filter(run_assignments__assignment=assignment).first()
+
+
+def _received(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a call that the record of a reply fills."""
+    return {column: record[name] for name, column in RECEIVED.items() if record.get(name) is not None}
 
 
 def _calls(assignment: Assignment) -> JudgeCallQuerySet:

@@ -58,6 +58,7 @@ class ChatServer:
         self.script: Script = script or (lambda body: Answer())
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.times: list[float] = []  # of each request, in seconds since 1970
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
@@ -71,6 +72,11 @@ class ChatServer:
         """How often each text was asked about."""
         with self._lock:
             return Counter(text_of(body) for body in self.requests)
+
+    def log(self) -> list[tuple[float, str]]:
+        """When each text was asked about, in seconds since 1970."""
+        with self._lock:
+            return [(at, text_of(body)) for at, body in zip(self.times, self.requests, strict=True)]
 
     def start(self) -> "ChatServer":
         self._thread.start()
@@ -98,6 +104,7 @@ class ChatServer:
                 with outer._lock:
                     outer.requests.append(body)
                     outer.headers.append(dict(self.headers))
+                    outer.times.append(time.time())
                 answer = outer.script(body)
                 time.sleep(answer.delay)
                 self.answer(answer)
