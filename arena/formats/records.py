@@ -64,6 +64,7 @@ class ContestantRecord:
     licence: str | None = None
     size: str | None = None
     generation: Extra | None = None
+    retired_at: datetime | None = None
     extra: Extra = field(default_factory=dict)
     implied: bool = False
     """Named in passing by another record: makes the contestant where it is missing, changes nothing."""
@@ -90,7 +91,8 @@ class PromptRecord:
     references: tuple[ReferenceRecord, ...] = ()
     extra: Extra = field(default_factory=dict)
     implied: bool = False
-    """Named in passing by another record: makes the prompt where it is missing, changes nothing."""
+    """Named in passing by another record: makes the prompt where it is missing, fills in a text that is not
+    known, and changes nothing else; a text that differs from the known one is an error."""
     place: Place = NOWHERE
 
 
@@ -108,7 +110,8 @@ class CompletionRecord:
     id: str = ""
     extra: Extra = field(default_factory=dict)
     implied: bool = False
-    """Named in passing by another record: makes the completion where it is missing, changes nothing."""
+    """Named in passing by another record: makes the completion where it is missing, fills in a text that is not
+    known, and changes nothing else; a text that differs from the known one is an error."""
     place: Place = NOWHERE
 
 
