@@ -91,8 +91,8 @@ class PromptRecord:
     references: tuple[ReferenceRecord, ...] = ()
     extra: Extra = field(default_factory=dict)
     implied: bool = False
-    """Named in passing by another record: makes the prompt where it is missing, fills in a text that is not
-    known, and changes nothing else; a text that differs from the known one is an error."""
+    """Named in passing by another record: makes the prompt where it is missing, fills in an unknown text,
+    and changes nothing else. A text that differs from the known one is an error."""
     place: Place = NOWHERE
 
 
@@ -110,8 +110,8 @@ class CompletionRecord:
     id: str = ""
     extra: Extra = field(default_factory=dict)
     implied: bool = False
-    """Named in passing by another record: makes the completion where it is missing, fills in a text that is not
-    known, and changes nothing else; a text that differs from the known one is an error."""
+    """Named in passing by another record: makes the completion where it is missing, fills in an unknown text,
+    and changes nothing else. A text that differs from the known one is an error."""
     place: Place = NOWHERE
 
 
