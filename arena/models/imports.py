@@ -1,0 +1,118 @@
+"""Imports through the admin: jobs, their files, and the files' bytes while they are needed."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from arena.models.studies import Study
+
+_ENDED = ("applied", "failed", "cancelled")
+
+
+class ImportJobQuerySet(models.QuerySet["ImportJob"]):
+    def running(self) -> "ImportJobQuerySet":
+        """Jobs that a worker is at, or should be at."""
+        return self.filter(state__in=ImportJob.RUNNING)
+
+    def ended(self) -> "ImportJobQuerySet":
+        """Jobs with which nothing happens any more."""
+        return self.filter(state__in=_ENDED)
+
+
+class ImportJob(models.Model):
+    """Files that an operator uploaded for a study: they are checked, then applied or thrown away.
+
+    The row is the queue of record: a worker is told of it by a message, and told again by the sweep.
+    """
+
+    class State(models.TextChoices):
+        UPLOADING = "uploading", "Uploading"
+        CHECKING = "checking", "Being checked"
+        CHECKED = "checked", "Checked"
+        APPLYING = "applying", "Being applied"
+        APPLIED = "applied", "Imported"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    RUNNING = (State.CHECKING, State.APPLYING)
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="import_jobs")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    state = models.CharField(max_length=10, choices=State, default=State.UPLOADING)
+    cancel_wanted = models.BooleanField(default=False)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    """How often a worker began the work that the state names."""
+    check_seconds = models.FloatField(null=True)
+    """How long the last check took."""
+    report = models.JSONField(null=True)
+    """What the last check or the import itself came to: ``ImportReport.to_dict``."""
+    error = models.CharField(max_length=500, blank=True)
+    """Why the job ended, or came back from being applied, without an import: a sentence."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(auto_now_add=True)
+    """When somebody last asked for something."""
+    ended_at = models.DateTimeField(null=True)
+
+    objects = ImportJobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=_ENDED, ended_at__isnull=False)
+                | (~Q(state__in=_ENDED) & Q(ended_at__isnull=True)),
+                name="import_job_ends_with_its_state",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"import {self.pk}"
+
+    @property
+    def is_running(self) -> bool:
+        return self.state in self.RUNNING
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in _ENDED
+
+
+class ImportFile(models.Model):
+    """One uploaded file: what it is to be read as, and what the last check took it for."""
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="files")
+    number = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=255)
+    size = models.PositiveBigIntegerField(default=0)
+    format_name = models.CharField(max_length=40, blank=True)
+    """The chosen format; empty: told by content."""
+    mapping = models.JSONField(null=True)
+    """How the columns of a table are to be read."""
+    found_format = models.CharField(max_length=40, blank=True)
+    found_kind = models.CharField(max_length=20, blank=True)
+    columns = models.JSONField(default=list)
+    """The names of its columns or fields."""
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="import_file_number_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ImportChunk(models.Model):
+    """A piece of an uploaded file, kept in the database: web and workers may be different machines."""
+
+    file = models.ForeignKey(ImportFile, models.CASCADE, related_name="chunks")
+    position = models.PositiveIntegerField()
+    data = models.BinaryField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["file", "position"], name="import_chunk_position_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"piece {self.position} of {self.file_id}"
