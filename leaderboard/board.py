@@ -12,11 +12,15 @@ from leaderboard import charts, tables
 from leaderboard.cards import comparisons, holds_simulated
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.presentation import METHOD_NAMES
-from leaderboard.setting import Setting, Switch, switches
+from leaderboard.setting import Setting, Switch, parse, switches
 from leaderboard.tables import Content, DataTable, Row
 
 MOST_INLINE: Final = 20
 """A matrix of more contestants has its table on a page of its own: it would be most of the page."""
+
+
+class NoNumbersError(LookupError):
+    """There is nothing to show; the message is a sentence for the reader."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,18 @@ class Board:
     contents: Mapping[tuple[str, str, str, str], Content] = field(repr=False)
 
     @classmethod
+    def newest(cls, study: Study, wanted: Mapping[str, str]) -> "Board":
+        """The newest board of a study for the switches an address asks for.
+
+        Raises UnknownSettingError, or NoNumbersError.
+        """
+        snapshot = Snapshot.objects.newest(study)
+        setting = parse(wanted, snapshot.counts) if snapshot else None
+        if snapshot is None or setting is None:
+            raise NoNumbersError("This study has no numbers yet.")
+        return cls.read(study, snapshot, setting)
+
+    @classmethod
     def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> "Board":
         """The board from the snapshot's tables, in one query."""
         rows = SnapshotSlice.objects.filter(snapshot=snapshot).for_board(
@@ -88,6 +104,23 @@ class Board:
     def content(self) -> Content | None:
         """The standings of this setting; None where it has no games."""
         return self._standings()
+
+    def standings(self) -> dict[str, Any]:
+        """The standings with the method and the snapshot they belong to, as JSON values.
+
+        Raises NoNumbersError.
+        """
+        if self.content is None:
+            raise NoNumbersError("There are no games for this setting.")
+        return {
+            "study": self.study.slug,
+            "created_at": self.snapshot.created_at,
+            "watermark": self.snapshot.watermark,
+            "simulated": self.simulated,
+            "raters": self.setting.raters,
+            "category": self.setting.category or None,
+            **self.content,
+        }
 
     @property
     def parameters(self) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from arena import markdown
 from arena.models import Study
 from leaderboard import services
-from leaderboard.board import Board
+from leaderboard.board import Board, NoNumbersError
 from leaderboard.cards import cards
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.setting import UnknownSettingError, parse
@@ -94,19 +94,10 @@ def table_csv(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def standings_json(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings of one setting as JSON, with the snapshot they belong to."""
     board = _board(request, slug)
-    if board.content is None:
-        raise Http404("There are no games for this setting.")
-    return JsonResponse(
-        {
-            "study": board.study.slug,
-            "created_at": board.snapshot.created_at,
-            "watermark": board.snapshot.watermark,
-            "simulated": board.simulated,
-            "raters": board.setting.raters,
-            "category": board.setting.category or None,
-            **board.content,
-        }
-    )
+    try:
+        return JsonResponse(board.standings())
+    except NoNumbersError as error:
+        raise Http404(str(error)) from error
 
 
 def _description(study: Study) -> str:
@@ -126,12 +117,7 @@ def _visible(request: HttpRequest, slug: str) -> Study:
 
 def _board(request: HttpRequest, slug: str) -> Board:
     """The board an address asks for; Http404 where there is none."""
-    found = _visible(request, slug)
-    snapshot = Snapshot.objects.newest(found)
     try:
-        setting = parse(request.GET, snapshot.counts) if snapshot else None
-    except UnknownSettingError as error:
+        return Board.newest(_visible(request, slug), request.GET)
+    except (UnknownSettingError, NoNumbersError) as error:
         raise Http404(str(error)) from error
-    if snapshot is None or setting is None:
-        raise Http404("This study has no numbers yet.")
-    return Board.read(found, snapshot, setting)

@@ -106,5 +106,8 @@ class ConflictOut(ErrorOut):
     comparison: ComparisonOut
 
 
-ERRORS = {400: ErrorOut, 401: ErrorOut, 403: ErrorOut, 413: ErrorOut, 422: ErrorOut}
-"""Errors every operation can answer with."""
+REFUSALS = {401: ErrorOut, 403: ErrorOut, 503: ErrorOut}
+"""Errors every operation can answer with: no token, not with this token, and a database busy for long."""
+
+ERRORS = {400: ErrorOut, **REFUSALS, 413: ErrorOut, 415: ErrorOut, 422: ErrorOut}
+"""Errors of operations that take a body: besides, one that is unreadable, too long, no JSON, or wrong."""

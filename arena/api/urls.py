@@ -3,23 +3,32 @@
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import path, re_path
+from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from arena.api.auth import BearerAuth, Scope
+from arena.api.parsing import JSONParser, UnreadableBodyError
 
 api = NinjaAPI(
     title="Likert Arena",
     version="1",
-    description="Submit comparisons as a rater; start and watch judge runs as an operator.",
+    description=(
+        "Rate pairs of completions as a person or a judge, start and watch judge runs as an operator, and "
+        "read standings. Every request carries a bearer token with the scope of the operation: "
+        "rate, runs or read."
+    ),
+    parser=JSONParser(),
     urls_namespace="api-v1",
 )
-RATE, RUNS = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS)
+RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), BearerAuth(Scope.READ)
 api.add_router("/assignments", "judging.assignments_api.router", auth=RATE)
 api.add_router("/comparisons", "arena.api.views.router", auth=RATE)
 api.add_router("/judges", "judging.assignments_api.judges", auth=RATE)
 api.add_router("/judge-runs", "judging.api.router", auth=RUNS)
+api.add_router("/studies", "leaderboard.api.studies", auth=READ)
+api.add_router("/snapshots", "leaderboard.api.snapshots", auth=READ)
 
 
 @api.exception_handler(ValidationError)
@@ -37,7 +46,10 @@ def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 @api.exception_handler(HttpError)
 def refused(request: HttpRequest, error: HttpError) -> HttpResponse:
     """Any other refusal as a sentence."""
-    return api.create_response(request, {"detail": str(error), "field": None}, status=error.status_code)
+    unreadable = error.__cause__
+    status = unreadable.status if isinstance(unreadable, UnreadableBodyError) else error.status_code
+    detail = str(unreadable if isinstance(unreadable, UnreadableBodyError) else error)
+    return api.create_response(request, {"detail": detail, "field": None}, status=status)
 
 
 @api.exception_handler(Http404)
@@ -54,4 +66,11 @@ def too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
     return api.create_response(request, {"detail": detail, "field": None}, status=413)
 
 
-urlpatterns = [path("", api.urls)]
+@csrf_exempt
+def nowhere(request: HttpRequest) -> HttpResponse:
+    """404 for addresses that the API does not have."""
+    detail = f"The API has no address {request.path[:200]}; mind the slash at its end."
+    return api.create_response(request, {"detail": detail, "field": None}, status=404)
+
+
+urlpatterns = [path("", api.urls), re_path("", nowhere)]

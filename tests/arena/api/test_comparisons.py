@@ -112,9 +112,44 @@ def test_invalid_answers_name_the_field(
     assert not Comparison.objects.exists()
 
 
-@pytest.mark.parametrize("body", ["{", "not json", b"\xff\xfe"])
-def test_a_body_that_is_no_json_is_400(body: str | bytes, client: Client, judge: Rater) -> None:
-    assert post(client, rater_token(judge), body).status_code == 400
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("{", "The body is no JSON: Expecting property name"),
+        ("not json", "The body is no JSON: Expecting value: line 1 column 1"),
+        (b'{"raw_reply": "\xff"}', "The body is not UTF-8 (byte 16)."),
+        ('{"rating": 1, "rating": 8}', 'The body names "rating" twice in one object.'),
+        ('{"call": {"model": "a", "model": "b"}}', 'The body names "model" twice'),
+        ('{"rating": ' + "9" * 5000 + "}", "The body holds a number of too many digits."),
+        ("[" * 200_000, "The body is nested too deeply."),
+        ('{"a":' * 200_000, "The body is nested too deeply."),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_400(
+    body: str | bytes, sentence: str, client: Client, judge: Rater
+) -> None:
+    reply = post(client, rater_token(judge), body)
+    assert (reply.status_code, reply.json()["field"]) == (400, None)
+    assert reply.json()["detail"].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "", "multipart/form-data"]
+)
+def test_a_body_of_another_type_is_415(content_type: str, client: Client, judge: Rater) -> None:
+    headers = {"Authorization": f"Bearer {rater_token(judge)}"}
+    reply = client.generic("POST", URL, b"{}", content_type=content_type, headers=headers)
+    assert (reply.status_code, reply.json()["detail"]) == (
+        415,
+        "Send JSON, with Content-Type: application/json.",
+    )
+
+
+@pytest.mark.parametrize("path", ["comparisons", "nothing/", "judge-runs/x", "studies/a/b/c/"])
+def test_an_address_that_does_not_exist_is_404_in_json(path: str, client: Client) -> None:
+    reply = client.post(f"/api/v1/{path}")
+    assert (reply.status_code, reply["Content-Type"]) == (404, "application/json; charset=utf-8")
+    assert reply.json()["detail"] == f"The API has no address /api/v1/{path}; mind the slash at its end."
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '"x"', "{}"])
@@ -201,9 +236,9 @@ def test_replies_name_no_contestant(client: Client, judge: Rater, assignment: As
 def test_every_error_is_documented(client: Client) -> None:
     schema = client.get("/api/v1/openapi.json").json()
     documented = set(schema["paths"]["/api/v1/comparisons/"]["post"]["responses"])
-    assert documented == {"200", "201", "400", "401", "403", "409", "413", "422"}
+    assert documented == {"200", "201", "400", "401", "403", "409", "413", "415", "422", "503"}
     runs = schema["paths"]["/api/v1/judge-runs/"]["post"]["responses"]
-    assert set(runs) == {"201", "400", "401", "403", "404", "409", "413", "422"}
+    assert set(runs) == {"201", "400", "401", "403", "404", "409", "413", "415", "422", "503"}
 
 
 def test_the_api_page_lists_exactly_the_routes_and_fields(client: Client) -> None:

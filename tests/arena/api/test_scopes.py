@@ -1,5 +1,6 @@
 """Every operation asks the token for its scope."""
 
+import re
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ SCOPE_OF = {
     "comparisons": "rate",
     "judges": "rate",
     "judge-runs": "runs",
+    "studies": "read",
+    "snapshots": "read",
 }
 
 
@@ -24,7 +27,7 @@ def operations() -> list[tuple[str, str, Any]]:
     return [
         (
             method,
-            f"/api/v1{bound.prefix}{path}".replace("{int:run_id}", "1").replace("{slug}", "x"),
+            re.sub(r"{(int:)?\w+}", "1", f"/api/v1{bound.prefix}{path}"),
             operation,
         )
         for bound in api._get_bound_routers()
@@ -35,7 +38,7 @@ def operations() -> list[tuple[str, str, Any]]:
 
 
 def test_every_operation_has_a_scope() -> None:
-    assert len(operations()) >= 7
+    assert len(operations()) >= 11
     for _, path, operation in operations():
         (auth,) = operation.auth_callbacks
         assert isinstance(auth, BearerAuth)

@@ -1,0 +1,193 @@
+"""Standings and snapshots over the API, the same numbers as on the board."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from ninja import Field, Query, Router, Schema
+from ninja.errors import HttpError
+from ninja.pagination import LimitOffsetPagination, paginate
+
+from arena.api.auth import caller_of
+from arena.api.schemas import REFUSALS, ErrorOut, Name
+from arena.models import Contestant, Study
+from arena.querysets import StudyQuerySet
+from leaderboard.board import Board, NoNumbersError
+from leaderboard.cards import Card, cards
+from leaderboard.models import Snapshot
+from leaderboard.setting import UnknownSettingError
+
+studies = Router(tags=["standings"])
+snapshots = Router(tags=["standings"])
+NOT_FOUND = {404: ErrorOut, 422: ErrorOut, **REFUSALS}
+Slug = Annotated[Name, Field(max_length=80)]
+
+
+class StudyOut(Schema):
+    """A study whose board this token may read."""
+
+    slug: str
+    name: str
+    description: str = Field(description="Markdown.")
+    visibility: Study.Visibility
+    closed: bool
+    simulated: bool = Field(description="Votes of this study may be made up by a program.")
+    points: int
+    snapshot: int | None = Field(description="Id of the newest snapshot.")
+
+
+class SettingIn(Schema):
+    """The switches of the board; what is left out is as on the board."""
+
+    raters: Name | None = Field(None, max_length=200, description="people, judge:SLUG or group:NAME.")
+    ties: Name | None = Field(
+        None, max_length=3, description="on: a tie counts half; off: ties are left out."
+    )
+    category: Name | None = Field(None, max_length=200, description="Left out: all categories together.")
+    method: Name | None = Field(None, max_length=20, description="elo or bradley-terry.")
+
+
+class StandingOut(Schema):
+    """One contestant. What does not apply is null."""
+
+    contestant: str
+    kind: Contestant.Kind
+    rating: float | None
+    low: float | None = Field(description="Lower end of the interval.")
+    high: float | None = Field(description="Upper end of the interval.")
+    rank: int | None = Field(description="Within its component.")
+    games: int
+    wins: int
+    losses: int
+    ties: int
+    component: int | None = Field(description="Group of contestants connected by games.")
+    quantiles: dict[str, float] | None = Field(description="Percentiles of the bootstrap.")
+
+
+class StandingsOut(Schema):
+    """Standings with everything that made them."""
+
+    study: str
+    created_at: datetime
+    watermark: str = Field(description="State of the data: revision, comparisons, last comparison.")
+    simulated: bool
+    raters: str
+    category: str | None
+    method: str
+    parameters: dict[str, Any] = Field(description="Of the method: K, rounds, seed, ties, methodology ...")
+    games: int
+    left_out: int = Field(description="Comparisons that took no side.")
+    unscored: int = Field(description="Comparisons without a rating.")
+    not_ranked: int = Field(description="Comparisons with a contestant that is not ranked.")
+    standings: list[StandingOut]
+    components: list[list[str]]
+    warnings: list[str] = Field(description="Sentences that must stand beside these numbers.")
+
+
+class SnapshotOut(Schema):
+    """A published, immutable set of standings."""
+
+    id: int
+    study: str
+    created_at: datetime
+    watermark: str
+    comparisons: int
+    methodology: str
+    seed: int
+    seconds: float
+
+    @staticmethod
+    def resolve_study(snapshot: Snapshot) -> str:
+        return snapshot.study.slug
+
+
+class SliceOut(Schema):
+    """One table of a snapshot: what it shows, and for which setting. Empty: does not depend on it."""
+
+    kind: str
+    raters: str
+    ties: str
+    category: str
+    method: str
+
+
+class SnapshotDetailOut(SnapshotOut):
+    """A snapshot with its parameters, its counts, and a list of its tables."""
+
+    parameters: dict[str, Any]
+    counts: dict[str, Any]
+    slices: list[SliceOut]
+
+    @staticmethod
+    def resolve_slices(snapshot: Snapshot) -> list[dict[str, Any]]:
+        fields = ("kind", "raters", "ties", "category", "method")
+        return list(snapshot.slices.order_by(*fields).values(*fields))
+
+
+class Pages(LimitOffsetPagination):
+    """limit and offset, within what every database counts to."""
+
+    class Input(Schema):
+        limit: int = Field(50, ge=1, le=100)
+        offset: int = Field(0, ge=0, le=2**31 - 1)
+
+
+@studies.get("/", response={200: list[StudyOut], 422: ErrorOut, **REFUSALS}, summary="List studies")
+@paginate(Pages)
+def list_studies(request: HttpRequest) -> Any:
+    """The public studies by name; all of them for an operator."""
+    return [_listed(card) for card in cards(_readable(request))]
+
+
+@studies.get("/{slug}/standings/", response={200: StandingsOut, **NOT_FOUND}, summary="Read standings")
+def show_standings(request: HttpRequest, slug: Slug, wanted: Query[SettingIn]) -> StandingsOut:
+    """The ranking of the newest snapshot for one setting of the switches, as on the study's board."""
+    study = _study(request, slug)
+    try:
+        return StandingsOut(**Board.newest(study, wanted.dict(exclude_none=True)).standings())
+    except (UnknownSettingError, NoNumbersError) as error:
+        raise HttpError(404, str(error)) from error
+
+
+@studies.get("/{slug}/snapshots/", response={200: list[SnapshotOut], **NOT_FOUND}, summary="List snapshots")
+@paginate(Pages)
+def list_snapshots(request: HttpRequest, slug: Slug) -> Any:
+    """The snapshots of a study, the newest first."""
+    return Snapshot.objects.filter(study=_study(request, slug)).select_related("study").order_by("-pk")
+
+
+@snapshots.get("/{snapshot_id}/", response={200: SnapshotDetailOut, **NOT_FOUND}, summary="Read a snapshot")
+def show_snapshot(request: HttpRequest, snapshot_id: int) -> Snapshot:
+    """Parameters and counts of a snapshot, and which tables it holds."""
+    found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=_readable(request))
+    snapshot = found.first()
+    if snapshot is None:
+        raise HttpError(404, f"There is no snapshot {snapshot_id} for this token.")
+    return snapshot
+
+
+def _readable(request: HttpRequest) -> StudyQuerySet:
+    """The studies this token may read; a private one does not exist for anybody but operators."""
+    return Study.objects.all() if caller_of(request).is_operator else Study.objects.public()
+
+
+def _study(request: HttpRequest, slug: str) -> Study:
+    """The study of this slug; HttpError 404 where this token may not read it."""
+    study = _readable(request).filter(slug=slug).first()
+    if study is None:
+        raise HttpError(404, f'There is no study "{slug}" for this token.')
+    return study
+
+
+def _listed(card: Card) -> StudyOut:
+    study = card.study
+    return StudyOut(
+        slug=study.slug,
+        name=study.name,
+        description=study.description,
+        visibility=Study.Visibility(study.visibility),
+        closed=study.is_closed,
+        simulated=card.simulated,
+        points=study.points,
+        snapshot=card.snapshot.pk if card.snapshot else None,
+    )

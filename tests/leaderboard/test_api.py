@@ -1,0 +1,157 @@
+"""Reading standings and snapshots over the API."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from arena.api.auth import issue_token
+from leaderboard import services
+from leaderboard.models import Snapshot
+from tests.factories import make_rater, make_study, make_user
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made() -> HandMade:
+    made = HandMade("Alpha", "Beta", slug="made", name="Made")
+    judge = made.judge("judy", simulated=True)
+    for rating in (1, 2, 7):
+        made.rate("Alpha", "Beta", rating)
+        made.rate("Alpha", "Beta", rating, rater=judge)
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def token() -> str:
+    return issue_token(make_rater(kind="judge"))
+
+
+@pytest.fixture
+def operator() -> str:
+    return issue_token(make_rater(user=make_user(is_staff=True)))
+
+
+def read(client: Client, token: str, path: str) -> Any:
+    return client.get(f"/api/v1/{path}", headers={"Authorization": f"Bearer {token}"})
+
+
+def test_studies_are_the_public_ones_and_all_for_operators(
+    client: Client, made: HandMade, token: str, operator: str
+) -> None:
+    make_study(slug="hidden", name="Hidden")
+    listed = read(client, token, "studies/").json()
+    assert listed == {
+        "items": [
+            {
+                "slug": "made",
+                "name": "Made",
+                "description": "",
+                "visibility": "public",
+                "closed": False,
+                "simulated": True,
+                "points": 8,
+                "snapshot": Snapshot.objects.get().pk,
+            }
+        ],
+        "count": 1,
+    }
+    listed = read(client, operator, "studies/?limit=1").json()
+    assert [study["slug"] for study in listed["items"]] == ["hidden"]
+    assert listed["count"] == 2
+    assert [study["slug"] for study in read(client, operator, "studies/?offset=1").json()["items"]] == [
+        "made"
+    ]
+
+
+@pytest.mark.parametrize("query", ["", "?raters=judge:judy&ties=off&category=coding&method=bradley-terry"])
+def test_standings_are_those_of_the_board(client: Client, made: HandMade, token: str, query: str) -> None:
+    reply = read(client, token, f"studies/made/standings/{query}")
+    board = client.get(f"/studies/made/standings.json{query}").json()
+    assert reply.status_code == 200
+    assert reply.json() == board
+    assert board["parameters"]["rounds"]
+    assert {row["contestant"] for row in board["standings"]} == {"Alpha", "Beta"}
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("studies/nothing/standings/", 'There is no study "nothing" for this token.'),
+        ("studies/hidden/standings/", 'There is no study "hidden" for this token.'),
+        ("studies/hidden/snapshots/", 'There is no study "hidden" for this token.'),
+        ("studies/made/standings/?ties=hal", 'This board has no ties "hal". It has: on, off.'),
+        ("studies/made/standings/?raters=judge:x", 'This board has no raters "judge:x".'),
+        ("studies/empty/standings/", "This study has no numbers yet."),
+        ("snapshots/999999/", "There is no snapshot 999999 for this token."),
+        (f"snapshots/{'9' * 30}/", f"There is no snapshot {'9' * 30} for this token."),
+    ],
+)
+def test_what_is_not_there_is_said(
+    client: Client, made: HandMade, token: str, path: str, sentence: str
+) -> None:
+    make_study(slug="hidden")
+    make_study(slug="empty", visibility="public")
+    reply = read(client, token, path)
+    assert reply.status_code == 404
+    assert reply.json()["detail"].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("studies/?limit=0", "limit"),
+        ("studies/?limit=1000", "limit"),
+        ("studies/?offset=99999999999999999999", "offset"),
+        ("studies/a%00b/standings/", "slug"),
+        (f"studies/{'x' * 81}/snapshots/", "slug"),
+        ("studies/made/standings/?category=a%00b", "category"),
+        ("snapshots/x/", "snapshot_id"),
+        (f"snapshots/{'9' * 5000}/", "snapshot_id"),
+    ],
+)
+def test_bad_parameters_are_named(client: Client, made: HandMade, token: str, path: str, field: str) -> None:
+    reply = read(client, token, path)
+    assert (reply.status_code, reply.json()["field"]) == (422, field)
+
+
+def test_snapshots_newest_first_and_one_in_full(client: Client, made: HandMade, token: str) -> None:
+    made.rate("Alpha", "Beta", 8)
+    services.refresh(made.study)
+    listed = read(client, token, "studies/made/snapshots/").json()
+    newest, older = listed["items"]
+    assert (listed["count"], newest["comparisons"], older["comparisons"]) == (2, 7, 6)
+    shown = read(client, token, f"snapshots/{newest['id']}/").json()
+    assert {name: shown[name] for name in newest} == newest
+    snapshot = Snapshot.objects.get(pk=newest["id"])
+    assert shown["parameters"] == snapshot.parameters
+    assert shown["watermark"] == snapshot.watermark
+    assert len(shown["slices"]) == snapshot.slices.count() > 4
+    assert {"kind": "standings", "raters": "people", "ties": "on", "category": "", "method": "elo"} in shown[
+        "slices"
+    ]
+
+
+def test_snapshots_of_private_studies_are_for_operators(
+    client: Client, made: HandMade, token: str, operator: str
+) -> None:
+    made.study.visibility = "private"
+    made.study.save()
+    path = f"snapshots/{Snapshot.objects.get().pk}/"
+    for read_path in (path, "studies/made/standings/", "studies/made/snapshots/"):
+        assert read(client, token, read_path).status_code == 404
+        assert read(client, operator, read_path).status_code == 200
+
+
+def test_reading_takes_a_few_queries(
+    client: Client, made: HandMade, token: str, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(5):
+        make_study(visibility="public")
+    with django_assert_max_num_queries(4):
+        assert read(client, token, "studies/").json()["count"] == 6
+    with django_assert_max_num_queries(5):
+        assert read(client, token, "studies/made/snapshots/").json()["count"] == 1
