@@ -18,15 +18,16 @@ from arena.formats import (
     jsonl,
     llmbar,
     llmfao,
+    parquet,
     self_instruct,
 )
-from arena.formats.files import HEAD, BrokenFileError, InputFile
+from arena.formats.files import HEAD, BrokenFileError, Form, InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
 from arena.formats.records import Item, Place, Problem
 
 __all__ = ["CATALOGUE", "Source", "Sources", "UnknownFormatError", "catalogue", "gather"]
 
-DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv")
+DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 """Files of a folder that must be understood; others (licences, read-me files) are left alone."""
 
 
@@ -54,6 +55,7 @@ CATALOGUE: Final = catalogue(
     arena_battles.FORMAT,
     jsonl.FORMAT,
     csv_files.FORMAT,
+    parquet.FORMAT,
 )
 """Every format there is; the more particular come first."""
 
@@ -180,16 +182,16 @@ def _recognised(file: InputFile, formats: list[Format]) -> Source | list[Problem
 
 def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
     """The file's form and first fields; None with the problems met where nothing can be made out."""
-    if not file.is_json():
-        columns = file.table().columns
-        return (Head(file, False, frozenset(columns)) if columns else None), []
+    if file.form is not Form.JSON:
+        columns = file.columns()
+        return (Head(file, file.form, frozenset(columns)) if columns else None), []
     if _is_spread_out(file):
         reason = "the JSON is one object spread over lines; write one object per line, or a list of objects"
         return None, [file.problem(1, reason)]
     problems: list[Problem] = []
     for row in islice(file.json_objects(), HEAD):
         if not isinstance(row, Problem):
-            return Head(file, True, frozenset(row[1])), []
+            return Head(file, file.form, frozenset(row[1])), []
         problems.append(row)
     return None, problems
 

@@ -14,11 +14,10 @@ from typing import Any, Final, NamedTuple
 from arena.formats.fields import Fields, unstorable
 from arena.formats.files import InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
-from arena.formats.reading import digest, read_rows
+from arena.formats.reading import Mentions, digest, read_rows
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
-    ContestantRecord,
     Item,
     PromptRecord,
 )
@@ -63,47 +62,21 @@ def recognise(head: Head) -> Kind | None:
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     """Each battle as a comparison, after what it names in passing for the first time."""
-    return read_rows(file, _Battles().build)
+    mentions = Mentions()
+    return read_rows(file, lambda fields: _records(fields, mentions))
 
 
-class _Battles:
-    """The battles of a file, while it is read."""
-
-    def __init__(self) -> None:
-        self._contestants: set[str] = set()
-        self._texts: dict[tuple[str, ...], tuple[Turns | int, int]] = {}
-        """What was said of each prompt, and of each prompt and model: the turns' hash, and the line."""
-
-    def build(self, fields: Fields) -> list[Item]:
-        texts = _texts(fields)
-        comparison = _battle(fields, texts)
-        prompt, place = comparison.prompt, comparison.place
-        if fields.problems:
-            return []
-        items: list[Item] = []
-        if self._is_news(fields, (prompt,), texts.user, f'prompt "{prompt}"'):
-            items.append(PromptRecord(id=prompt, turns=texts.user, implied=True, place=place))
-        for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
-            if name not in self._contestants:
-                self._contestants.add(name)
-                items.append(ContestantRecord(name=name, implied=True, place=place))
-            if self._is_news(fields, (prompt, name), turns, f'the answer of "{name}" to prompt "{prompt}"'):
-                completion = CompletionRecord(
-                    prompt=prompt, contestant=name, turns=turns, implied=True, place=place
-                )
-                items.append(completion)
-        return [*items, comparison]
-
-    def _is_news(self, fields: Fields, key: tuple[str, ...], turns: Turns, what: str) -> bool:
-        """Whether this was not said before; something else said before is a problem."""
-        known = self._texts.get(key)
-        said = hash(turns) if turns else 0
-        if known is None or (said and not known[0]):
-            self._texts[key] = said, fields.place.line
-            return True
-        if said and said != known[0]:
-            fields.problem("", f"another text for {what} than in line {known[1]}")
-        return False
+def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
+    texts = _texts(fields)
+    comparison = _battle(fields, texts)
+    if fields.problems:
+        return
+    prompt, place = comparison.prompt, comparison.place
+    yield from mentions.prompt(fields, PromptRecord(id=prompt, turns=texts.user, implied=True, place=place))
+    for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
+        answer = CompletionRecord(prompt=prompt, contestant=name, turns=turns, implied=True, place=place)
+        yield from mentions.answer(fields, answer)
+    yield comparison
 
 
 def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:

@@ -14,6 +14,9 @@ from arena.formats.records import Place, Problem
 MAX_DEPTH: Final = 32
 """How deep lists and objects may nest in a kept field."""
 
+_GUARDED: Final = re.compile(r"'+[=+\-@\t\r]")
+"""What an export writes into a cell for a text that begins like a formula: one apostrophe more."""
+
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 MAX_SCORE: Final = Decimal(99_999)
@@ -38,6 +41,7 @@ class Fields:
         self.problems: list[Problem] = []
         self._values = dict(values)
         self._cells = cells
+        self._shown: Mapping[str, str] = {}
         for name, value in values.items():
             if reason := unstorable(value) or unstorable(name):
                 self.problem(name.replace("\0", ""), reason)
@@ -47,7 +51,30 @@ class Fields:
         return self._values.get(name) is not None and not (self._cells and self._values[name] == "")
 
     def problem(self, name: str, reason: str) -> None:
-        self.problems.append(Problem(self.place, name, reason))
+        self.problems.append(Problem(self.place, self._shown.get(name, name), reason))
+
+    def unguarded(self) -> "Fields":
+        """The same without the apostrophes that an export puts before what a spreadsheet would calculate."""
+        for name, value in self._values.items():
+            if isinstance(value, str) and _GUARDED.match(value):
+                self._values[name] = value[1:]
+        return self
+
+    def pick(self, columns: Mapping[str, str]) -> dict[str, Any]:
+        """Take out some columns, named by other names for them: ``{other name: column}``."""
+        found = {name: self._values[column] for name, column in columns.items() if column in self._values}
+        for column in columns.values():
+            self._values.pop(column, None)
+        return found
+
+    def under_other_names(self, values: Mapping[str, Any], columns: Mapping[str, str]) -> "Fields":
+        """Fields made of values of these; problems go to these, and name the column with the other name."""
+        other = Fields(values, self.place, cells=True)
+        other._shown = {
+            name: f"{name} (column {column})" for name, column in columns.items() if name != column
+        }
+        other.problems = self.problems
+        return other
 
     def take(self, name: str) -> Any:
         """The value as it came; None where the field is absent, null or an empty cell."""
@@ -154,7 +181,7 @@ class Fields:
     def json(self, name: str) -> Any:
         """A value as it came; in a table, the JSON in the cell."""
         value = self.take(name)
-        if not self._cells or value is None:
+        if not self._cells or not isinstance(value, str):
             return value
         try:
             parsed = json.loads(value)
@@ -186,8 +213,8 @@ class Fields:
             self.problem("turns", "expected a list of texts")
             return ()
         # An empty cell under a text column is a text with nothing in it.
-        if self._cells and single in self._values:
-            return (str(self._values.pop(single) or ""),)
+        if self._cells and isinstance(self._values.get(single), str):
+            return (self._values.pop(single),)
         if single in self:
             text = self.optional_text(single)
             return () if text is None else (text,)

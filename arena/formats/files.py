@@ -9,12 +9,13 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Final, TypeAlias
+from typing import IO, Any, Final, TypeAlias, TypeVar
 
-from arena.formats import json_text
+from arena.formats import json_text, parquet_rows
 from arena.formats.json_text import json_type
 from arena.formats.records import Place, Problem
 
@@ -31,8 +32,21 @@ HEAD: Final = 64
 """Lines looked at to tell what a file holds."""
 
 
+GZIP: Final = b"\x1f\x8b"
+"""What a gzip file begins with."""
+
+T = TypeVar("T")
+
 Row: TypeAlias = tuple[int, dict[str, Any]]
-"""A line's number, and the fields of the object or table row that begins there."""
+"""The number of a line, or of a row, and the fields of the object or table row that begins there."""
+
+
+class Form(Enum):
+    """How a file is written."""
+
+    JSON = "JSON Lines or a JSON list"
+    CELLS = "CSV"
+    PARQUET = "Parquet"
 
 
 class BrokenFileError(Exception):
@@ -109,7 +123,7 @@ class InputFile:
         magic = raw.read(2)
         raw.seek(0)
         # GzipFile has every method of IO[bytes] that is used here, but is not declared as one.
-        return gzip.GzipFile(fileobj=raw) if magic == b"\x1f\x8b" else raw  # type: ignore[return-value]
+        return gzip.GzipFile(fileobj=raw) if magic == GZIP else raw  # type: ignore[return-value]
 
     def decode(self, number: int, line: bytes) -> str:
         """A line as text, a byte order mark taken away. Raises BrokenFileError where it is not UTF-8."""
@@ -189,11 +203,50 @@ class InputFile:
             self.unit = "line"
             yield self.problem(error.line, str(error))
 
-    def is_json(self) -> bool:
-        """Whether the name says JSON, or the first character opens a JSON object or list."""
+    @cached_property
+    def form(self) -> Form:
+        """How the file is written, by its content. Raises BrokenFileError."""
+        start = next(self._pieces(lambda stream: stream.read(CHUNK)), b"")
+        if start.startswith(parquet_rows.MAGIC):
+            return Form.PARQUET
         if self.name.lower().removesuffix(".gz").endswith((".jsonl", ".json")):
-            return True
-        return self.opening in ("{", "[")
+            return Form.JSON
+        return Form.JSON if self.opening in ("{", "[") else Form.CELLS
+
+    def columns(self) -> tuple[str, ...]:
+        """The file's fields in its order; in JSON those of its first objects. Raises BrokenFileError."""
+        if self.form is Form.PARQUET:
+            return tuple(self._parquet(parquet_rows.columns))
+        if self.form is Form.CELLS:
+            return tuple(self.table().columns)
+        rows = (row[1] for row in islice(self.json_objects(), HEAD) if not isinstance(row, Problem))
+        return tuple(dict.fromkeys(chain.from_iterable(rows)))
+
+    def rows(self) -> Iterator[Row | Problem]:
+        """The file's objects or rows, whatever it is written in. Raises BrokenFileError."""
+        if self.form is Form.PARQUET:
+            return self._parquet_rows()
+        return self.json_objects() if self.form is Form.JSON else self.table().rows()
+
+    def _parquet_rows(self) -> Iterator[Row | Problem]:
+        self.unit = "row"
+        number = 0
+        rows = self._parquet(parquet_rows.rows)
+        try:
+            for number, (row, share) in enumerate(rows, start=1):
+                self.position = int(share * self.size)
+                yield number, row
+        except parquet_rows.ParquetError as error:
+            raise BrokenFileError(self.problem(number + 1, str(error))) from error
+
+    def _parquet(self, read: Callable[[Path], T]) -> T:
+        try:
+            with self.path.open("rb") as file:
+                if file.read(2) == GZIP:
+                    raise BrokenFileError(self.problem(0, "a Parquet file cannot be read gzipped; unpack it"))
+            return read(self.path)
+        except parquet_rows.ParquetError as error:
+            raise BrokenFileError(self.problem(0, str(error))) from error
 
     def table(self) -> "Table":
         """The file as comma-separated values. Raises BrokenFileError where there is no usable header."""

@@ -15,7 +15,7 @@ from arena.formats.records import CompletionRecord, Item, Note, PromptRecord
 
 def recognise(head: Head) -> Kind | None:
     wanted = {"id", "instruction", "decomposed_questions"}
-    return Kind.COMPLETIONS if head.is_json and wanted <= head.fields else None
+    return Kind.COMPLETIONS if head.is_typed and wanted <= head.fields else None
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:

@@ -1,19 +1,6 @@
-"""Our own data as JSON Lines: one object per line; the fields tell what a file holds. Pure."""
-
-from collections.abc import Iterator
+"""Our own data as JSON Lines or a JSON list of objects; the fields tell what a file holds. Pure."""
 
 from arena.formats import ours
-from arena.formats.files import InputFile
-from arena.formats.kinds import Companions, Format, Head, Kind
-from arena.formats.records import Item
+from arena.formats.files import Form
 
-
-def recognise(head: Head) -> Kind | None:
-    return ours.recognise(head.fields) if head.is_json else None
-
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    return ours.records(file, kind, file.json_objects(), cells=False)
-
-
-FORMAT = Format("jsonl", "Likert Arena JSON Lines", ours.NEEDS, recognise, read)
+FORMAT = ours.written_as(Form.JSON, "jsonl", "Likert Arena JSON Lines")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
 
-from arena.formats.files import InputFile
+from arena.formats.files import Form, InputFile
 from arena.formats.records import Item
 
 
@@ -28,8 +28,13 @@ class Head:
     """What is known of a file before it is read: its name, its form and its first record's fields."""
 
     file: InputFile
-    is_json: bool
+    form: Form
     fields: frozenset[str]
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether values know what they are, so that texts, numbers and lists can be told apart."""
+        return self.form is not Form.CELLS
 
 
 Companions: TypeAlias = Mapping[Kind, Sequence[InputFile]]

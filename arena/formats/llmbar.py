@@ -32,7 +32,7 @@ _ITEM: Final = frozenset({"input", "output_1", "output_2", "label"})
 
 
 def recognise(head: Head) -> Kind | None:
-    if not (head.is_json and head.fields >= _ITEM):
+    if not (head.is_typed and head.fields >= _ITEM):
         return None
     return Kind.COMPARISONS if "results" in head.fields else Kind.PAIRS
 

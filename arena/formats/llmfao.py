@@ -10,6 +10,7 @@ from typing import Final
 from arena.formats.fields import Fields
 from arena.formats.files import InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
+from arena.formats.reading import read_rows
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -43,24 +44,13 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.NOTHING:
         yield Note(file.place(), "left out: it repeats texts of the other files")
         return
-    rows = file.table().rows() if kind is Kind.COMPARISONS else file.json_objects()
     build = _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
     if isinstance(build, Problem):
         yield build
         return
     if kind is Kind.COMPARISONS and (judge := _judge(file)):
         yield RaterRecord(slug=judge[0], kind="judge", name=judge[1], place=file.place())
-    for row in rows:
-        if isinstance(row, Problem):
-            yield row
-        else:
-            line, values = row
-            fields = Fields(values, file.place(line), cells=kind is Kind.COMPARISONS)
-            record = build(fields)
-            if fields.problems:
-                yield from fields.problems
-            else:
-                yield record
+    yield from read_rows(file, lambda fields: [build(fields)])
 
 
 def _model(fields: Fields) -> ContestantRecord:
@@ -103,7 +93,7 @@ def _judge(file: InputFile) -> tuple[str, str] | None:
 
 def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Problem:
     """How to read a line of this file: with its workers, or all by the judge the file is named after."""
-    if "worker" in file.table().columns:
+    if "worker" in file.columns():
         return _crowd_vote
     judge = _judge(file)
     if judge is None:

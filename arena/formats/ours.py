@@ -1,20 +1,21 @@
 """Likert Arena's own records: one set of fields, written as JSON objects or as table rows. Pure."""
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from arena import scales
 from arena.formats.fields import MAX_SCORE, Fields
-from arena.formats.files import InputFile
+from arena.formats.files import Form, InputFile
 from arena.formats.json_text import json_type
-from arena.formats.kinds import Kind
+from arena.formats.kinds import Companions, Format, Head, Kind
+from arena.formats.reading import read_rows
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
+    GoldRecord,
     Item,
-    Problem,
     PromptRecord,
     RaterRecord,
     Record,
@@ -24,17 +25,33 @@ from arena.formats.records import (
 REASONS: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused")
 """Why an answer has no rating."""
 
+GOLD: Final = ("first", "tie", "second")
+"""Which completion of a pair is the better one."""
+
+SIDES: Final = ("first", "second")
+"""A pair's two completions in the order of the record; with ``_id`` where their own ids name them."""
+
 NEEDS: Final = (
     "prompts: id and instruction or turns; contestants: name; "
     "completions: prompt and text or turns; raters: rater and rater_kind; "
-    "comparisons: prompt, first, second, rater, rating and points"
+    "pairs: prompt, first, second and gold; comparisons: prompt, first, second, rater, rating and points"
 )
+
+
+def written_as(form: Form, name: str, title: str) -> Format:
+    """The format of our own data in files of one form."""
+
+    def in_this_form(head: Head) -> Kind | None:
+        return recognise(head.fields) if head.form is form else None
+
+    return Format(name, title, NEEDS, in_this_form, read)
 
 
 def recognise(fields: Set[str]) -> Kind | None:
     """Which of our records has these fields; None where it is none of ours."""
-    if {"prompt", "first", "second"} <= fields:
-        return Kind.COMPARISONS
+    sides = all(fields & {name, f"{name}_id"} for name in SIDES)
+    if "prompt" in fields and sides:
+        return Kind.PAIRS if "gold" in fields else Kind.COMPARISONS
     if "prompt" in fields and fields & {"text", "turns"}:
         return Kind.COMPLETIONS
     if "id" in fields and fields & {"instruction", "turns"}:
@@ -46,22 +63,12 @@ def recognise(fields: Set[str]) -> Kind | None:
     return None
 
 
-def records(
-    file: InputFile, kind: Kind, rows: Iterable[tuple[int, dict[str, Any]] | Problem], *, cells: bool
-) -> Iterator[Item]:
-    """The records of a kind made from rows; a row with problems yields those instead."""
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    """The file's records."""
     build = BUILDERS[kind]
-    for row in rows:
-        if isinstance(row, Problem):
-            yield row
-            continue
-        line, values = row
-        fields = Fields(values, file.place(line), cells=cells)
-        record = build(fields)
-        if fields.problems:
-            yield from fields.problems
-        else:
-            yield record
+    if file.form is Form.CELLS:
+        return read_rows(file, lambda fields: [build(fields.unguarded())])
+    return read_rows(file, lambda fields: [build(fields)])
 
 
 def _contestant(fields: Fields) -> ContestantRecord:
@@ -74,6 +81,7 @@ def _contestant(fields: Fields) -> ContestantRecord:
         licence=fields.optional_text("licence"),
         size=fields.optional_text("size"),
         generation=fields.mapping("generation"),
+        retired_at=fields.moment("retired_at"),
         extra=fields.rest(),
         place=fields.place,
     )
@@ -158,15 +166,15 @@ def _rater(fields: Fields) -> RaterRecord:
 def _comparison(fields: Fields) -> ComparisonRecord:
     points = _points(fields)
     rating, reason = _verdict(fields, points)
-    first, second = fields.required_text("first"), fields.required_text("second")
-    if first and first == second:
-        fields.problem("second", f'the same contestant as first ("{first}")')
+    (first, first_id), (second, second_id) = _sides(fields)
     seconds = fields.number("seconds", least=0, most=1e9)
     return ComparisonRecord(
         prompt=fields.required_text("prompt"),
         subset=fields.text("subset"),
         first=first,
         second=second,
+        first_id=first_id,
+        second_id=second_id,
         rater=fields.required_text("rater"),
         rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
         points=points,
@@ -183,6 +191,49 @@ def _comparison(fields: Fields) -> ComparisonRecord:
         extra=fields.rest(),
         place=fields.place,
     )
+
+
+def _gold(fields: Fields) -> GoldRecord:
+    (first, first_id), (second, second_id) = _sides(fields)
+    if "gold" not in fields:
+        fields.problem("gold", f"missing; one of {', '.join(GOLD)}")
+    record = GoldRecord(
+        prompt=fields.required_text("prompt"),
+        subset=fields.text("subset"),
+        first=first,
+        second=second,
+        first_id=first_id,
+        second_id=second_id,
+        gold=fields.choice("gold", GOLD) or "",
+        source=fields.required_text("gold_source"),
+        place=fields.place,
+    )
+    for unknown in fields.rest():
+        fields.problem(
+            unknown, "unknown field; a pair has prompt, subset, first, second, gold and gold_source"
+        )
+    return record
+
+
+def _sides(fields: Fields) -> list[tuple[str, str]]:
+    """Both completions, each by its contestant's name or by its own id, and by one of them alone."""
+    sides = []
+    for name in SIDES:
+        by_id = f"{name}_id"
+        if name in fields and by_id in fields:
+            fields.problem(by_id, f"given beside {name}; name the completion in one of the two ways")
+        if by_id not in fields:
+            fields.take(by_id)
+            sides.append((fields.required_text(name), ""))
+        else:
+            fields.take(name)
+            sides.append(("", fields.required_text(by_id)))
+    (first, first_id), (second, second_id) = sides
+    if first and first == second:
+        fields.problem("second", f'the same contestant as first ("{first}")')
+    if first_id and first_id == second_id:
+        fields.problem("second_id", f'the same completion as first_id ("{first_id}")')
+    return sides
 
 
 def _points(fields: Fields) -> int:
@@ -250,5 +301,6 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
     Kind.RATERS: _rater,
     Kind.PROMPTS: _prompt,
     Kind.COMPLETIONS: _completion,
+    Kind.PAIRS: _gold,
     Kind.COMPARISONS: _comparison,
 }

@@ -190,7 +190,7 @@ def test_missing_path_and_empty_folder(tmp_path: Path) -> None:
     found = gather([tmp_path / "nowhere.jsonl", tmp_path]).problems
     assert [problem.reason for problem in found] == [
         "there is no such file or folder",
-        "the folder holds no file ending in .jsonl, .json, .csv, .tsv",
+        "the folder holds no file ending in .jsonl, .json, .csv, .tsv, .parquet",
     ]
 
 

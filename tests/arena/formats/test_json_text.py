@@ -13,7 +13,8 @@ from arena.formats.json_text import JsonError, ListReader
 
 MEBIBYTE = 1024 * 1024
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+floats = st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.none() | st.booleans() | st.integers() | floats | st.text()
 values = st.recursive(
     scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8
 )

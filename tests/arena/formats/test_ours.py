@@ -195,7 +195,9 @@ class TestCsv:
         path = write_lines(
             tmp_path, "c.csv", "prompt,contestant,text", 'p1,A,"one', 'two"', "p2,A,", "p3,A,=1+1"
         )
-        records = read(path)
+        *records, note = read(path)
+        text = '1 cell begins like a formula (line 5, column "text"); it is kept as text'
+        assert str(note) == f"{path}: {text}"
         assert [(record.place.line, record.turns) for record in records] == [
             (2, ("one\ntwo",)),
             (4, ("",)),

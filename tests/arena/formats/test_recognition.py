@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from arena.formats import CATALOGUE
-from arena.formats.files import InputFile
+from arena.formats.files import Form, InputFile
 from arena.formats.kinds import Head, Kind
 
 HEADS: Final[list[tuple[str, Kind, str]]] = [
@@ -71,7 +71,7 @@ GENERAL: Final = ("jsonl", "csv", "parquet", "table")
 def test_one_format_claims_a_file(tmp_path: Path, name: str, kind: Kind, fields: str) -> None:
     path = tmp_path / "file.jsonl"
     path.write_text("{}\n")
-    head = Head(InputFile(path), True, frozenset(fields.split()))
+    head = Head(InputFile(path), Form.JSON, frozenset(fields.split()))
     claims = {entry.name: claim for entry in CATALOGUE.values() if (claim := entry.recognise(head))}
     particular = {claimant: claim for claimant, claim in claims.items() if claimant not in GENERAL}
     assert particular == ({} if name == "jsonl" else {name: kind})
