@@ -1,19 +1,35 @@
 """Nudges to the workers. Tasks are named as strings: judging.tasks imports the services that send these."""
 
+import logging
 from collections.abc import Iterable
 
 from celery import current_app
+from kombu.exceptions import OperationalError
+
+logger = logging.getLogger(__name__)
 
 JUDGE = "judging.tasks.judge_assignment"
 PLAN = "judging.tasks.plan_run"
 
 
+ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
+"""A connection that Redis closed while it was restarted is noticed when it is used."""
+
+
 def nudge_assignments(assignments: Iterable[int]) -> None:
     """Ask a worker to do what is next for each assignment. A lost or doubled message does no harm."""
-    for assignment in assignments:
-        current_app.send_task(JUDGE, args=[assignment])
+    _send(JUDGE, assignments)
 
 
 def nudge_plan(run: int) -> None:
     """Ask a worker to plan a queued run."""
-    current_app.send_task(PLAN, args=[run])
+    _send(PLAN, [run])
+
+
+def _send(task: str, ids: Iterable[int]) -> None:
+    """One message for each id; where the queue cannot be reached, the sweep asks again."""
+    try:
+        for pk in ids:
+            current_app.send_task(task, args=[pk], retry_policy=ONE_MORE_TRY)
+    except OperationalError as error:
+        logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)

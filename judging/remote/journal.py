@@ -47,6 +47,7 @@ class Entry:
     protocol: str
     prompt_hash: str
     points: int
+    model: str
     reply: Reply | None = None
     failure: Failure = CUT_OFF
     seconds: float | None = None

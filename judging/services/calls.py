@@ -30,6 +30,7 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.parsers import ReplyText
 from judging.protocols import PROTOCOLS
 from judging.rendering import Material
+from judging.services.insisting import insist
 from judging.services.submitting import LEASE, submit, submit_again
 
 logger = logging.getLogger(__name__)
@@ -164,14 +165,16 @@ def _ask(work: Work, call: JudgeCall) -> bool:
     try:
         reply = _client(work).ask(request)
     except NoReplyError as error:
-        commit_failure(call, error, time.monotonic() - started)
-        return False
+        failure = error
     except Exception as error:
         logger.exception("Asking %s about assignment %s failed", judge.slug, work.assignment.pk)
         failure = NoReplyError("internal", f"{type(error).__name__} while asking the model")
-        commit_failure(call, failure, time.monotonic() - started)
-        return False
-    return _commit_reply(work, call, reply, time.monotonic() - started)
+    else:
+        latency = time.monotonic() - started
+        return insist(lambda: _commit_reply(work, call, reply, latency), until=call.deadline)
+    latency = time.monotonic() - started
+    insist(lambda: commit_failure(call, failure, latency), until=call.deadline)
+    return False
 
 
 def _client(work: Work) -> Client:

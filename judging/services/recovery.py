@@ -1,6 +1,6 @@
 """What a lost message or a killed process leaves behind, found in the database and set right."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q
@@ -8,10 +8,13 @@ from django.utils import timezone
 
 from arena.models import Assignment
 from judging import queue
-from judging.models import JudgeCall, JudgeRun
+from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.querysets import JudgeCallQuerySet
 from judging.services.calls import release, this_worker
-from judging.services.runs import feed
+from judging.services.runs import QUEUE_PATIENCE, feed
+
+RECEIVED_WITHIN = timedelta(seconds=10)
+"""Workers that have nothing else to do have begun with a message by then."""
 
 
 def sweep(now: datetime | None = None) -> dict[str, int]:
@@ -28,8 +31,10 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
     queued = list(JudgeRun.objects.filter(state=JudgeRun.State.QUEUED).values_list("pk", flat=True))
     for run in queued:
         queue.nudge_plan(run)
-    running = JudgeRun.objects.filter(state=JudgeRun.State.RUNNING).values_list("pk", flat=True)
-    fed = sum(feed(run, now) for run in running)
+    fed = 0
+    for pk in JudgeRun.objects.filter(state=JudgeRun.State.RUNNING).values_list("pk", flat=True):
+        _forget_lost_messages(pk, now)
+        fed += feed(pk, now)
     return {"abandoned": abandoned, "submitting": len(unsubmitted), "planning": len(queued), "fed": fed}
 
 
@@ -46,6 +51,16 @@ def abandon_orphans(now: datetime | None = None) -> int:
     for run in JudgeRun.objects.active():
         run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
     return orphans
+
+
+def _forget_lost_messages(run: int, now: datetime) -> None:
+    """Let a run be fed anew that has messages under way and yet no call in flight: nobody received them.
+
+    Workers that are busy with other runs may make this wrong; then messages come twice, which does no harm.
+    """
+    if not JudgeCall.objects.filter(run=run, state=JudgeCall.State.IN_FLIGHT).exists():
+        late = now + QUEUE_PATIENCE - RECEIVED_WITHIN
+        RunAssignment.objects.filter(run=run, queued_until__lte=late).update(queued_until=None)
 
 
 def _reopen_lapsed(now: datetime) -> None:

@@ -65,6 +65,8 @@ class Command(BaseCommand):
             sleep(POLL_SECONDS)
             try:
                 reply = ArenaClient(operator_token()).get(f"/judge-runs/{run['id']}")
+                if reply.status >= 500:  # its database is being restarted, say
+                    raise ArenaUnreachableError(f"The arena answers {reply.detail}")
             except ArenaUnreachableError as error:
                 silent_since = silent_since or monotonic()
                 if monotonic() - silent_since > PATIENCE_SECONDS:

@@ -1,0 +1,99 @@
+"""Run a judge on a machine that has no database: it asks the model and speaks with the arena's API alone."""
+
+import os
+import re
+import signal
+import socket
+from argparse import ArgumentParser
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from judging.arena_client import ArenaClient
+from judging.llm.openai_client import OpenAIClient
+from judging.remote.arena import Arena
+from judging.remote.journal import Journal, JournalError
+from judging.remote.tasks import JudgeInfo, WorkerError, check_wording, key_of
+from judging.remote.worker import Worker, look_up_patiently
+
+MOST_THREADS = 256
+
+
+class Command(BaseCommand):
+    """See ``help``."""
+
+    help = "Ask a judge's model on this machine, for runs of an arena elsewhere. Needs no database."
+    requires_system_checks = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--judge", required=True, metavar="SLUG", help="slug of the judge")
+        parser.add_argument("--arena-url", required=True, metavar="URL", help="address of the arena")
+        parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="calls at a time (4)")
+        parser.add_argument("--drain", action="store_true", help="end when no work is left")
+        parser.add_argument(
+            "--key-variable", default="", metavar="NAME", help="variable with the model's key, if another"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        check_options(options)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        client = ArenaClient(settings.ARENA_TOKEN, options["arena_url"].rstrip("/"))
+        arena = Arena(client, options["judge"], f"{socket.gethostname()}:{os.getpid()}")
+        try:
+            with closing(Journal(settings.VAR_DIR / "judge_worker" / options["judge"])) as journal:
+                self._run(arena, journal, options)
+        except (WorkerError, JournalError) as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            self._tell("Stopped; what was under way is delivered at the next start.")
+
+    def _run(self, arena: Arena, journal: Journal, options: dict[str, Any]) -> None:
+        judge = look_up_patiently(arena, self._tell)
+        check_wording(judge.protocol, judge.points, judge.prompt_hash)
+        variable, key = key_of(judge, os.environ, options["key_variable"])
+        self._tell(introduction(judge, variable, options))
+        worker = Worker(
+            arena,
+            OpenAIClient(judge.base_url, key),
+            journal,
+            self._tell,
+            concurrency=options["concurrency"],
+            drain=options["drain"],
+        )
+        worker.run()
+        self._tell(f"Done: {worker.progress()}.")
+
+    def _tell(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Raise CommandError for options that cannot work."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", options["judge"]):
+        raise CommandError(f'"{options["judge"]}" is no slug of a judge.')
+    url = urlsplit(options["arena_url"])
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise CommandError(
+            f'"{options["arena_url"]}" is no address of an arena; use one like https://arena.org.'
+        )
+    if not 1 <= options["concurrency"] <= MOST_THREADS:
+        raise CommandError(f"The concurrency must lie between 1 and {MOST_THREADS}.")
+    if not settings.ARENA_TOKEN:
+        raise CommandError(
+            "ARENA_TOKEN is not set: it holds the judge's token, made where the arena runs with "
+            f"python manage.py api_token {options['judge']} --label WHERE."
+        )
+
+
+def introduction(judge: JudgeInfo, variable: str, options: dict[str, Any]) -> str:
+    """Which model is asked, where, with which key, and for whom."""
+    key = f"the key in {variable}" if variable else "no key"
+    return (
+        f"{judge.name} asks {judge.model} at {judge.base_url} with {key}, {options['concurrency']} at "
+        f"a time, for {options['arena_url']}."
+    )

@@ -1,0 +1,107 @@
+"""What the arena tells a judge worker, checked before it is believed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judging.keys import KeyVariableError, check_key_variable
+from judging.llm.client import Request
+from judging.protocols import PROTOCOLS
+from judging.remote.journal import Entry
+
+
+class WorkerError(Exception):
+    """The worker cannot go on; the message is a sentence for who started it."""
+
+
+@dataclass(frozen=True)
+class JudgeInfo:
+    """How the judge is to be asked, and what is left to do."""
+
+    slug: str
+    name: str
+    model: str
+    base_url: str
+    key_variable: str
+    protocol: str
+    prompt_hash: str
+    points: int
+    runs: int
+    waiting: int
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> "JudgeInfo":
+        """From GET /judges/SLUG/; raises WorkerError."""
+        odd = [name for name, kind in cls.__annotations__.items() if not isinstance(body.get(name), kind)]
+        if odd:
+            raise WorkerError(f"The arena describes the judge in a way unknown here: {', '.join(odd)}.")
+        if not body["base_url"]:
+            raise WorkerError(f"The judge {body['slug']} has no endpoint that could be asked.")
+        return cls(**{name: body[name] for name in cls.__annotations__})
+
+
+@dataclass(frozen=True)
+class Task:
+    """A claimed assignment: what to ask, the journal entry it begins with, and its lease in seconds."""
+
+    entry: Entry
+    request: Request
+    lease: float
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> "Task":
+        """From POST /assignments/; raises WorkerError."""
+        try:
+            asked = body["request"]
+            entry = Entry(
+                assignment=str(body["assignment"]),
+                attempt=int(asked["attempt"]),
+                protocol=str(asked["protocol"]),
+                prompt_hash=str(asked["prompt_hash"]),
+                points=int(body["points"]),
+                model=str(asked["model"]),
+            )
+            request = Request(
+                model=entry.model,
+                messages=asked["messages"],
+                timeout=float(asked["timeout"]),
+                max_tokens=asked["max_tokens"],
+                temperature=asked["temperature"],
+                options=dict(asked["options"]),
+            )
+            return cls(entry, request, float(body["lease_seconds"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise WorkerError(f"The arena offers work in a way unknown here ({error!r}).") from error
+
+
+def check_wording(protocol: str, points: int, prompt_hash: str) -> None:
+    """Raise WorkerError unless this worker knows the protocol in the very wording of the arena."""
+    if protocol not in PROTOCOLS:
+        raise WorkerError(
+            f'This worker knows no protocol "{protocol}"; install the version of the arena here.'
+        )
+    if PROTOCOLS.named(protocol).prompt_hash(points) != prompt_hash:
+        raise WorkerError(
+            f"The arena words protocol {protocol} differently than this worker, so their answers cannot be "
+            "compared; install the version of the arena here."
+        )
+
+
+def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:
+    """The variable that holds the judge's key on this machine, "" where none is needed, and the key.
+
+    Raises WorkerError where the variable is one of our own secrets or is not set.
+    """
+    variable = override or judge.key_variable
+    if not variable:
+        return "", "none"
+    try:
+        check_key_variable(variable)
+    except KeyVariableError as error:
+        raise WorkerError(str(error)) from error
+    if not environment.get(variable):
+        raise WorkerError(
+            f"The environment variable {variable}, which holds the key of {judge.name}, is not set on this "
+            "machine; --key-variable names another."
+        )
+    return variable, environment[variable]

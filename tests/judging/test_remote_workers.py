@@ -1,0 +1,140 @@
+"""Judge workers without a database, as processes of their own, against a real arena on a bad day."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.judging.processes import ROOT, Arena, assert_exact
+from tests.judging.server import ChatServer, mixed
+
+pytestmark = pytest.mark.processes
+
+PAIRS = 200
+CONCURRENCY = 4
+
+
+class Elsewhere:
+    """A judge worker in a folder of its own: no database, and no secret of the arena."""
+
+    def __init__(self, folder: Path, arena: Arena, token: str) -> None:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        self._environment = {
+            **kept,
+            "VAR_DIR": str(folder),
+            "DATABASE_URL": "postgresql://nobody:nothing@127.0.0.1:9/nowhere",
+            "ARENA_TOKEN": token,
+        }
+        self.folder = folder / "judge_worker" / "loopback"
+        self._url = arena.url
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "manage.py", "judge_worker", "--judge", "loopback", "--drain"]
+        self._process = subprocess.Popen(
+            [*command, "--arena-url", self._url, "--concurrency", str(CONCURRENCY)],
+            cwd=ROOT,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def end(self, number: signal.Signals) -> str:
+        """Send the signal; what it had said."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        return self._process.communicate(timeout=60)[0]
+
+    def wait(self) -> str:
+        """Its output, once it has drained the arena."""
+        assert self._process is not None
+        output, _ = self._process.communicate(timeout=100)
+        assert self._process.returncode == 0, output
+        return output
+
+    def journal(self) -> list[Path]:
+        """What it has to deliver."""
+        return list(self.folder.glob("*.json"))
+
+    def in_flight(self) -> list[Path]:
+        """The entries of calls that have neither reply nor failure."""
+        return [path for path in self.journal() if json.loads(path.read_text())["seconds"] is None]
+
+
+@pytest.fixture
+def bad_day() -> Iterator[ChatServer]:
+    with ChatServer(mixed(11, delay=0.2, permanent=0.02)) as server:
+        yield server
+
+
+@pytest.fixture
+def far_arena(tmp_path: Path, bad_day: ChatServer) -> Iterator[Arena]:
+    """An arena that serves a remote run of 200 pairs: 20 prompts and 5 contestants."""
+    arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="3")
+    arena.seed(prompts=20, contestants=5, url=bad_day.url)
+    arena.start()
+    try:
+        yield arena
+    finally:
+        arena.kill()
+
+
+@pytest.fixture
+def workers(far_arena: Arena, tmp_path: Path) -> Iterator[list[Elsewhere]]:
+    """Two of them, not started yet."""
+    token = far_arena.manage("api_token", "loopback", "--label", "box").split()[-1]
+    made = [Elsewhere(tmp_path / name, far_arena, token) for name in ("one", "two")]
+    try:
+        yield made
+    finally:
+        for worker in made:
+            if worker._process and worker._process.poll() is None:
+                worker._process.kill()
+                worker._process.wait()
+
+
+def until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.02)
+
+
+def test_200_pairs_survive_killed_workers_and_a_killed_arena(
+    far_arena: Arena, bad_day: ChatServer, workers: list[Elsewhere]
+) -> None:
+    run = far_arena.judge("--remote")
+    first, second = workers
+    first.start()
+    second.start()
+    abandoned = 0
+    for asked in (PAIRS / 5, 2 * PAIRS / 5):
+        until(lambda asked=asked: len(bad_day.requests) > asked)
+        first.end(signal.SIGKILL)
+        abandoned += CONCURRENCY
+        first.start()
+    until(lambda: len(bad_day.requests) > 3 * PAIRS / 5)
+    far_arena.kill()
+    until(lambda: all(worker.journal() and not worker.in_flight() for worker in workers))
+    kept = {path.name for worker in workers for path in worker.journal()}
+    far_arena.start()
+    abandoned += 2 * CONCURRENCY
+    said = [worker.wait() for worker in workers]
+    output, errors = run.communicate(timeout=60)
+    assert "Run 1 is finished." in output, errors
+    counts = far_arena.counts()
+    assert_exact(counts, bad_day.answered(), PAIRS)
+    assert min(counts["scored"], counts["unscored"], counts["assignments"]["failed"]) > 0
+    assert counts["calls"].get("abandoned", 0) <= abandoned
+    assert "in_flight" not in counts["calls"]
+    assert all("No arena answers" in each and "Done: " in each for each in said)
+    assert 0 < len(kept) <= 2 * CONCURRENCY
+    assert not first.journal()
+    assert not second.journal()
