@@ -177,33 +177,33 @@ def _pairs(study: Study) -> Iterator[Row]:
         yield {**_sides((*sides, False)), "gold": gold, "gold_source": source}
 
 
-_PLAIN: Final = (
-    *("points", "rating", "first_score", "second_score", "repeat", "seconds", "created_at"),
-    *("reason", "rationale", "raw_reply", "extra"),
-)
-"""Columns of a comparison that are exported under their own names; those of the second line where not empty."""
+_NUMBERS: Final = ("points", "rating", "first_score", "second_score", "repeat", "seconds", "created_at")
+_WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
+"""Columns of a comparison that are exported under their own names; words only where there are any."""
 
 
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = _rater_slugs(study)
-    # Somebody who rated the old and the new text of a pair has said 0 twice; then the order in the file counts.
+    # Who rated the old and the new text of a pair has said 0 twice; then the order in the file counts.
     with_repeat = not about_old_texts(study)
-    columns = ("pk", "rater", "rater__kind", "external_id", *_SIDES, *_PLAIN)
+    columns = ("pk", "rater", "rater__kind", "external_id", *_SIDES, *_NUMBERS, *_WORDS)
     read = _comparison_set(study).values_list(*columns).iterator(CHUNK)
     while chunk := list(islice(read, CHUNK)):
         criteria = _criteria([row[0] for row in chunk])
         for pk, rater, kind, external_id, *values in chunk:
-            plain = dict(zip(_PLAIN, values[len(_SIDES) :], strict=True))
+            said = iter(values)
+            sides = _sides(tuple(islice(said, len(_SIDES))))
+            numbers = dict(zip(_NUMBERS, said, strict=False))
+            words = {name: value or None for name, value in zip(_WORDS, said, strict=True)}
             if not with_repeat:
-                plain["repeat"] = None
-            for name in _PLAIN[7:]:
-                plain[name] = plain[name] or None
+                del numbers["repeat"]
             yield {
                 "id": external_id or None,
-                **_sides(tuple(values[: len(_SIDES)])),
+                **sides,
                 "rater": slugs[rater],
                 "rater_kind": kind,
-                **plain,
+                **numbers,
+                **words,
                 "criteria": criteria.get(pk),
             }
 

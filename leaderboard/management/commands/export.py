@@ -1,0 +1,94 @@
+"""Write a study's data to a file: ``manage.py export STUDY --what comparisons --format csv --out FILE``."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from arena.formats.writing import WRITERS, files
+from arena.models import Study
+from leaderboard import exports
+from leaderboard.management.method_options import choice
+from leaderboard.management.study_option import study_named
+
+
+class Command(BaseCommand):
+    help = "Writes the data of a study as files that import_data reads, or its standings."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="the study's slug")
+        parser.add_argument("--what", required=True, metavar="WHAT", help=" | ".join(_WHAT))
+        parser.add_argument(
+            "--format", default="jsonl", metavar="FORMAT", help=f"{' | '.join(WRITERS)} (default: jsonl)"
+        )
+        parser.add_argument(
+            "--out",
+            default="",
+            metavar="PATH",
+            help="a file (ending in .gz: compressed), with --what all a folder (default: standard output)",
+        )
+        parser.add_argument("--raters", metavar="people|group:NAME|judge:SLUG", help="for standings")
+        parser.add_argument("--ties", metavar="on|off", help="for standings")
+        parser.add_argument("--category", metavar="NAME", help="for standings")
+        parser.add_argument("--method", metavar="elo|bradley-terry", help="for standings")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        what, form = choice(options, "what", _WHAT), choice(options, "format", tuple(WRITERS))
+        setting = {name: options[name] for name in _SWITCHES if options[name] is not None}
+        if setting and what != exports.STANDINGS.name:
+            raise CommandError(f"--{next(iter(setting))} is for --what standings only.")
+        study = study_named(options["study"])
+        try:
+            if what == exports.ALL:
+                self._save_all(study, form, options["out"])
+            else:
+                self._write(exports.pieces(study, what, form, setting), form, options["out"])
+        except exports.ExportError as error:
+            raise CommandError(str(error)) from error
+        if what in ("comparisons", exports.ALL) and (note := exports.note_on_old_texts(study)):
+            self.stderr.write(f"Note: {note}")
+
+    def _save_all(self, study: Study, form: str, out: str) -> None:
+        if not out:
+            raise CommandError("--what all writes several files; name a folder with --out.")
+        try:
+            for path in exports.save_everything(study, form, Path(out)):
+                self.stdout.write(str(path))
+        except OSError as error:
+            raise CommandError(_unwritable(out, error)) from error
+
+    def _write(self, pieces: Iterator[bytes], form: str, out: str) -> None:
+        if not out:
+            self._print(pieces, form)
+            return
+        if form == "parquet" and out.lower().endswith(".gz"):
+            raise CommandError("Parquet is compressed already; name a file that does not end in .gz.")
+        if Path(out).is_dir():
+            raise CommandError(f"{out} is a folder; name a file.")
+        try:
+            files.save(Path(out), pieces)
+        except OSError as error:
+            raise CommandError(_unwritable(out, error)) from error
+
+    def _print(self, pieces: Iterator[bytes], form: str) -> None:
+        if form == "parquet" and self.stdout.isatty():
+            raise CommandError("Parquet is not text for a terminal; name a file with --out.")
+        try:
+            for piece in pieces:
+                self.stdout.buffer.write(piece)  # type: ignore[attr-defined]
+            self.stdout.flush()
+        except BrokenPipeError:
+            # Whoever was reading has enough: ``export ... | head``. Nothing more can be written at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_WHAT = (*exports.WHAT, exports.ALL)
+_SWITCHES = ("raters", "ties", "category", "method")
+
+
+def _unwritable(out: str, error: OSError) -> str:
+    return f"{out} cannot be written ({error.strerror or error})."
