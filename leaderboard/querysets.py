@@ -54,6 +54,10 @@ class RefreshQuerySet(models.QuerySet["Refresh"]):
         free = Q(running_until__isnull=True) | Q(running_until__lte=now)
         return self.filter(free, study_id=study_id).update(running_until=until) == 1
 
+    def renew(self, study_id: int, held_until: datetime, until: datetime) -> bool:
+        """Keep a study that was held until ``held_until``; False where the hold is lost."""
+        return self.filter(study_id=study_id, running_until=held_until).update(running_until=until) == 1
+
     def release(self, study_id: int, until: datetime) -> None:
         """Let the study go, if the claim ending at ``until`` still holds it."""
         self.filter(study_id=study_id, running_until=until).update(running_until=None)

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Study
+from leaderboard.holding import held
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.querysets import data_mark, data_marks
 
@@ -21,9 +22,6 @@ COUNTDOWN: Final = timedelta(seconds=3)
 
 LOST_AFTER: Final = timedelta(seconds=12)
 """A wanted refresh that has not started by then is asked for again: its message was lost."""
-
-LONGEST_RUN: Final = timedelta(minutes=15)
-"""A computation that has not ended by then is taken for dead."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 """Data that made a computation fail are tried again after this."""
@@ -38,10 +36,6 @@ SEED: Final = 0
 ROUNDS: Final = 1000
 THREADS: Final = 2
 INTERVAL: Final = 95.0
-
-
-class BusyError(Exception):
-    """Another process is computing this study's snapshot right now."""
 
 
 @dataclass(frozen=True)
@@ -61,22 +55,17 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
     failure is stored with the study's refresh and raised.
     """
     Refresh.of(study.pk)
-    now = timezone.now()
-    until = now + LONGEST_RUN
-    if not Refresh.objects.claim(study.pk, now, until):
-        raise BusyError(f'"{study.slug}" is being computed by another process; try again in a moment')
-    Refresh.objects.filter(study=study).update(wanted_at=None)
-    try:
-        outcome = _publish(study, _compute(study, anew))
-        Refresh.objects.filter(study=study).update(error="", failed_at=None)
-        return outcome
-    except Exception as error:
-        logger.exception("The snapshot of study %s could not be computed", study.slug)
-        message = f"{type(error).__name__}: {error}"[:1000]
-        Refresh.objects.filter(study=study).update(error=message, failed_at=timezone.now())
-        raise
-    finally:
-        Refresh.objects.release(study.pk, until)
+    with held(study.pk, study.slug):
+        Refresh.objects.filter(study=study).update(wanted_at=None)
+        try:
+            outcome = _publish(study, _compute(study, anew))
+            Refresh.objects.filter(study=study).update(error="", failed_at=None)
+            return outcome
+        except Exception as error:
+            logger.exception("The snapshot of study %s could not be computed", study.slug)
+            message = f"{type(error).__name__}: {error}"[:1000]
+            Refresh.objects.filter(study=study).update(error=message, failed_at=timezone.now())
+            raise
 
 
 def refresh_if_stale(study: Study) -> Outcome | None:

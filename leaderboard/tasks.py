@@ -6,6 +6,7 @@ from celery import shared_task
 
 from arena.models import Study
 from leaderboard import services
+from leaderboard.holding import BusyError
 
 BUSY_COUNTDOWN: Final = 5
 """Seconds after which a refresh that found the study taken looks again."""
@@ -19,5 +20,5 @@ def refresh_study(study_id: int) -> None:
         return
     try:
         services.refresh_if_stale(study)
-    except services.BusyError:
+    except BusyError:
         refresh_study.apply_async((study_id,), countdown=BUSY_COUNTDOWN)

@@ -10,6 +10,7 @@ from kombu.exceptions import OperationalError
 
 from arena.signals import comparison_recorded, study_changed
 from leaderboard import services, tasks
+from leaderboard.holding import BusyError
 from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
 from tests.leaderboard.rows import HandMade
 
@@ -86,7 +87,7 @@ def test_nothing_is_computed_while_the_data_stay_the_same(made):
 def test_two_refreshes_do_not_compute_at_the_same_time(made):
     Refresh.of(made.study.pk)
     Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
-    with pytest.raises(services.BusyError, match="another process"):
+    with pytest.raises(BusyError, match="another process"):
         services.refresh(made.study)
     assert not Snapshot.objects.exists()
 

@@ -20,7 +20,7 @@ class Command(BaseCommand):
         study = study_named(options["study"])
         try:
             outcome = services.refresh(study, anew=True)
-        except services.BusyError as error:
+        except BusyError as error:
             raise CommandError(f"{error}.") from error
         snapshot = outcome.snapshot
         if not outcome.made:
