@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -125,6 +126,10 @@ class ChatServer:
 
             def log_message(self, *_: object) -> None:
                 pass
+
+            def handle(self) -> None:
+                with suppress(ConnectionError):  # a client that was killed resets its connections
+                    super().handle()
 
         return Handler
 

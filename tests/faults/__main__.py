@@ -1,0 +1,84 @@
+"""The long half of the tests: a judge run on real processes that are killed, flushed, restarted and stopped.
+
+    python -m tests.faults                                      both places, 2,000 calls, 20 kills
+    python -m tests.faults --calls 200 --kills 3 embedded       a quick look
+
+Prints one table of what was promised and what came of it. Exits with 1 where anything does not hold.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.faults.drill import Drill
+from tests.faults.evidence import Line, lines
+from tests.faults.places import Embedded, Production, place
+from tests.faults.report import markdown, plain
+from tests.judging.server import ChatServer, mixed
+
+PLACES = (Embedded.name, Production.name)
+SWEEP_SECONDS = {Embedded.name: "5", Production.name: "30"}
+"""The defaults of the arena, named so that they are printed."""
+
+
+def main() -> None:
+    """See the module's docstring."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("places", nargs="*", metavar="PLACE", help="embedded, production (default: both)")
+    parser.add_argument("--calls", type=int, default=2000, help="pairs to be judged")
+    parser.add_argument("--kills", type=int, default=20, help="how often a worker is killed")
+    parser.add_argument("--away", type=float, default=60, help="seconds for which the web server is stopped")
+    parser.add_argument("--delay", type=float, default=0.3, help="seconds the model takes for a good answer")
+    parser.add_argument("--timeout", type=float, default=10, help="seconds the judge waits for the model")
+    parser.add_argument("--sweep", help="SWEEP_SECONDS (default: as in the arena, 5 and 30)")
+    parser.add_argument("--retry", default="2", help="JUDGE_RETRY_SECONDS (2, as in the arena)")
+    parser.add_argument("--port", type=int, default=0, help="of the web server (default: any free one)")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    given = parser.parse_args()
+    if unknown := sorted(set(given.places) - set(PLACES)):
+        parser.error(f"there is no place {unknown[0]}; there are {' and '.join(PLACES)}")
+    reports = {name: drill(name, given) for name in given.places or PLACES}
+    print((markdown if given.markdown else plain)(reports))
+    broken = [line.what for report in reports.values() for line in report if line.holds is False]
+    if broken:
+        sys.exit(f"Does not hold: {', '.join(broken)}.")
+
+
+def drill(name: str, given: argparse.Namespace) -> list[Line]:
+    """One drill; its folder with logs and database is kept where a check fails."""
+    folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-{name}-"))
+    started = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"{name} {time.monotonic() - started:6.1f} s  {text}", file=sys.stderr, flush=True)
+
+    environment = {
+        "SWEEP_SECONDS": given.sweep or SWEEP_SECONDS[name],
+        "JUDGE_RETRY_SECONDS": given.retry,
+        "WORKER_CONCURRENCY": "8",
+    }
+    settings = ", ".join(f"{key}={value}" for key, value in environment.items())
+    say(
+        f"{given.calls} calls, {given.kills} kills, {settings}, judge timeout {given.timeout:g} s in {folder}"
+    )
+    with (
+        ChatServer(mixed(7, delay=given.delay, permanent=0.02)) as model,
+        place(name, folder, given.port, environment) as arena,
+    ):
+        arena.prepare(given.calls, model.url, given.timeout)
+        course = Drill(arena, model, calls=given.calls, kills=given.kills, away=given.away).run(say)
+        report = lines(arena, model.log(), course, given.calls)
+    if all(line.holds is not False for line in report):
+        shutil.rmtree(folder)
+    return report
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""What two witnesses say after a drill: the database, read with SQL, and the log of the model server."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.faults.drill import Course
+from tests.faults.places import Place
+
+RESULTS = """
+SELECT (SELECT count(*) FROM judging_runassignment),
+       (SELECT count(*) FROM arena_comparison WHERE status = 'scored'),
+       (SELECT count(*) FROM arena_assignment WHERE state = 'failed'),
+       (SELECT count(*) FROM arena_comparison),
+       (SELECT count(DISTINCT assignment_id) FROM arena_comparison),
+       (SELECT count(*) FROM judging_judgecall WHERE submit_due_at IS NOT NULL)
+"""
+REASONS = "SELECT reason, count(*) FROM arena_comparison WHERE status = 'unscored' GROUP BY reason"
+CALLS = "SELECT state, finished_at, messages FROM judging_judgecall"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the report; holds says whether it is as promised, None where nothing was promised."""
+
+    what: str
+    value: str
+    holds: bool | None = None
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The call records against the requests that the model server saw."""
+
+    states: Counter[str]
+    requests: int
+    unrecorded: int
+    unsent: int
+    replied: int
+    asked_again: int
+
+
+def compare(rows: list[tuple[Any, ...]], log: list[tuple[float, str]]) -> Calls:
+    """Both witnesses together; rows as CALLS gives them. The text sent says which assignment it was about."""
+    recorded: Counter[str] = Counter()
+    committed: dict[str, float] = {}
+    replies: Counter[str] = Counter()
+    for state, finished_at, messages in rows:
+        text = (json.loads(messages) if isinstance(messages, str) else messages)[-1]["content"]
+        recorded[text] += 1
+        if state == "replied":
+            replies[text] += 1
+            committed[text] = moment(finished_at).timestamp()
+    asked = Counter(text for _, text in log)
+    doubled = (replies - Counter(committed.keys())).total()
+    late = sum(at > committed[text] for at, text in log if text in committed)
+    return Calls(
+        states=Counter(state for state, _, _ in rows),
+        requests=len(log),
+        unrecorded=(asked - recorded).total(),
+        unsent=(recorded - asked).total(),
+        replied=len(committed),
+        asked_again=doubled + late,
+    )
+
+
+def moment(value: Any) -> datetime:
+    """A point in time as either database gives it."""
+    return value if isinstance(value, datetime) else datetime.fromisoformat(value).replace(tzinfo=UTC)
+
+
+def lines(place: Place, log: list[tuple[float, str]], course: Course, calls: int) -> list[Line]:
+    """The report on one drill."""
+    assigned, scored, failed, comparisons, distinct, unsubmitted = place.query(RESULTS)[0]
+    reasons = {str(reason): int(count) for reason, count in place.query(REASONS)}
+    unscored = sum(reasons.values())
+    seen = compare(place.query(CALLS), log)
+    without_reply = seen.requests - seen.replied
+    behind = place.board_behind()
+    failures, abandoned = seen.states["failed"], seen.states["abandoned"]
+    ended = sum(course.ended)
+    named = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+    return [
+        *(Line(name, str(count)) for name, count in sorted(course.faults.items())),
+        Line("state of the run", place.run_state(), place.run_state() == "finished"),
+        Line("assigned", str(assigned), assigned == calls),
+        Line("scored", str(scored)),
+        Line("unscored", f"{unscored} ({named})"),
+        Line("failed", str(failed)),
+        Line(
+            "scored + unscored + failed",
+            str(scored + unscored + failed),
+            scored + unscored + failed == assigned,
+        ),
+        Line("comparisons", str(comparisons), comparisons == scored + unscored),
+        Line("assignments compared twice", str(comparisons - distinct), comparisons == distinct),
+        Line("committed replies", str(seen.replied), seen.replied >= comparisons),
+        Line("committed replies asked for again", str(seen.asked_again), seen.asked_again == 0),
+        Line("replies still unsent", str(unsubmitted), unsubmitted == 0),
+        Line("requests the model server saw", str(seen.requests)),
+        Line("requests without a record", str(seen.unrecorded), seen.unrecorded == 0),
+        Line("requests without a committed reply", str(without_reply), without_reply <= failures + abandoned),
+        Line("failed calls", str(failures)),
+        Line("abandoned calls", str(abandoned), abandoned <= ended),
+        Line("calls in flight where their process ended", str(ended)),
+        Line("calls in flight where PostgreSQL restarted", str(sum(course.kept))),
+        Line(
+            "records of requests that were never sent", str(seen.unsent), seen.unsent <= failures + abandoned
+        ),
+        Line("comparisons the newest board lacks", str(behind), behind == 0),
+        Line("seconds", f"{course.seconds:.0f}"),
+    ]

