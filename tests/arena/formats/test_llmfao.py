@@ -1,7 +1,13 @@
 from collections import Counter
 from pathlib import Path
 
-from arena.formats.records import ComparisonRecord, CompletionRecord, ContestantRecord, PromptRecord
+from arena.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    GoldRecord,
+    PromptRecord,
+)
 from tests.arena.formats.reading import problems, read, write_lines
 
 HEADER = "id,prompt,model_x,model_y,worker,winner,left,right"
@@ -49,3 +55,24 @@ def test_the_judge_is_told_by_the_file(tmp_path: Path) -> None:
 def test_an_unknown_winner_is_named(tmp_path: Path) -> None:
     path = write_lines(tmp_path, "crowd-comparisons.csv", HEADER, "4,8,97,98,58,both,Heron,Rook")
     assert problems(path) == [(2, "winner", '"both" is not one of left, tie, right')]
+
+
+def test_training_pairs_are_gold_labels(tmp_path: Path) -> None:
+    models = write_lines(
+        tmp_path,
+        "models.jsonl",
+        {"id": 84, "api_id": "a", "name": "Heron", "org": "Reed"},
+        {"id": 22, "api_id": "b", "name": "Rook", "org": "Reed"},
+    )
+    pair = {"id": -1, "prompt": 13, "text": "Name it.", "model_x": 84, "result_x": "A", "model_y": 22}
+    pair |= {"result_y": "B", "golden": "right", "reason": "B is complete."}
+    training = write_lines(tmp_path, "pairs-crowd-training.jsonl", pair)
+    (label,) = [item for item in read(models, training) if isinstance(item, GoldRecord)]
+    assert (label.prompt, label.first, label.second, label.gold) == ("13", "Heron", "Rook", "second")
+    assert label.source == "LLMFAO training: B is complete."
+    assert problems(training) == [(0, "", "names models by number; import models.jsonl together with it")]
+    broken = write_lines(tmp_path, "training.jsonl", {**pair, "model_y": 5, "golden": "both"})
+    assert problems(models, broken) == [
+        (1, "golden", '"both" is not one of left, tie, right'),
+        (1, "model_y", "models.jsonl has no model 5"),
+    ]
