@@ -111,6 +111,9 @@ DATABASES["default"]["OPTIONS"] = (
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A connection per thread, kept: opening one for every request and task costs more than their queries do.
     DATABASES["default"]["CONN_MAX_AGE"] = None
+else:
+    # A pooled connection is tried before it is used: those of before a restart of PostgreSQL are thrown away.
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Task queue --------------------------------------------------------------------------------------------
