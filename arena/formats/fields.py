@@ -41,6 +41,7 @@ class Fields:
         self.problems: list[Problem] = []
         self._values = dict(values)
         self._cells = cells
+        self._json_texts = cells
         self._shown: Mapping[str, str] = {}
         for name, value in values.items():
             if reason := unstorable(value) or unstorable(name):
@@ -59,6 +60,19 @@ class Fields:
             if isinstance(value, str) and _GUARDED.match(value):
                 self._values[name] = value[1:]
         return self
+
+    def with_json_texts(self) -> "Fields":
+        """The same where a text in the place of a list or an object is its JSON, as it is in table cells."""
+        self._json_texts = True
+        return self
+
+    def put(self, name: str, value: Any) -> None:
+        """Add a field, or give one another value."""
+        self._values[name] = value
+
+    def peek(self, name: str) -> Any:
+        """The value as it came, left in its place; None where the field is absent."""
+        return self._values.get(name)
 
     def pick(self, columns: Mapping[str, str]) -> dict[str, Any]:
         """Take out some columns, named by other names for them: ``{other name: column}``."""
@@ -181,7 +195,7 @@ class Fields:
     def json(self, name: str) -> Any:
         """A value as it came; in a table, the JSON in the cell."""
         value = self.take(name)
-        if not self._cells or not isinstance(value, str):
+        if not self._json_texts or not isinstance(value, str):
             return value
         try:
             parsed = json.loads(value)
