@@ -3,11 +3,12 @@
 ``gather`` finds out what the given files and folders hold; ``Sources.items()`` then streams their records.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from arena.formats import (
     alpaca_eval,
@@ -20,12 +21,24 @@ from arena.formats import (
     llmfao,
     parquet,
     self_instruct,
+    table,
 )
 from arena.formats.files import HEAD, BrokenFileError, Form, InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
+from arena.formats.mapping import ColumnMapping, suggest
 from arena.formats.records import Item, Place, Problem
 
-__all__ = ["CATALOGUE", "Source", "Sources", "UnknownFormatError", "catalogue", "gather"]
+__all__ = [
+    "CATALOGUE",
+    "Choice",
+    "Look",
+    "Source",
+    "Sources",
+    "UnknownFormatError",
+    "catalogue",
+    "gather",
+    "look",
+]
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 """Files of a folder that must be understood; others (licences, read-me files) are left alone."""
@@ -56,6 +69,7 @@ CATALOGUE: Final = catalogue(
     jsonl.FORMAT,
     csv_files.FORMAT,
     parquet.FORMAT,
+    table.FORMAT,
 )
 """Every format there is; the more particular come first."""
 
@@ -104,15 +118,39 @@ class Sources:
         return sum(source.file.position for source in self.sources) / total if total else 1.0
 
 
-def gather(paths: Iterable[Path | InputFile], format_name: str = "") -> Sources:
+class Choice(NamedTuple):
+    """What somebody says a file is, instead of what its content tells."""
+
+    format_name: str
+    mapping: ColumnMapping | None = None
+
+
+class Look(NamedTuple):
+    """What a file seems to be: its format (empty where none fits), kind and columns, or what is wrong."""
+
+    format: str
+    kind: Kind | None
+    columns: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def gather(
+    paths: Iterable[Path | InputFile],
+    format_name: str = "",
+    *,
+    mapping: ColumnMapping | None = None,
+    choices: Mapping[str, Choice] = MappingProxyType({}),
+) -> Sources:
     """Find out what files and folders hold, by content unless a format is named.
 
-    Raises UnknownFormatError. Everything else that is wrong becomes a Problem in the result.
+    ``mapping`` belongs to the format ``table``; ``choices`` says by file name what single files are. Raises
+    UnknownFormatError. Everything else that is wrong becomes a Problem in the result.
     """
-    if format_name and format_name not in CATALOGUE:
-        known = ", ".join(CATALOGUE)
-        raise UnknownFormatError(f'there is no format "{format_name}"; the formats are {known}')
-    formats = [CATALOGUE[format_name]] if format_name else list(CATALOGUE.values())
+    general = Choice(format_name, mapping)
+    for choice in (general, *choices.values()):
+        if choice.format_name and choice.format_name not in CATALOGUE:
+            known = ", ".join(CATALOGUE)
+            raise UnknownFormatError(f'there is no format "{choice.format_name}"; the formats are {known}')
     found = Sources()
     seen: set[Path] = set()
     for path in paths:
@@ -120,12 +158,24 @@ def gather(paths: Iterable[Path | InputFile], format_name: str = "") -> Sources:
             if file.path.resolve() in seen:
                 continue
             seen.add(file.path.resolve())
-            outcome = _recognised(file, formats)
+            outcome = _recognised(file, choices.get(file.name, general))
             if isinstance(outcome, Source):
                 found.sources.append(outcome)
             else:
                 found.problems += outcome
     return found
+
+
+def look(file: InputFile) -> Look:
+    """What a file seems to be, for somebody who may know better."""
+    outcome = _recognised(file, Choice(""))
+    try:
+        columns = file.columns()
+    except BrokenFileError as error:
+        return Look("", None, (), (error.problem,))
+    if isinstance(outcome, Source):
+        return Look(outcome.format.name, outcome.kind, columns)
+    return Look("", None, columns, tuple(outcome))
 
 
 def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
@@ -162,22 +212,40 @@ def _is_data(path: Path) -> bool:
     return name.endswith(DATA_ENDINGS) and not name.startswith(".")
 
 
-def _recognised(file: InputFile, formats: list[Format]) -> Source | list[Problem]:
+def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
     """The file as a source of the first format that recognises it, or why none does."""
     try:
         head, problems = _head(file)
+        if head is None:
+            return problems or [file.problem(0, "the file is empty")]
+        if choice.format_name == table.NAME:
+            return _mapped(file, choice.mapping)
     except BrokenFileError as error:
         return [error.problem]
-    if head is None:
-        return problems or [file.problem(0, "the file is empty")]
+    formats = [CATALOGUE[choice.format_name]] if choice.format_name else list(CATALOGUE.values())
     for entry in formats:
         kind = entry.recognise(head)
         if kind is not None:
             return Source(file, entry, kind)
-    fields = ", ".join(sorted(head.fields)) or "none"
     # Our own fields are tried last and told first: most files without a match are meant to have them.
-    wanted = " | ".join(dict.fromkeys(entry.needs for entry in reversed(formats)))
-    return [file.problem(1, f"cannot tell what the file holds. Its fields: {fields}. Needed: {wanted}")]
+    wanted = " | ".join(
+        dict.fromkeys(entry.needs for entry in reversed(formats) if entry is not table.FORMAT)
+    )
+    fields = ", ".join(sorted(head.fields)) or "none"
+    reason = f"cannot tell what the file holds. Its fields: {fields}. Needed: {wanted}"
+    if guess := suggest(file.columns()):
+        reason += f". Or as a table, perhaps with {guess.as_options()}"
+    return [file.problem(1, reason)]
+
+
+def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Problem]:
+    """The file as a table, or what is wrong with the mapping."""
+    if mapping is None:
+        return [file.problem(0, "the format table needs a mapping of its columns")]
+    faults = mapping.faults() or mapping.missing_from(file.columns())
+    if faults:
+        return [file.problem(0, fault) for fault in faults]
+    return Source(file, table.format_of(mapping), mapping.kind)
 
 
 def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:

@@ -1,4 +1,4 @@
-"""``manage.py import_data STUDY PATH... [--format NAME] [--dry-run]``."""
+"""``manage.py import_data STUDY PATH... [--format NAME] [--kind ... --map ... --set ...] [--dry-run]``."""
 
 import sys
 from argparse import ArgumentParser
@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.formats import CATALOGUE, UnknownFormatError
+from arena.formats import CATALOGUE, UnknownFormatError, table
+from arena.formats.mapping import KINDS, ColumnMapping, MappingError, parse
 from arena.formats.records import Place
 from arena.transfer import ImportReport, InvalidStudyError, import_files
 
@@ -33,6 +34,22 @@ class Command(BaseCommand):
             metavar="NAME",
             help=f"told by content when left out; one of {', '.join(CATALOGUE)}",
         )
+        columns = parser.add_argument_group("any other table (--format table)")
+        columns.add_argument("--kind", default="", help=f"what its rows are: {', '.join(KINDS)}")
+        columns.add_argument(
+            "--map",
+            action="append",
+            default=[],
+            metavar="FIELD=COLUMN",
+            help="a column stands for a field of ours; docs/data-formats.md lists the fields; repeatable",
+        )
+        columns.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="FIELD=VALUE",
+            help="a field of ours has this value in every row; repeatable",
+        )
         parser.add_argument("--dry-run", action="store_true", help="check everything, change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,10 +58,11 @@ class Command(BaseCommand):
                 options["study"],
                 options["paths"],
                 format_name=options["format"],
+                mapping=_mapping(options),
                 dry_run=options["dry_run"],
                 progress=self._progress,
             )
-        except (InvalidStudyError, UnknownFormatError) as error:
+        except (InvalidStudyError, UnknownFormatError, MappingError) as error:
             raise CommandError(str(error)) from error
         self._end_progress()
         if not report.ok:
@@ -52,12 +70,12 @@ class Command(BaseCommand):
         self._table(report)
         self._warn(report)
 
-    def _progress(self, records: int, place: Place) -> None:
+    def _progress(self, records: int, place: Place, share: float) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r\033[K{records:,} records, {place}", ending="")
+            self.stderr.write(f"\r\033[K{share:.0%}, {records:,} records, {place}", ending="")
         elif records >= self._next_report:
             self._next_report = records + REPORT_EVERY
-            self.stderr.write(f"{records:,} records, {place}")
+            self.stderr.write(f"{share:.0%}, {records:,} records, {place}")
 
     def _end_progress(self) -> None:
         if sys.stderr.isatty():
@@ -97,6 +115,7 @@ class Command(BaseCommand):
                 "1 completion is empty; it is" if empty == 1 else f"{empty:,} completions are empty; they are"
             )
             self.stdout.write(f"Note: {are} kept and flagged.")
+        self._warn_of_naming(report)
         if missing := report.missing.count:
             contestant, prompt = report.missing.examples[0]
             are = "1 completion is" if missing == 1 else f"{missing:,} completions are"
@@ -104,3 +123,25 @@ class Command(BaseCommand):
                 f"Note: {are} missing (a contestant without an answer to a prompt), "
                 f"the first by {contestant} to prompt {prompt}."
             )
+
+    def _warn_of_naming(self, report: ImportReport) -> None:
+        """Say which completions tell their author: raters are not to know it."""
+        naming = report.self_naming
+        if naming.count:
+            first = naming.examples[0]
+            name = "1 completion names" if naming.count == 1 else f"{naming.count:,} completions name"
+            others = f", {naming.others:,} of them somebody else's" if naming.others else ""
+            self.stdout.write(
+                f"Note: {name} a model or maker as the author{others}; raters are no longer blind to it. "
+                f'The first: "{first.phrase}" by {first.contestant} to prompt {first.prompt} ({first.place}).'
+            )
+
+
+def _mapping(options: dict[str, Any]) -> ColumnMapping | None:
+    """The mapping of a table. Raises MappingError."""
+    given = options["kind"] or options["map"] or options["set"]
+    if options["format"] == table.NAME:
+        return parse(options["kind"], options["map"], options["set"])
+    if given:
+        raise MappingError("--kind, --map and --set belong to --format table")
+    return None
