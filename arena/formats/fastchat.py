@@ -2,7 +2,8 @@
 
 A review names answers by their ids; GPT-4 wrote it and gave both answers a score. Its reviewer_id tells which
 text GPT-4 was asked with, in one file by name and in another by number, so all reviews are of one judge.
-MT-bench asks twice, the second time with the answers in the other order, and once more about the second turn.
+MT-bench asks twice, the second time with the answers in the other order, and once more about the second turn;
+its reference answers go to the questions.
 """
 
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ DEFAULT_JUDGE: Final = "gpt-4"
 NOT_READ: Final = (Decimal(-1), Decimal(-1))
 """What FastChat writes as scores where it could not read any in the reply."""
 
+REFERENCES: Final = "reference_answer"
+"""MT-bench's folder of reference answers."""
+
 WINNERS: Final = ("model_1", "model_2", "tie", "error")
 """``error`` is a reply that could not be read."""
 
@@ -53,24 +57,32 @@ GRADED_ALONE: Final = frozenset({"m1_score", "m2_score"})
 
 def recognise(head: Head) -> Kind | None:
     kind = next((kind for fields, kind in _KINDS if fields <= head.fields), None)
+    if kind is Kind.COMPLETIONS and _holds_references(head.file):
+        return Kind.PROMPTS
     return Kind.NOTHING if kind is Kind.COMPARISONS and head.fields >= GRADED_ALONE else kind
+
+
+def _holds_references(file: InputFile) -> bool:
+    """Reference answers look like any others of their model; the name of the file or its folder tells."""
+    return "reference" in file.stem or Path(file.name).parent.name == REFERENCES
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.NOTHING:
         yield Note(file.place(), "left out: no comparisons, but grades of single answers or texts for judges")
         return
-    if kind is Kind.COMPLETIONS:
-        yield from _answers(file)
-        return
     judge, marked, _ = file.stem.partition("_review_")
-    comparison = _comparison(judge if marked else DEFAULT_JUDGE)
+    several: list[Fields] = []
     builders: dict[Kind, Build] = {
         Kind.CONTESTANTS: _model,
-        Kind.PROMPTS: _question,
-        Kind.COMPARISONS: comparison,
+        Kind.PROMPTS: _prompt(several),
+        Kind.COMPLETIONS: _answer(several),
+        Kind.COMPARISONS: _comparison(judge if marked else DEFAULT_JUDGE),
     }
     yield from read_rows(file, builders[kind])
+    if several:
+        text = f"{len(several)} answer(s) with several choices; the first of each is imported"
+        yield Note(several[0].place, text)
 
 
 def _model(fields: Fields) -> Iterator[Item]:
@@ -81,6 +93,12 @@ def _model(fields: Fields) -> Iterator[Item]:
         extra=fields.rest(),
         place=fields.place,
     )
+
+
+def _prompt(several: list[Fields]) -> Build:
+    """How to read a question, or an answer that is a question's reference."""
+    reference = _reference(several)
+    return lambda fields: reference(fields) if "model_id" in fields else _question(fields)
 
 
 def _question(fields: Fields) -> Iterator[Item]:
@@ -106,38 +124,45 @@ def _texts(fields: Fields, name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _answers(file: InputFile) -> Iterator[Item]:
-    if any("reference" in part for part in Path(file.name.lower()).parts[-2:]):
-        text = "imported as answers of the models it names; leave it out where it holds reference answers"
-        yield Note(file.place(), text)
-    several: list[Fields] = []
-    yield from read_rows(file, _answer(several))
-    if several:
-        text = f"{len(several)} answer(s) with several choices; the first of each is imported"
-        yield Note(several[0].place, text)
-
-
 def _answer(several: list[Fields]) -> Build:
     """How to read an answer; those with more than one choice are added to ``several``."""
 
     def build(fields: Fields) -> Iterator[Item]:
-        if "choices" in fields:
-            choices = fields.json("choices")
-            turns = _first_choice(fields, choices)
-            if isinstance(choices, list) and len(choices) > 1:
-                several.append(fields)
-        else:
-            turns = fields.turns("text")
         yield CompletionRecord(
             prompt=fields.required_text("question_id"),
             contestant=fields.required_text("model_id"),
-            turns=turns,
+            turns=_answer_turns(fields, several),
             id=fields.text("answer_id"),
             extra=fields.rest(),
             place=fields.place,
         )
 
     return build
+
+
+def _reference(several: list[Fields]) -> Build:
+    """How to read a reference answer, which adds to a question that another file or the study holds."""
+
+    def build(fields: Fields) -> Iterator[Item]:
+        author = fields.required_text("model_id")
+        yield PromptRecord(
+            id=fields.required_text("question_id"),
+            turns=(),
+            references=(ReferenceRecord(author, _answer_turns(fields, several)),),
+            implied=True,
+            place=fields.place,
+        )
+
+    return build
+
+
+def _answer_turns(fields: Fields, several: list[Fields]) -> tuple[str, ...]:
+    if "choices" not in fields:
+        return fields.turns("text")
+    choices = fields.json("choices")
+    if isinstance(choices, list) and len(choices) > 1:
+        several.append(fields)
+    return _first_choice(fields, choices)
 
 
 def _first_choice(fields: Fields, choices: Any) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Taking in prompts and their references."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.db.models import Exists, OuterRef
 
@@ -38,7 +39,11 @@ class Prompts:
         changed = []
         for key, record in wanted.items():
             prompt = known.get(key)
-            if prompt is None or self._adds_nothing(record, prompt.turns):
+            if prompt is None:
+                continue
+            if record.implied and prompt.turns:
+                self._check_text(record, prompt.turns)
+                self._counts.updated += not self._same_references(prompt, record)
                 continue
             if not self._may_change(prompt, record):
                 continue
@@ -60,23 +65,26 @@ class Prompts:
         wanted: dict[Key, PromptRecord] = {}
         for record in records:
             key = (record.subset, record.id)
-            if record.implied and not record.turns and (key in wanted or key in self._ids):
+            says_more = record.turns or record.references or not record.implied
+            if not says_more and (key in wanted or key in self._ids):
                 continue
-            if key in wanted and self._adds_nothing(record, wanted[key].turns):
+            if self._refused(record):
                 continue
-            if not self._refused(record):
-                wanted[key] = record
+            earlier = wanted.get(key)
+            wanted[key] = self._joined(earlier, record) if earlier and record.implied else record
         return wanted
 
-    def _adds_nothing(self, record: PromptRecord, known: Sequence[str]) -> bool:
-        """Whether a prompt named in passing is known; its text must agree with what is known of it."""
-        if not record.implied or not known:
-            return False
-        if list(record.turns) != list(known):
-            self._report.refuse(
-                record.place, "turns", f'another text of prompt "{record.id}" is there already'
-            )
-        return True
+    def _joined(self, earlier: PromptRecord, record: PromptRecord) -> PromptRecord:
+        """What two records say of a prompt, of which the second one names it in passing."""
+        self._check_text(record, earlier.turns)
+        turns, references = earlier.turns or record.turns, (*earlier.references, *record.references)
+        return replace(earlier, turns=turns, references=references)
+
+    def _check_text(self, record: PromptRecord, known: Sequence[str]) -> None:
+        """The text of a prompt that is named in passing must agree with what is known of it."""
+        if known and record.turns and list(record.turns) != list(known):
+            reason = f'another text of prompt "{record.id}" is there already'
+            self._report.refuse(record.place, "turns", reason)
 
     def _refused(self, record: PromptRecord) -> bool:
         names = ("subset", "category", "domain", ("id", "external_id"))

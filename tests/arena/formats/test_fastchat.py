@@ -103,15 +103,18 @@ def test_the_first_of_several_choices_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["reference_answer/gpt-4.jsonl", "mt_bench_reference_gpt-4.jsonl"])
-def test_reference_answers_are_answers_with_a_note(tmp_path: Path, name: str) -> None:
+def test_reference_answers_go_to_the_question(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
-    note, completion = read(write_lines(tmp_path, name, CHOICES))
+    (prompt,) = read(write_lines(tmp_path, name, CHOICES))
+    assert isinstance(prompt, PromptRecord)
+    assert (prompt.id, prompt.turns, prompt.implied) == ("81", (), True)
+    assert prompt.references == (ReferenceRecord("wren-13b", ("A post.", "Another.")),)
+
+
+def test_a_folder_of_another_name_tells_nothing(tmp_path: Path) -> None:
+    (tmp_path / "references").mkdir()
+    (completion,) = read(write_lines(tmp_path, "references/answer.jsonl", CHOICES))
     assert isinstance(completion, CompletionRecord)
-    assert isinstance(note, Note)
-    assert (
-        note.text
-        == "imported as answers of the models it names; leave it out where it holds reference answers"
-    )
 
 
 def test_a_review_names_answers(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.formats.reading import digest
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Study
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Reference, Study
 from arena.transfer import import_files
 from leaderboard.games import opinions
 from tests.arena.formats.reading import write_lines
@@ -74,6 +74,21 @@ def test_reviews_find_the_answers_they_name(tmp_path: Path) -> None:
     assert reasons(import_files("s", files)) == []
     assert rows() == [("gpt-4", 1, "lark-7b", "wren-13b"), ("gpt-4", None, "lark-7b", "wren-13b")]
     assert import_files("s", files).written == 0
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_reference_answers_are_no_completions(tmp_path: Path, together: bool) -> None:
+    questions = write_lines(tmp_path, "question.jsonl", {**QUESTION, "reference": ["Ours.", ""]})
+    references = write_lines(tmp_path, "reference.jsonl", {**CHOICES, "model_id": "gpt-4"})
+    for files in [[references, questions]] if together else [[questions], [references]]:
+        assert reasons(import_files("s", files)) == []
+    assert import_files("s", [references, questions]).written == 0
+    assert set(Reference.objects.values_list("author", "prompt__turns__0")) == {
+        ("gpt-4", "Write a post."),
+        ("reference", "Write a post."),
+    }
+    assert Reference.objects.get(author="gpt-4").turns == ["A post.", "Another."]
+    assert not Completion.objects.exists()
 
 
 def test_judgments_are_of_both_orders(tmp_path: Path) -> None:

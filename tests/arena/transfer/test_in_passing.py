@@ -1,9 +1,18 @@
 """Prompts and completions that other records name in passing together with their texts."""
 
+from dataclasses import replace
+
 import pytest
 
-from arena.formats.records import CompletionRecord, ContestantRecord, Item, Place, PromptRecord
-from arena.models import Completion, Prompt
+from arena.formats.records import (
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    Place,
+    PromptRecord,
+    ReferenceRecord,
+)
+from arena.models import Completion, Prompt, Reference
 from arena.transfer import import_records
 from tests.arena.transfer.records import reasons
 
@@ -80,3 +89,15 @@ def test_no_text_says_nothing_against_a_known_one() -> None:
     report = import_records("s", UNKNOWN)
     assert (report.ok, report.written) == (True, 0)
     assert Completion.objects.get().turns == ["Because."]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_references_are_added_to_a_known_prompt(at_once: bool) -> None:
+    named = [replace(asked(), references=(ReferenceRecord(author, ("So.",)),)) for author in ("ann", "bo")]
+    for items in [[asked("Why?"), *named]] if at_once else [[asked("Why?")], [named[0]], [named[1]]]:
+        report = import_records("s", items)
+        assert reasons(report) == []
+        assert report.written
+    assert import_records("s", named).written == 0
+    assert Prompt.objects.get().turns == ["Why?"]
+    assert set(Reference.objects.values_list("author", flat=True)) == {"ann", "bo"}
