@@ -1,12 +1,13 @@
 """Judge runs over the API, for operators."""
 
 from datetime import datetime
+from typing import Annotated
 
 from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 
 from arena.api.auth import caller_of, require_operator
-from arena.api.schemas import ERRORS, ErrorOut, Name
+from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
 from arena.models import Study
 from judging import services
 from judging.models import Judge, JudgeCall, JudgeRun
@@ -33,7 +34,7 @@ class JudgeRunOut(Schema):
     study: str
     judge: str
     simulated: bool
-    state: JudgeRun.State
+    state: Annotated[JudgeRun.State, written_out(JudgeRun.State)]
     error: str
     both_orders: bool
     limit: int | None

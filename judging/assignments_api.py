@@ -11,7 +11,7 @@ from arena import scales
 from arena import services as rating
 from arena.answers import LeaseLostError, NotAllowedError
 from arena.api.auth import rater_of
-from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds
+from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, written_out
 from arena.models import Assignment, Membership, Rater, Study
 from judging.models import Judge, JudgeCall
 from judging.services import remote
@@ -130,7 +130,7 @@ class StateOut(Schema):
     """What has become of the assignment."""
 
     assignment: str
-    state: Assignment.State
+    state: Annotated[Assignment.State, written_out(Assignment.State)]
     due_at: datetime | None = Field(description="When it is asked again, if it is.")
 
 

@@ -9,7 +9,7 @@ from ninja.errors import HttpError
 from ninja.pagination import LimitOffsetPagination, paginate
 
 from arena.api.auth import caller_of
-from arena.api.schemas import REFUSALS, ErrorOut, Name
+from arena.api.schemas import REFUSALS, ErrorOut, Name, written_out
 from arena.models import Contestant, Study
 from arena.querysets import StudyQuerySet
 from leaderboard.board import Board, NoNumbersError
@@ -29,7 +29,7 @@ class StudyOut(Schema):
     slug: str
     name: str
     description: str = Field(description="Markdown.")
-    visibility: Study.Visibility
+    visibility: Annotated[Study.Visibility, written_out(Study.Visibility)]
     closed: bool
     simulated: bool = Field(description="Votes of this study may be made up by a program.")
     points: int
@@ -51,7 +51,7 @@ class StandingOut(Schema):
     """One contestant. What does not apply is null."""
 
     contestant: str
-    kind: Contestant.Kind
+    kind: Annotated[Contestant.Kind, written_out(Contestant.Kind)]
     rating: float | None
     low: float | None = Field(description="Lower end of the interval.")
     high: float | None = Field(description="Upper end of the interval.")

@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
+from django.db.models import TextChoices
 from ninja import Field, Schema
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator, AwareDatetime, WithJsonSchema
 
 Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused"]
 LONGEST_TEXT = 1_000_000
@@ -27,6 +28,11 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)]
 Moment = Annotated[
     AwareDatetime, Field(ge=datetime(2000, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC))
 ]
+
+
+def written_out(choices: type[TextChoices]) -> WithJsonSchema:
+    """For Annotated: the choices where they are used; the document would mix two enums of one name up."""
+    return WithJsonSchema({"type": "string", "enum": choices.values})
 
 
 class MessageIn(Schema):

@@ -1,0 +1,155 @@
+"""Made-up requests, after the API's own document, to every operation: no server error, no undocumented reply.
+
+The same requests every time. ARENA_FUZZ_EXAMPLES says how many for each operation, kind of data and caller.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    allow_header_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from arena.api.auth import issue_token
+from arena.models import Membership, Rater
+from judging import services as judging
+from leaderboard import services as leaderboard
+from leaderboard.models import Snapshot
+from tests.factories import make_assignment, make_judge, make_rater, make_user
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "8"))
+OPERATIONS = 11
+CHECKS: Any = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    allow_header_conformance,
+]
+
+
+@dataclass
+class World:
+    """An arena with real rows; known holds, for each name of a field, values that exist."""
+
+    made: HandMade
+    known: dict[str, list[Any]]
+    tokens: dict[str, str | None] = field(default_factory=dict)
+    statuses: set[tuple[str, int]] = field(default_factory=set)
+
+
+@pytest.fixture
+def _one_connection() -> Iterator[None]:
+    """Requests leave the test's own connection open, as with Django's test client."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def world(_one_connection: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setattr("judging.services.runs.enqueue", lambda *args: None, raising=False)
+    logging.disable(logging.WARNING)
+    made = HandMade("Alpha", "Beta", "Gamma", slug="known", name="Known", criteria=["clarity"])
+    made.rate("Alpha", "Beta", 2)
+    made.rate("Beta", "Gamma", 7)
+    leaderboard.refresh(made.study)
+    judge = make_judge(slug="known-judge")
+    make_judge(slug="other-judge")
+    person = make_rater(user=make_user())
+    operator = make_rater(user=make_user(is_staff=True))
+    elsewhere = make_rater(kind=Rater.Kind.JUDGE)
+    for rater in (person, operator):
+        Membership.objects.create(study=made.study, rater=rater)
+    run = judging.start_run(made.study, judge, remote=True)
+    judging.plan_run(run.pk)
+    pair = made.pair("Alpha", "Gamma")
+    ids = [make_assignment(pair=pair, rater=rater).public_id for rater in (person, operator, elsewhere)]
+    ids += list(judge.rater.assignments.values_list("public_id", flat=True))
+    yield World(
+        made,
+        {
+            "study": ["known"],
+            "slug": ["known", "known-judge"],
+            "judge": ["known-judge", "other-judge"],
+            "assignment": ids,
+            "run_id": [run.pk],
+            "snapshot_id": [Snapshot.objects.get().pk],
+            "raters": ["people"],
+            "ties": ["on", "off"],
+            "category": ["coding"],
+            "method": ["elo", "bradley-terry"],
+            "criteria": [{"clarity": 4}],
+            "attempt": [1],
+        },
+        {
+            "nobody": None,
+            "person": issue_token(person),
+            "judge": issue_token(judge.rater),
+            "judge elsewhere": issue_token(elsewhere),
+            "operator": issue_token(operator, scopes=["rate", "runs", "read"]),
+        },
+    )
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("who", ["nobody", "person", "judge", "judge elsewhere", "operator"])
+def test_no_server_error_and_no_undocumented_reply(world: World, who: str) -> None:
+    schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", WSGIHandler())
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) == OPERATIONS
+    for operation in operations:
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+            _ask(operation, mode, world, world.tokens[who])
+    seen = {status for _, status in world.statuses}
+    # 404 before 401: an address that is none, such as a run called "x".
+    assert seen <= {401, 404} if who == "nobody" else {200, 422} <= seen, sorted(world.statuses)
+
+
+def _ask(operation: Any, mode: GenerationMode, world: World, token: str | None) -> None:
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode), real=st.integers(0, 7))
+    def send(case: Any, real: int) -> None:
+        for values in (case.path_parameters, case.query, case.body):
+            _make_real(values, world.known, real)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        response = case.call(headers=headers)
+        world.statuses.add((operation.label, response.status_code))
+        case.validate_response(response, checks=CHECKS)
+
+    send()
+
+
+def _make_real(values: Any, known: dict[str, list[Any]], real: int) -> None:
+    """Put values that exist in place of made-up ones, in three of four requests, so that not all are 404."""
+    if real > 1 and isinstance(values, dict):
+        for name in values.keys() & known.keys():
+            values[name] = known[name][real % len(known[name])]
