@@ -12,6 +12,7 @@ from arena.transfer.columns import Places, assign, fits
 from arena.transfer.contestants import Contestants
 from arena.transfer.prompts import Prompts
 from arena.transfer.report import ImportReport
+from arena.transfer.self_naming import SelfNamingWatch
 
 Owner: TypeAlias = int | str
 """Whose a completion is: the contestant's id, or the completion's own id where it has no contestant."""
@@ -57,6 +58,7 @@ class Completions:
             for prompt, contestant, external_id, pk in rows.iterator(chunk_size=5000)
         }
         self._places = Places()
+        self._watch = SelfNamingWatch(report.self_naming)
 
     def find(self, prompt: int, contestant: int) -> int | None:
         """The id of the contestant's current completion."""
@@ -70,6 +72,7 @@ class Completions:
         batch = _Batch()
         for cell, record in cells.items():
             known = stored.get(self._ids.get(cell, 0))
+            self._watch.look(record, self._contestants.get(record.contestant))
             self._counts.empty += is_empty(record.turns) and not (known and record.implied)
             if known is None:
                 batch.new[cell] = self._made(cell, record)

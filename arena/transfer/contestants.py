@@ -9,7 +9,7 @@ from arena.models import Contestant, Study
 from arena.transfer.columns import Places, assign, fits, is_slug
 from arena.transfer.report import ImportReport
 
-_COLUMNS = ("kind", "family", "organisation", "licence", "size", "generation")
+_COLUMNS = ("kind", "family", "organisation", "licence", "size", "generation", "retired_at")
 
 
 class Contestants:
@@ -28,6 +28,10 @@ class Contestants:
         """The id of the contestant of this name."""
         found = self._by_name.get(name)
         return found.pk if found else None
+
+    def get(self, name: str | None) -> Contestant | None:
+        """The contestant of this name."""
+        return self._by_name.get(name) if name else None
 
     def may_appear(self) -> bool:
         """Whether a completion may introduce a contestant: not where the import lists them."""

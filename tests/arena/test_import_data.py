@@ -115,7 +115,7 @@ def test_a_named_format_is_the_only_one_tried(tmp_path: Path) -> None:
 def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
     rows = [{"id": f"p{n}", "instruction": "x"} for n in range(12_000)]
     _, err = run("greetings", write_lines(tmp_path, "prompts.jsonl", *rows))
-    assert err.splitlines() == [f"10,000 records, {tmp_path}/prompts.jsonl, line 10000"]
+    assert err.splitlines() == [f"83%, 10,000 records, {tmp_path}/prompts.jsonl, line 10000"]
 
 
 def test_the_process_ends_with_exit_code_1(tmp_path: Path) -> None:

@@ -384,16 +384,22 @@ class TestReport:
 
     def test_the_preview_holds_the_first_of_each_kind(self) -> None:
         report = import_records("s", [*stock(), *(vote(3, n, rater=f"r{n}") for n in range(30))])
-        assert {kind.__name__: len(rows) for kind, rows in report.preview.items()} == {
-            "PromptRecord": 1,
-            "CompletionRecord": 2,
-            "ComparisonRecord": 20,
+        assert {kind: len(rows) for kind, rows in report.preview.items()} == {
+            "prompts": 1,
+            "completions": 2,
+            "comparisons": 20,
         }
+        assert report.preview["prompts"] == [{"from": "records", "id": "p1", "turns": "Say hello."}]
+
+    def test_the_preview_cuts_long_texts(self) -> None:
+        report = import_records("s", [PromptRecord("p1", ("x" * 100_000, "y" * 100_000))])
+        (row,) = report.preview["prompts"]
+        assert (len(row["turns"]), row["turns"][-1]) == (200, "…")
 
     def test_progress_is_told_after_every_chunk(self) -> None:
         told: list[int] = []
         votes = [vote(3, n, rater=f"r{n}") for n in range(2500)]
-        import_records("s", [*stock(), *votes], progress=lambda records, place: told.append(records))
+        import_records("s", [*stock(), *votes], progress=lambda records, place, share: told.append(records))
         assert told[-1] == 2503
         assert len(told) == 4
 

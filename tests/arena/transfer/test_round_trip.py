@@ -152,6 +152,6 @@ def test_battles_without_texts(tmp_path: Path) -> None:
 
 
 def test_the_demo_study_is_valid_data() -> None:
-    folder = Path(__file__).parents[2] / "arena" / "demo"
+    folder = Path(__file__).parents[3] / "arena" / "demo"
     report = import_files("demo", [folder], dry_run=True)
     assert (report.error_count, report.missing.count) == (0, 0)

@@ -1,0 +1,82 @@
+"""Texts that tell who wrote them, and texts that only talk about models, makers and animals."""
+
+import pytest
+
+from arena.self_naming import Named, NameFinder
+
+CLAUDE = ("Claude v2", "", "Anthropic")
+KOALA = ("Koala (13B)", "", "LM Sys")
+COMMAND = ("command", "", "Cohere")
+GPT = ("GPT 3.5 Turbo", "", "OpenAI")
+PALM = ("PaLM 2 Bison", "", "Google")
+
+
+@pytest.mark.parametrize(
+    ("author", "text", "phrase"),
+    [
+        (CLAUDE, "Sorry, Anthropic does not allow that.", "Anthropic"),
+        (CLAUDE, "With claude-2 you can do it.", "claude-2"),
+        (CLAUDE, "Hello! My name is Claude. How can I help?", "My name is Claude"),
+        (KOALA, "Hi, I'm Koala, happy to help.", "I'm Koala"),
+        (KOALA, "Hi, I’m an assistant called Koala.", "I’m an assistant called Koala"),
+        (COMMAND, "Well, I am a chatbot built by Cohere.", "I am a chatbot built by Cohere"),
+        (GPT, "I am ChatGPT, and I can help.", "I am ChatGPT"),
+        (GPT, "I was trained by a team at OpenAI.", "OpenAI"),
+        (PALM, "I am a large language model, trained by Google.", None),
+        (PALM, "As an AI assistant made by Google, I cannot.", None),
+        (("vicuna-13b:20230322-clean-lang", "", ""), "ASSISTANT: I am VICUNA.", "VICUNA"),
+        (("Falcon Instruct (40B)", "", "TII UAE"), "As a model named Falcon, I fly.", None),
+        (("Open-Assistant Pythia SFT-4", "", "LAION"), "I am Open Assistant.", "I am Open Assistant"),
+        (("Model 1", "Llama", "Meta"), "My creators at Meta told me so.", "My creators at Meta"),
+        (("RedPajama-INCITE Chat (3B)", "", "Together"), "Ask redpajama.", "redpajama"),
+        (("Rook 7B", "", ""), "The İ becomes two in small letters, said rook 7b.", "rook 7b"),
+    ],
+)
+def test_finds_who_wrote_it(author: tuple[str, str, str], text: str, phrase: str | None) -> None:
+    found = NameFinder(*author).find(text)
+    assert found is not None
+    assert found.own
+    assert found.phrase in text or found.phrase in text.lower()
+    assert phrase is None or found.phrase == phrase
+
+
+@pytest.mark.parametrize(
+    ("author", "text", "phrase"),
+    [
+        (KOALA, "As an AI developed by OpenAI, I cannot.", "As an AI developed by OpenAI"),
+        (CLAUDE, "I am ChatGPT.", "I am ChatGPT"),
+        (("Rook 7B", "", ""), "I was created by researchers at Meta.", None),
+    ],
+)
+def test_a_text_may_call_itself_somebody_elses(
+    author: tuple[str, str, str], text: str, phrase: str | None
+) -> None:
+    found = NameFinder(*author).find(text)
+    assert found is not None
+    assert not found.own
+    assert phrase is None or found == Named(phrase, own=False)
+
+
+@pytest.mark.parametrize(
+    ("author", "text"),
+    [
+        (CLAUDE, "Claude Monet painted water lilies. Is that Claude?"),
+        (KOALA, "I'm going to take a kangaroo. I'm going to take a koala."),
+        (COMMAND, "Run the command ls."),
+        (("Rook 7B", "", ""), "Take the knight with the rook."),
+        (PALM, "Works with phones by Samsung, Apple and Google. Palm oil."),
+        (PALM, "I am writing to you from the desk next to the man from Google."),
+        (PALM, "Hi, my name is Mark and I am a software engineer."),
+        (GPT, "ChatGPT is a chatbot. GPT stands for generative pre-trained transformer."),
+        (GPT, "As an AI language model, I cannot say."),
+        (("text-davinci-001", "", ""), "Copy the text into the text box."),
+        (("davinci-self-instruct", "", ""), "class A:\n    def f(self): pass"),
+        (("vicuna-13b:20230322-clean-lang", "", ""), "A source of clean, safe energy."),
+        (("Human demonstrations", "", ""), "Human beings and their demonstrations."),
+        (("Vicuna v1.3 (13B)", "", "LM Sys"), "Model 13B, version 1.3."),
+        (("A", "", ""), "A text without any name."),
+        (("()", "", ""), "Nothing in the name can be found."),
+    ],
+)
+def test_leaves_other_texts_alone(author: tuple[str, str, str], text: str) -> None:
+    assert NameFinder(*author).find(text) is None
