@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from arena.formats.arena_battles import MAX_PYTHON
 from arena.formats.records import ComparisonRecord, CompletionRecord, ContestantRecord, Item, PromptRecord
@@ -124,6 +126,15 @@ def test_conversations(tmp_path: Path) -> None:
 def test_conversations_in_cells(tmp_path: Path, written: Any) -> None:
     cells = {name: written(BATTLE[name]) for name in ("conversation_a", "conversation_b")}
     assert texts(read(write_table(tmp_path, {**BATTLE, **cells}))) == TALKED
+
+
+def test_conversations_in_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "battles.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist([{**BATTLE, "turn": 2}]), path)
+    items = read(path)
+    assert texts(items) == TALKED
+    assert isinstance(items[-1], ComparisonRecord)
+    assert items[-1].extra == {"turn": 2}
 
 
 def test_parts_of_a_turn(tmp_path: Path) -> None:
