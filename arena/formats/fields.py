@@ -230,6 +230,7 @@ class Fields:
         if self._cells and isinstance(self._values.get(single), str):
             return (self._values.pop(single),)
         if single in self:
+            self.take("turns")
             text = self.optional_text(single)
             return () if text is None else (text,)
         if required:

@@ -1,0 +1,203 @@
+"""What is exported imports again as the same rows."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.formats.writing import WRITERS, files
+from arena.formats.writing.schema import TABLES
+from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
+from arena.transfer import export, import_files
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2025, 3, 1, 12, 0, 0, 123_456, tzinfo=UTC)
+HOSTILE = "=cmd|' /C calc'!A0\r\n\"quoted\", \u202e\ttext'"
+
+
+def rows(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """Everything an export holds, by table; what is not said left out."""
+    return {
+        what: [
+            {name: value for name, value in row.items() if value is not None}
+            for row in export.rows(study, what)
+        ]
+        for what in TABLES
+    }
+
+
+def copied(study: Study, folder: Path, form: str) -> Study:
+    """The study after a way through files, as a new one."""
+    for what in TABLES:
+        if export.count(study, what):
+            files.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
+    slug = f"{study.slug}-{form}"
+    report = import_files(slug, [folder])
+    assert [str(problem) for problem in report.errors] == []
+    return Study.objects.get(slug=slug)
+
+
+@pytest.fixture
+def odd() -> Study:
+    """A study with every oddity that its tables can hold."""
+    study = make.make_study(slug="odd", points=8, criteria=["accuracy"])
+    rich = make.make_contestant(
+        study=study,
+        name='Rich, "7B"',
+        slug="rich",
+        family="=family",
+        organisation="Größer ☂",
+        licence="MIT",
+        size="7B",
+        generation={"temperature": 0.5, "stop": ["\n"]},
+        extra={"page": {"nested": [1, None]}},
+    )
+    people = make.make_contestant(study=study, name="People", slug="people", kind="people")
+    gone = make.make_contestant(study=study, name="Gone", slug="gone", retired_at=NOON)
+    first = make.make_prompt(
+        study=study,
+        external_id="007",
+        subset="a",
+        category="x",
+        domain="d",
+        turns=["One?", "Two?"],
+        input="-input",
+        extra={"page": 1},
+    )
+    Reference.objects.create(prompt=first, author="Zoe", turns=["r"])
+    Reference.objects.create(prompt=first, author="Ann", turns=["s", "t"])
+    same_id = make.make_prompt(study=study, external_id="007", subset="b", category="", turns=["@one"])
+    unknown = make.make_prompt(study=study, external_id="unknown", category="", turns=[])
+
+    def answer(prompt: Any, contestant: Any, turns: list[str], **more: Any) -> Completion:
+        return make.make_completion(prompt=prompt, contestant=contestant, turns=turns, **more)
+
+    one = answer(first, rich, ["One", HOSTILE], external_id="one", extra={"tokens": 3})
+    other = answer(first, people, [""], is_empty=True)
+    retired = answer(first, gone, ["\n"], is_empty=True)
+    nobody = [answer(same_id, None, [text], external_id=f"n{text}") for text in "12"]
+    mixed = answer(same_id, rich, [HOSTILE])
+    textless = [answer(unknown, contestant, []) for contestant in (rich, people)]
+
+    pairs = [
+        make.make_pair(prompt=first, first=one, second=other, gold="second", gold_source="Ann, 2024"),
+        make.make_pair(prompt=first, first=one, second=retired),
+        make.make_pair(prompt=same_id, first=nobody[0], second=nobody[1], gold="tie", gold_source="=source"),
+        make.make_pair(prompt=same_id, first=nobody[0], second=mixed, gold="first", gold_source="s"),
+        make.make_pair(prompt=unknown, first=textless[0], second=textless[1]),
+    ]
+    ann = make.make_rater(slug="ann", name="Ann", study=study)
+    here = make.make_rater(slug="ann", name="=Another Ann", user=make.make_user())
+    judge = make.make_judge(slug="strict", name="Strict").rater
+    toy = make.make_rater(kind="judge", slug="toy", name="Toy", simulated=True, study=study)
+    toy.groups.add(make.make_group(slug="panel"))
+    make.make_rater(slug="idle", name="Never rated", study=study)
+
+    def rate(pair: Any, rater: Rater, **more: Any) -> Comparison:
+        return make.make_comparison(
+            pair=pair,
+            rater=rater,
+            **{"created_at": NOON - timedelta(days=Comparison.objects.count()), **more},
+        )
+
+    scored = rate(pairs[0], ann, rating=1, external_id="v1", seconds=2.5, rationale=HOSTILE, source="web")
+    CriterionRating.objects.create(comparison=scored, criterion="accuracy", points=8, rating=8)
+    CriterionRating.objects.create(comparison=scored, criterion="Ärger", points=8, rating=2)
+    rate(pairs[0], ann, rating=2, swapped=True)
+    rate(pairs[0], ann, rating=3, repeat=1, extra={"batch": "b", "extra": {"x": 1}})
+    rate(pairs[0], here, rating=8, source="web")
+    rate(pairs[1], ann, rating=2, points=3)
+    rate(pairs[2], judge, reason="unparsable", raw_reply=HOSTILE, swapped=True, source="api")
+    rate(pairs[2], judge, rating=5, points=5, repeat=4, source="api")
+    rate(pairs[3], toy, rating=1, points=2, first_score=Decimal("-0.125"), second_score=Decimal("7"))
+    rate(pairs[4], toy, reason="refused", seconds=0.1)
+    superseded = rate(pairs[4], ann, rating=4, is_current=False)
+    rate(pairs[4], ann, rating=6, revises=superseded)
+    return study
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_every_oddity_survives(odd: Study, form: str, tmp_path: Path) -> None:
+    before = rows(odd)
+    after = rows(copied(odd, tmp_path, form))
+    for what in TABLES:
+        assert after[what] == before[what], what
+    assert {what: len(found) for what, found in before.items()} == {
+        "contestants": 3,
+        "raters": 5,
+        "prompts": 3,
+        "completions": 8,
+        "pairs": 3,
+        "comparisons": 10,
+    }
+    assert {what: export.count(odd, what) for what in TABLES} == {
+        what: len(found) for what, found in before.items()
+    }
+
+
+def test_the_copy_has_the_same_columns_beyond_the_file(odd: Study, tmp_path: Path) -> None:
+    copy = copied(odd, tmp_path, "jsonl")
+    assert list(copy.contestants.filter(retired_at=NOON).values_list("name", flat=True)) == ["Gone"]
+    assert Rater.objects.get(study=copy, slug="toy").simulated
+    empty = Completion.objects.filter(prompt__study=copy, is_empty=True)
+    assert sorted(empty.values_list("contestant__name", flat=True)) == ["Gone", "People"]
+    swapped = [Comparison.objects.filter(study=study, swapped=True, is_current=True) for study in (odd, copy)]
+    assert swapped[0].count() == swapped[1].count() == 2
+    assert copy.criteria == ["accuracy", "Ärger"]
+
+
+def test_raters_of_one_name_stay_apart(odd: Study) -> None:
+    raters = {row["name"]: row["rater"] for row in export.rows(odd, "raters")}
+    assert raters == {
+        "Ann": "ann",
+        "=Another Ann": "ann-2",
+        "Strict": "strict",
+        "Toy": "toy",
+        "Never rated": "idle",
+    }
+
+
+def test_comparisons_name_completions_without_contestant_by_their_ids(odd: Study) -> None:
+    sides = ("first", "second", "first_id", "second_id")
+    named = [tuple(row.get(side) for side in sides) for row in export.rows(odd, "comparisons")]
+    assert (None, None, "n2", "n1") in named
+    assert (None, 'Rich, "7B"', "n1", None) in named
+
+
+def test_votes_about_a_text_that_changed_are_exported_and_counted(tmp_path: Path) -> None:
+    study = make.make_study(slug="changed")
+    prompt = make.make_prompt(study=study)
+    one, other = (make.make_contestant(study=study, name=name) for name in "AB")
+    old = make.make_completion(prompt=prompt, contestant=one, turns=["old"], is_current=False)
+    second = make.make_completion(prompt=prompt, contestant=other)
+    new = make.make_completion(prompt=prompt, contestant=one, turns=["new"], version=2)
+    ann = make.make_rater(slug="ann", study=study)
+    make.make_comparison(pair=make.make_pair(prompt=prompt, first=old, second=second), rater=ann, rating=1)
+    make.make_comparison(
+        pair=make.make_pair(prompt=prompt, first=second, second=new), rater=ann, rating=8, swapped=True
+    )
+    assert export.about_old_texts(study) == 1
+    assert [row.get("repeat") for row in export.rows(study, "comparisons")] == [None, None]
+    copy = copied(study, tmp_path, "csv")
+    said = [(row["first"], row["rating"]) for row in export.rows(copy, "comparisons")]
+    assert said == [("A", 1), ("A", 8)]
+    assert [row["text"] for row in export.rows(copy, "completions")] == [second.turns[0], "new"]
+
+
+def test_reading_takes_the_same_queries_for_any_number_of_rows(
+    odd: Study, django_assert_num_queries: Any
+) -> None:
+    for what, queries in {
+        "contestants": 1,
+        "raters": 3,
+        "prompts": 2,
+        "completions": 1,
+        "pairs": 1,
+        "comparisons": 4,
+    }.items():
+        with django_assert_num_queries(queries):
+            assert list(export.rows(odd, what))
