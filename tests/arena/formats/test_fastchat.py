@@ -1,3 +1,4 @@
+from collections import Counter
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -250,3 +251,32 @@ def test_what_is_wrong(
 ) -> None:
     path = write_lines(tmp_path, "file.jsonl", good, {**good, **changes})
     assert problems(path) == [(2, field, reason)]
+
+
+def test_reference_data_of_vicuna(reference_data: Path) -> None:
+    folder = reference_data / "vicuna-blog-eval"
+    items = read(folder, folder / "answer", folder / "review")
+    kinds = Counter(type(item) for item in items)
+    assert kinds == {
+        ContestantRecord: 7,
+        PromptRecord: 80,
+        CompletionRecord: 400,
+        ComparisonRecord: 400,
+        Note: 1,
+    }
+    answers = {item.id: item for item in items if isinstance(item, CompletionRecord)}
+    reviews = [item for item in items if isinstance(item, ComparisonRecord)]
+    assert {answers[review.first_id].prompt for review in reviews} == {str(number) for number in range(1, 81)}
+    assert all(answers[review.second_id].prompt == review.prompt for review in reviews)
+    assert {review.rater for review in reviews} == {"gpt-4"}
+    assert Counter(review.rating for review in reviews) == {3: 267, 1: 99, 2: 34}
+    assert sum(review.scores is not None and review.scores[0] == 0 for review in reviews) == 2
+
+
+def test_reference_data_of_mt_bench(reference_data: Path) -> None:
+    items = read(reference_data / "fastchat")
+    prompts = [item for item in items if isinstance(item, PromptRecord)]
+    assert len(items) == len(prompts) == 80 + 30
+    assert all(len(item.turns) == 2 for item in prompts if not item.implied)
+    authors = Counter(reference.author for item in prompts for reference in item.references)
+    assert authors == {"reference": 39, "gpt-4": 30}
