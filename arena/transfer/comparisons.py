@@ -12,6 +12,7 @@ from typing import NamedTuple
 from django.db.models import Max
 from django.utils import timezone
 
+from arena import scales
 from arena.formats.records import ComparisonRecord, RaterRecord
 from arena.models import Comparison, CriterionRating, Study
 from arena.transfer.columns import fits
@@ -95,6 +96,7 @@ class Comparisons:
     def _resolved(self, record: ComparisonRecord) -> Resolved | None:
         """The record with its ids, or None after reporting what is unknown."""
         ok = fits(self._report, record.place, Comparison, record, (("id", "external_id"),))
+        ok &= self._has_verdict(record)
         for criterion in record.criteria:
             if len(criterion) > 100:
                 reason = "the name is longer than 100 characters"
@@ -103,6 +105,19 @@ class Comparisons:
         sides = self._sides.find(record)
         rater = self._raters.find(record.rater_kind, record.rater)
         return Resolved(record, rater, sides) if ok and sides and rater is not None else None
+
+    def _has_verdict(self, record: ComparisonRecord) -> bool:
+        """Whether a rating is on its scale, and an answer without one has a reason."""
+        if record.rating is None:
+            if not record.reason:
+                self._report.refuse(record.place, "reason", "missing; an answer without a rating needs one")
+            return bool(record.reason)
+        try:
+            scales.check_rating(record.rating, record.points)
+        except scales.ScaleError as error:
+            self._report.refuse(record.place, "rating", str(error))
+            return False
+        return True
 
     def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
         """The repeat number to store under; None where the comparison is there already, or wrong."""

@@ -26,7 +26,7 @@ class TestJson:
             ContestantRecord("B"),
             *stock(A="I am ChatGPT.", B=""),
             vote(3),
-            vote(9, 4, first="Z"),
+            vote(3, 4, first="Z"),
             Note(Place("f", 1), "Something to know."),
             Problem(Place("f"), "", "cannot be read"),
         ]
