@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator test lint bench lock
+.PHONY: help run install operator parquet test lint bench lock
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -36,6 +36,9 @@ COMPILE := .venv/uv/bin/uv pip compile pyproject.toml --quiet --universal --pyth
 .PHONY: _install-dev
 _install-dev:
 	@$(call BOOTSTRAP,install-dev,exit 1)
+
+parquet: ## add what reading and writing Parquet needs (pyarrow)
+	@$(call BOOTSTRAP,parquet,exit 1)
 
 test: _install-dev ## linters and the whole suite: SQLite, PostgreSQL with Redis, a real browser
 	@.venv/bin/python -m tests.run

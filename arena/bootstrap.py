@@ -28,8 +28,14 @@ class BootstrapError(Exception):
 
 
 def main() -> None:
-    """Run one step for make: install, install-dev, run or operator."""
-    steps = {"install": install, "install-dev": install_dev, "run": run, "operator": operator}
+    """Run one step for make."""
+    steps = {
+        "install": install,
+        "install-dev": install_dev,
+        "parquet": install_parquet,
+        "run": run,
+        "operator": operator,
+    }
     parser = argparse.ArgumentParser(prog="python -m arena.bootstrap")
     parser.add_argument("step", choices=sorted(steps))
     step = parser.parse_args().step
@@ -69,6 +75,11 @@ def install() -> None:
 def install_dev() -> None:
     """Install requirements-dev.txt, which contains requirements.txt, unless that is done already."""
     install_requirements(ROOT / "requirements-dev.txt")
+
+
+def install_parquet() -> None:
+    """Install requirements-parquet.txt, which contains requirements.txt, unless that is done already."""
+    install_requirements(ROOT / "requirements-parquet.txt")
 
 
 def install_requirements(requirements: Path) -> None:

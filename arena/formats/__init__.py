@@ -19,6 +19,7 @@ from arena.formats import (
     jsonl,
     llmbar,
     llmfao,
+    ours,
     parquet,
     self_instruct,
     table,
@@ -227,15 +228,19 @@ def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
         kind = entry.recognise(head)
         if kind is not None:
             return Source(file, entry, kind)
-    # Our own fields are tried last and told first: most files without a match are meant to have them.
-    wanted = " | ".join(
-        dict.fromkeys(entry.needs for entry in reversed(formats) if entry is not table.FORMAT)
-    )
     fields = ", ".join(sorted(head.fields)) or "none"
-    reason = f"cannot tell what the file holds. Its fields: {fields}. Needed: {wanted}"
+    reason = f"cannot tell what the file holds. Its fields: {fields}. Needed: {_needs(formats)}"
     if guess := suggest(file.columns()):
-        reason += f". Or as a table, perhaps with {guess.as_options()}"
+        reason += f". As a table it may be read with {guess.as_options()}"
     return [file.problem(1, reason)]
+
+
+def _needs(formats: list[Format]) -> str:
+    """What a file must have to be of one of these formats: our own fields, and the other formats by name."""
+    if len(formats) == 1:
+        return formats[0].needs
+    others = [entry.name for entry in formats if entry.needs not in (ours.NEEDS, table.FORMAT.needs)]
+    return f"{ours.NEEDS}; or the fields of {', '.join(others)}, which docs/data-formats.md lists"
 
 
 def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Problem]:

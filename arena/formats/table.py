@@ -73,7 +73,8 @@ class _Reader:
             yield from self._mentions.prompt(fields, prompt)
         if self._mapping.kind is Kind.COMPARISONS:
             texts = {name: _take_text(fields, f"{name}_text") for name in ours.SIDES}
-            _winner_as_rating(fields)
+            if "winner" in self._mapping:
+                _winner_as_rating(fields)
         record = ours.BUILDERS[self._mapping.kind](fields)
         if isinstance(record, ComparisonRecord):
             yield from self._answers(fields, record, texts)
@@ -136,27 +137,25 @@ def _id_of(instruction: Any, given: Any) -> str:
 
 
 def _winner_as_rating(fields: Fields) -> None:
-    """Say in points who won, where a row says it in a word."""
-    if "winner" not in fields:
-        fields.take("winner")
+    """Say in points who won, instead of in a word."""
+    if "points" not in fields:
+        fields.put("points", 3)
+    points = str(fields.peek("points")).strip()
+    word = fields.required_text("winner") if "reason" not in fields else fields.text("winner")
+    if not word:
+        # A problem already, or no rating for a reason.
+        fields.put("rating", None if "reason" in fields else 1)
         return
-    points = fields.peek("points")
-    if points is None or points == "":
-        points = 3
-        fields.put("points", points)
-    word = str(fields.take("winner")).strip().lower()
-    side = _SIDES.get(word)
+    side = _SIDES.get(word.strip().lower())
+    ratings = _RATINGS.get(int(points)) if points in ("2", "3") else None
     if side is None:
         words = ", ".join(word for words in WINNERS.values() for word in words)
         fields.problem("winner", f'"{word}" is no winner; the words there are: {words}')
-        fields.put("rating", 1)
-        return
-    ratings = _RATINGS.get(int(points)) if str(points).strip() in ("2", "3") else None
-    if ratings is None:
+    elif ratings is None:
         fields.problem("points", f"a winner has a place on 2 or 3 points, not on {points}")
     elif side not in ratings:
         fields.problem("winner", f'"{word}" has no place on 2 points; a tie needs 3')
-    fields.put("rating", (ratings or {}).get(side, 1))
+    fields.put("rating", (ratings or {}).get(side or "", 1))
 
 
 FORMAT: Final = Format(

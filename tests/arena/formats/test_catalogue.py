@@ -9,7 +9,7 @@ def test_a_name_is_used_once() -> None:
 
 
 def test_the_catalogue_is_visible() -> None:
-    assert list(CATALOGUE)[-3:] == ["jsonl", "csv", "parquet"]
+    assert list(CATALOGUE)[-4:] == ["jsonl", "csv", "parquet", "table"]
 
 
 def test_an_unknown_format_names_those_there_are() -> None:
