@@ -19,7 +19,8 @@ class Progress:
     """What became of a run's assignments, and what its calls cost.
 
     assigned = scored + unscored + failed + waiting, waiting being those still without an answer. unscored is
-    given by reason. attempts_failed and abandoned count calls, not assignments.
+    given by reason. attempts_failed and abandoned count calls, not assignments. models counts replies by the
+    name of the model that the endpoint gives.
     """
 
     assigned: int = 0
@@ -32,6 +33,7 @@ class Progress:
     abandoned: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    models: dict[str, int] = field(default_factory=dict)
 
     @property
     def unscored_total(self) -> int:
@@ -82,7 +84,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return self.select_related("assignment")
 
     def progress(self, run: JudgeRun) -> Progress:
-        """The counts of one run, in three queries."""
+        """The counts of one run, in four queries."""
         calls = self.filter(run=run).order_by()
         counts = calls.aggregate(
             failed=Count("pk", filter=Q(given_up=True)),
@@ -96,4 +98,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         outcomes = calls.exclude(submitted_at=None).values_list("status", "reason").annotate(n=Count("pk"))
         by_reason = {reason: n for _, reason, n in outcomes}
         scored = by_reason.pop("", 0)
-        return Progress(assigned=run.run_assignments.count(), scored=scored, unscored=by_reason, **counts)
+        replied = calls.filter(state="replied").exclude(model_returned="").order_by("model_returned")
+        models = dict(replied.values_list("model_returned").annotate(n=Count("pk")))
+        assigned = run.run_assignments.count()
+        return Progress(assigned=assigned, scored=scored, unscored=by_reason, models=models, **counts)

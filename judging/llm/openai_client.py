@@ -12,8 +12,8 @@ from judging.llm.client import NoReplyError, Reply, Request, storable
 if TYPE_CHECKING:
     from openai import OpenAI
 
-NOT_RETRYABLE = frozenset({400, 401, 402, 403, 404, 405, 410, 413, 422})
-"""HTTP errors that the same request would meet again."""
+NOT_RETRYABLE = frozenset({301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 410, 413, 422})
+"""HTTP errors that the same request would meet again. Redirects are not followed: nobody configured them."""
 
 LONGEST_ERROR = 500
 """Characters of an error message that are kept."""
@@ -31,6 +31,8 @@ class OpenAIClient:
         import httpx2
         import openai
 
+        from judging.llm.bounded import BodyTooLongError
+
         try:
             completion = self._client.chat.completions.create(**arguments(request))
         except openai.APITimeoutError as error:
@@ -38,10 +40,14 @@ class OpenAIClient:
         except openai.APIStatusError as error:
             raise self._status_error(error) from error
         except openai.APIConnectionError as error:
-            raise NoReplyError("connection", self._clean(error.__cause__ or error)) from error
+            cause = error.__cause__ or error
+            kind = "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
+            raise NoReplyError(kind, self._clean(cause)) from error
+        except BodyTooLongError as error:
+            raise NoReplyError("malformed", str(error)) from error
         except httpx2.HTTPError as error:
             raise NoReplyError("connection", self._clean(error)) from error
-        except (openai.OpenAIError, ValueError) as error:
+        except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise NoReplyError("malformed", f"the reply is not valid JSON: {self._clean(error)}") from error
         return checked(completion)
 
@@ -74,9 +80,12 @@ def connect(base_url: str, api_key: str) -> "OpenAI":
 
 @lru_cache(maxsize=32)
 def _connected(base_url: str, api_key: str) -> "OpenAI":
-    from openai import OpenAI
+    from openai import DefaultHttpxClient, OpenAI
 
-    return OpenAI(base_url=base_url, api_key=api_key, max_retries=0)
+    from judging.llm.bounded import bound
+
+    http = DefaultHttpxClient(follow_redirects=False, event_hooks={"response": [bound]})
+    return OpenAI(base_url=base_url, api_key=api_key, max_retries=0, http_client=http)
 
 
 def arguments(request: Request) -> dict[str, Any]:
@@ -125,4 +134,6 @@ def _text(value: object) -> str:
 
 def _count(value: object) -> int | None:
     """A number of tokens, if it is one that can be stored."""
-    return value if isinstance(value, int) and 0 <= value < 2**31 else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**31 else None

@@ -3,6 +3,8 @@
 import argparse
 import json
 import random
+import socket
+import struct
 import threading
 import time
 from collections import Counter
@@ -11,6 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+RESET = struct.pack("ii", 1, 0)
+"""A socket that lingers for no time is closed with a reset."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,9 @@ class Answer:
     raw: bytes | None = None
     delay: float = 0.0
     cut: bool = False  # closes the connection half-way through the body
+    reset: bool = False  # the same with a TCP reset
+    close: bool = False  # drops the connection after an answer that promised to keep it
+    endless: float | None = None  # goes on after the body, a piece after every so many seconds
     model: str = "loopback-1"
 
     def body(self) -> bytes:
@@ -112,17 +120,22 @@ class ChatServer:
 
             def answer(self, answer: Answer) -> None:
                 payload = answer.body()
-                head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(payload)}"]
+                length = len(payload) if answer.endless is None else 2**40
+                head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {length}"]
                 headers = {"Content-Type": "application/json", **answer.headers}
                 head += [f"{name}: {value}" for name, value in headers.items()]
-                if answer.cut:
+                if answer.cut or answer.reset:
                     payload = payload[: len(payload) // 2]
-                    self.close_connection = True
+                self.close_connection |= answer.cut or answer.reset or answer.close
                 try:
                     self.wfile.write("\r\n".join(head).encode() + b"\r\n\r\n" + payload)
-                    self.wfile.flush()
+                    while answer.endless is not None:
+                        self.wfile.write(b" " * 65536)
+                        time.sleep(answer.endless)
                 except OSError:
                     self.close_connection = True  # the client has given up or was killed
+                if answer.reset:
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 
             def log_message(self, *_: object) -> None:
                 pass
