@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from django.db import transaction
-from django.db.models import Count
 
 from arena import formats
 from arena.formats import Choice
@@ -25,27 +24,39 @@ from arena.formats.records import (
     RaterRecord,
     Record,
 )
-from arena.models import Completion, Pair, Prompt, Study
+from arena.models import Pair, Study
 from arena.signals import study_changed
 from arena.transfer.columns import is_slug
 from arena.transfer.comparisons import Comparisons
 from arena.transfer.completions import Completions
 from arena.transfer.contestants import Contestants
+from arena.transfer.missing import find_missing
 from arena.transfer.pairs import Pairs
 from arena.transfer.prompts import Prompts
 from arena.transfer.raters import Raters
-from arena.transfer.report import ImportReport, Missing
+from arena.transfer.report import ImportReport
 from arena.transfer.sides import SideFinder
 
 CHUNK: Final = 1000
-"""Records written at a time."""
+"""Records written at a time, and problems or notes met between two signs of progress."""
 
-MISSING_EXAMPLES: Final = 20
+CHUNK_CHARACTERS: Final = 2_000_000
+"""Characters of text written at a time: a thousand texts may be longer than the memory."""
 
-Progress = Callable[[int, Place], None]
-"""Told after every chunk: records so far, and the place of the last."""
+Progress = Callable[[int, Place, float], None]
+"""Told after every chunk: records so far, the place of the last, and the share of all bytes that were read.
+
+May raise Cancelled.
+"""
+
+OnApplied = Callable[[ImportReport], None]
+"""Called right before an import is committed, inside its transaction. May raise Cancelled."""
 
 R = TypeVar("R", bound=Record)
+
+
+class Cancelled(Exception):  # noqa: N818 - a wish, not an error
+    """Raised by whoever is told of progress: the import stops and takes everything back."""
 
 
 class InvalidStudyError(ValueError):
@@ -72,14 +83,22 @@ def import_files(
     choices: Mapping[str, Choice] = MappingProxyType({}),
     dry_run: bool = False,
     progress: Progress | None = None,
+    on_applied: OnApplied | None = None,
 ) -> ImportReport:
-    """Import files and folders into a study; see ``import_records``.
+    """Import files and folders into a study; see ``formats.gather`` and ``import_records``.
 
     Raises InvalidStudyError and UnknownFormatError; everything wrong with the files is in the report.
     """
     check_slug(study_slug)
     sources = formats.gather(paths, format_name, mapping=mapping, choices=choices)
-    return import_records(study_slug, sources.items(), dry_run=dry_run, progress=progress)
+    return import_records(
+        study_slug,
+        sources.items(),
+        dry_run=dry_run,
+        progress=progress,
+        share=lambda: sources.progress,
+        on_applied=on_applied,
+    )
 
 
 def import_records(
@@ -88,12 +107,15 @@ def import_records(
     *,
     dry_run: bool = False,
     progress: Progress | None = None,
+    share: Callable[[], float] = float,
+    on_applied: OnApplied | None = None,
 ) -> ImportReport:
     """Import records into a study, which is made where it does not exist.
 
-    All of it happens in one transaction under a lock on the study. With a single error, or in a dry run,
-    nothing is changed; the report then says what is wrong, or what would have been done. What others name
-    (contestants, prompts, completions) must come before what names it. Raises InvalidStudyError.
+    All of it happens in one transaction under a lock on the study. With a single error, in a dry run or when
+    cancelled, nothing is changed; the report then says what is wrong, what would have been done or how far it
+    came. What others name (contestants, prompts, completions) must come before what names it. ``share`` tells
+    how much of the items was read, 0 to 1. Raises InvalidStudyError.
     """
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
@@ -103,17 +125,15 @@ def import_records(
         )
         study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         run = _Run(study, report)
-        for place, chunk in _chunks(items, run):
-            run.take(place, chunk)
-            if progress:
-                progress(report.records, chunk[-1].place)
-        if report.records == 0 and report.ok:
-            report.refuse(Place(study_slug), "", "there is nothing to import")
-        report.missing = _missing(study)
-        if report.ok and not dry_run:
-            run.finish()
-            report.applied = True
-        else:
+        try:
+            for place, chunk in _chunks(items, report):
+                run.take(place.file, chunk)
+                if progress:
+                    progress(report.records, place, share())
+            run.end(on_applied)
+        except Cancelled:
+            report.applied, report.cancelled = False, True
+        if not report.applied:
             transaction.set_rollback(True)
     return report
 
@@ -122,24 +142,43 @@ def _name_of(slug: str) -> str:
     return slug.replace("-", " ").replace("_", " ").strip().capitalize() or slug
 
 
-def _chunks(items: Iterable[Item], run: "_Run") -> Iterator[tuple[str, list[Record]]]:
-    """Records in chunks, each from one file; problems and notes go to the report at once."""
+def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place, list[Record]]]:
+    """Records in chunks, each from one file and with the place of the last item met.
+
+    Problems and notes go to the report at once; a chunk is empty where there were many of those.
+    """
     chunk: list[Record] = []
-    file = ""
+    place = Place("")
+    size = met = 0
     for item in items:
+        full = size >= CHUNK_CHARACTERS or met >= CHUNK
+        if full or (chunk and item.place.file != place.file):
+            yield place, chunk
+            chunk, size, met = [], 0, 0
+        place = item.place
+        met += 1
         if isinstance(item, Problem):
-            run.report.error(item)
+            report.error(item)
         elif isinstance(item, Note):
-            run.report.note(item.place, item.text)
+            report.note(item.place, item.text)
         else:
-            if chunk and (len(chunk) >= CHUNK or item.place.file != file):
-                yield file, chunk
-                chunk = []
-            file = item.place.file
-            run.report.see(item)
+            report.see(item)
             chunk.append(item)
-    if chunk:
-        yield file, chunk
+            size += _characters(item)
+    if met:
+        yield place, chunk
+
+
+def _characters(record: Record) -> int:
+    """About how long the texts of a record are."""
+    if isinstance(record, PromptRecord):
+        references = sum(len(turn) for reference in record.references for turn in reference.turns)
+        return sum(map(len, record.turns)) + len(record.input or "") + references
+    if isinstance(record, CompletionRecord):
+        return sum(map(len, record.turns))
+    if isinstance(record, ComparisonRecord):
+        return len(record.raw_reply) + len(record.rationale)
+    return 0
 
 
 class _Run:
@@ -169,7 +208,20 @@ class _Run:
         self._pairs.take(_only(GoldRecord, chunk))
         self._comparisons.take(_only(ComparisonRecord, chunk))
 
-    def finish(self) -> None:
+    def end(self, on_applied: OnApplied | None) -> None:
+        """After the last chunk: complete the report, and the tables where the import is to be kept."""
+        report = self.report
+        if report.records == 0 and report.ok:
+            report.refuse(Place(report.study), "", "there is nothing to import")
+        report.missing = find_missing(self.study)
+        if not report.ok or report.dry_run:
+            return
+        self._finish()
+        report.applied = True
+        if on_applied:
+            on_applied(report)
+
+    def _finish(self) -> None:
         """Bring the counters, the study's revision and whoever listens up to date."""
         counts = self.report.counts
         if self.report.creates_study:
@@ -198,25 +250,3 @@ class _Run:
 
 def _only(kind: type[R], chunk: list[Record]) -> list[R]:
     return [record for record in chunk if isinstance(record, kind)]
-
-
-def _missing(study: Study) -> Missing:
-    """Prompts with a known text that a contestant who is not retired has not answered."""
-    prompts = Prompt.objects.filter(study=study).exclude(turns=[])
-    answers = Completion.objects.filter(is_current=True, prompt__in=prompts).order_by()
-    answered = dict(answers.values_list("contestant").annotate(Count("pk")))
-    total = prompts.count()
-    rows = [
-        (contestant, total - answered.get(contestant.pk, 0))
-        for contestant in study.contestants.active().order_by("name")
-    ]
-    missing = Missing(by_contestant=[(contestant.name, lacks) for contestant, lacks in rows if lacks > 0])
-    missing.count = sum(lacks for _, lacks in missing.by_contestant)
-    for contestant, lacks in rows:
-        if lacks <= 0 or len(missing.examples) >= MISSING_EXAMPLES:
-            continue
-        done = Completion.objects.filter(contestant=contestant, is_current=True).values("prompt")
-        names = prompts.exclude(pk__in=done).order_by("pk").values_list("external_id", flat=True)
-        room = MISSING_EXAMPLES - len(missing.examples)
-        missing.examples += [(contestant.name, name) for name in names[:room]]
-    return missing
