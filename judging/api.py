@@ -18,7 +18,10 @@ router = Router(tags=["judge runs"])
 class JudgeRunIn(Schema):
     """Which judge is to rate which study."""
 
-    model_config = {"extra": "forbid"}
+    model_config = {
+        "extra": "forbid",
+        "json_schema_extra": {"examples": [{"study": "demo", "judge": "my-judge", "limit": 100}]},
+    }
 
     study: Name = Field(max_length=80, description="Slug of the study.")
     judge: Name = Field(max_length=120, description="Slug of the judge.")

@@ -25,7 +25,7 @@ Attempt = Annotated[Count, Field(ge=1)]
 class ClaimIn(Schema):
     """Whose turn it is."""
 
-    model_config = {"extra": "forbid"}
+    model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"study": "demo"}]}}
 
     study: Name | None = Field(
         None, max_length=80, description="Slug of the study; a judge with remote runs may leave it out."
@@ -105,7 +105,12 @@ class LeaseOut(Schema):
 class FailureIn(Schema):
     """Why there is no answer."""
 
-    model_config = {"extra": "forbid"}
+    model_config = {
+        "extra": "forbid",
+        "json_schema_extra": {
+            "examples": [{"kind": "timeout", "detail": "No reply in 120 s.", "attempt": 1}]
+        },
+    }
 
     kind: str = Field(
         pattern=r"^[a-z0-9_]{1,50}$",

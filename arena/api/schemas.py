@@ -67,7 +67,15 @@ class CallIn(Schema):
 class ComparisonIn(Schema):
     """A rater's answer to one of its assignments, in presentation order."""
 
-    model_config = {"extra": "forbid"}
+    model_config = {
+        "extra": "forbid",
+        "json_schema_extra": {
+            "examples": [
+                {"assignment": "Tf0vEjYz3sOeVQwK", "rating": 6, "raw_reply": "6", "seconds": 2.4},
+                {"assignment": "Tf0vEjYz3sOeVQwK", "rating": None, "reason": "refused", "raw_reply": "No."},
+            ]
+        },
+    }
 
     assignment: Name = Field(max_length=24, description="Id of the assignment that is answered.")
     rating: int | None = Field(

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
-from ninja.errors import HttpError, ValidationError
+from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from arena.api.auth import BearerAuth, Scope
 from arena.api.parsing import JSONParser, UnreadableBodyError
@@ -41,6 +41,15 @@ def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     return api.create_response(
         request, {"detail": f"{field or 'body'}: {message}", "field": field}, status=422
     )
+
+
+@api.exception_handler(AuthenticationError)
+def unknown(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    """401 with how to say who asks."""
+    detail = "Send the header Authorization: Bearer TOKEN, with a token that is in use."
+    response = api.create_response(request, {"detail": detail, "field": None}, status=401)
+    response["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 @api.exception_handler(HttpError)

@@ -183,8 +183,9 @@ def test_a_closed_study_takes_nothing(client: Client, judge: Rater, assignment: 
 @pytest.mark.parametrize("token", [None, "", "arena_wrong", "signed_wrong", "signed_a:b:c", "x y"])
 def test_without_a_good_token_it_is_401(token: str | None, client: Client, assignment: Assignment) -> None:
     reply = post(client, token, {"assignment": assignment.public_id, "rating": 5})
-    assert reply.status_code == 401
-    assert "detail" in reply.json()
+    assert (reply.status_code, reply["WWW-Authenticate"]) == (401, "Bearer")
+    sentence = "Send the header Authorization: Bearer TOKEN, with a token that is in use."
+    assert reply.json() == {"detail": sentence, "field": None}
 
 
 def test_a_session_is_no_token(client: Client, admin_user: Any, assignment: Assignment) -> None:
@@ -250,7 +251,7 @@ def test_the_api_page_lists_exactly_the_routes_and_fields(client: Client) -> Non
         for method in methods
     }
     assert set(re.findall(r"`((?:GET|POST) /api/v1/[^`]*)`", page)) == routes
-    for name in ("ComparisonIn", "JudgeRunIn"):
+    for name in ("ComparisonIn", "CallIn", "ClaimIn", "FailureIn", "JudgeRunIn", "StudyOut", "SettingIn"):
         for field in schema["components"]["schemas"][name]["properties"]:
             assert f"`{field}`" in page or f'"{field}"' in page, field
 
