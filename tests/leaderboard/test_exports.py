@@ -1,0 +1,283 @@
+"""What is exported gives the same standings where it is imported; the ``export`` command."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arena.formats.writing import parquet
+from arena.models import Rater, Study
+from arena.transfer import import_files
+from leaderboard import exports, services
+from leaderboard.games import opinions
+from leaderboard.stats import EloParameters, Method, rank_games
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+ROUNDS = 20
+
+PRINTING = """
+import os, django
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+django.setup()
+from leaderboard.management.commands.export import Command
+Command()._print(iter([b"x" * 100_000] * 100), "jsonl")
+"""
+"""A program that prints more than a pipe holds."""
+
+
+def run(*arguments: str) -> bytes:
+    """What the command prints."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    call_command("export", *arguments, stdout=out, stderr=io.StringIO())
+    out.flush()
+    return out.buffer.getvalue()  # type: ignore[attr-defined]
+
+
+def refused(*arguments: str) -> str:
+    """What the command says where it cannot do as asked."""
+    with pytest.raises(CommandError) as error:
+        run(*arguments)
+    return str(error.value)
+
+
+def every_standing(study: Study) -> dict[str, str]:
+    """Canonical JSON of the standings of every rater set, with and without ties, by all categories."""
+    read = opinions(study)
+    found = {}
+    for choice in read.raters:
+        for ties in (True, False):
+            for name in ("elo", "bradley-terry"):
+                method = Method(name=name, ties=ties, rounds=ROUNDS, interval=95, seed=0, elo=EloParameters())
+                chosen = read.by(choice.ids).present()
+                standings = rank_games(chosen.games(ties=ties), chosen.names, method)
+                found[f"{choice.selector} {choice.label} {choice.simulated} {ties} {name}"] = (
+                    standings.canonical_json()
+                )
+    return found
+
+
+def copied(study: Study, form: str, folder: Path) -> Study:
+    """The study exported into a folder and imported from it under another name."""
+    run(study.slug, "--what", "all", "--format", form, "--out", str(folder))
+    report = import_files("copy", [folder])
+    assert [str(problem) for problem in report.errors] == []
+    return Study.objects.get(slug="copy")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_the_demo_has_the_same_standings_after_a_round_trip(form: str, tmp_path: Path) -> None:
+    call_command("load_demo", verbosity=0)
+    study = Study.objects.get()
+    before = every_standing(study)
+    copy = copied(study, form, tmp_path)
+    assert every_standing(copy) == before
+    assert len(before) >= 12
+    assert all(" True " in key for key in before), "every rater of the demo is simulated, and said to be"
+    simulated = Rater.objects.filter(study=copy).values_list("simulated", flat=True)
+    assert list(simulated) == [True] * 6
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_crowd_study_has_the_same_standings_after_a_round_trip(
+    form: str, tmp_path: Path, reference_data: Path
+) -> None:
+    call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0, stdout=io.StringIO())
+    study = Study.objects.get()
+    before = every_standing(study)
+    assert {key.split()[0] for key in before} == {"people", "judge:gpt-4", "judge:gpt-3.5"}
+    assert every_standing(copied(study, form, tmp_path)) == before
+
+
+@pytest.fixture
+def made() -> HandMade:
+    made = HandMade("=alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
+    made.rate("=alpha", "beta", 1)
+    made.rate("beta", "gamma", 4)
+    made.rate("gamma", "=alpha", 6, prompt=1)
+    return made
+
+
+def published(made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "ROUNDS", ROUNDS)
+    services.refresh(made.study)
+
+
+class TestStandings:
+    def test_every_row_carries_its_method(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+        published(made, monkeypatch)
+        rows = [json.loads(line) for line in run("small", "--what", "standings").splitlines()]
+        assert [row["contestant"] for row in rows] == ["=alpha", "gamma", "beta"]
+        snapshot = services.Snapshot.objects.get()
+        for row in rows:
+            assert row["snapshot_at"] == snapshot.created_at.isoformat()
+            method = {name: row[name] for name in ("study", "raters", "method", "tie_rule", "k", "rounds")}
+            assert method == {
+                "study": "small",
+                "raters": "people",
+                "method": "elo",
+                "tie_rule": "on",
+                "k": 32.0,
+                "rounds": ROUNDS,
+            }
+            assert (row["all_games"], row["left_out"], row["simulated"]) == (3, 0, False)
+            assert row["methodology"] == snapshot.methodology
+            assert row["interval"] == 95
+            assert row["low"] <= row["rating"] <= row["high"]
+
+    def test_the_switches_are_those_of_the_board(
+        self, made: HandMade, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        published(made, monkeypatch)
+        setting = ("--ties", "off", "--category", "poems", "--method", "bradley-terry")
+        rows = [json.loads(line) for line in run("small", "--what", "standings", *setting).splitlines()]
+        assert {(row["tie_rule"], row["category"], row["method"]) for row in rows} == {
+            ("off", "poems", "bradley-terry")
+        }
+
+    def test_csv_guards_names(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+        published(made, monkeypatch)
+        text = run("small", "--what", "standings", "--format", "csv").decode("utf-8-sig")
+        assert "\r\n1,'=alpha," in text
+
+    def test_what_is_not_there_is_named(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+        standings = ("small", "--what", "standings")
+        assert refused(*standings) == 'The study "small" has no snapshot yet; make one: refresh small.'
+        published(made, monkeypatch)
+        answer = refused(*standings, "--raters", "judge:x")
+        assert answer == 'This board has no raters "judge:x". It has: people.'
+        answer = refused("small", "--what", "prompts", "--ties", "on")
+        assert answer == "--ties is for --what standings only."
+
+    def test_nothing_rated_has_no_standings(self) -> None:
+        services.refresh(factories.make_small_study(slug="new"))
+        answer = refused("new", "--what", "standings")
+        assert answer == 'The study "new" has no games for this setting, so it has no standings.'
+
+
+class TestCommand:
+    def test_json_lines_go_to_standard_output(self, made: HandMade) -> None:
+        lines = [json.loads(line) for line in run("small", "--what", "contestants").splitlines()]
+        assert [line["name"] for line in lines] == ["=alpha", "beta", "gamma"]
+
+    def test_a_file_may_be_compressed(self, made: HandMade, tmp_path: Path) -> None:
+        out = tmp_path / "comparisons.csv.gz"
+        assert run("small", "--what", "comparisons", "--format", "csv", "--out", str(out)) == b""
+        assert len(gzip.decompress(out.read_bytes()).splitlines()) == 4
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("none", "--what", "prompts"), '^There is no study "none"; there are: small.$'),
+            (
+                ("small", "--what", "votes"),
+                "^--what is 'votes'; choose one of contestants, raters, prompts, ",
+            ),
+            (
+                ("small", "--what", "raters", "--format", "xlsx"),
+                "^--format is 'xlsx'; choose one of jsonl, csv",
+            ),
+            (("small", "--what", "all"), "^--what all writes several files; name a folder with --out.$"),
+            (
+                ("small", "--what", "raters", "--format", "parquet", "--out", "r.parquet.gz"),
+                "^Parquet is compressed already; name a file that does not end in .gz.$",
+            ),
+        ],
+    )
+    def test_what_cannot_be_is_one_sentence(
+        self, made: HandMade, arguments: tuple[str, ...], message: str
+    ) -> None:
+        with pytest.raises(CommandError, match=message):
+            run(*arguments)
+
+    def test_places_that_cannot_be_written(self, made: HandMade, tmp_path: Path) -> None:
+        prompts = ("small", "--what", "prompts", "--out")
+        missing = tmp_path / "none" / "p.jsonl"
+        assert refused(*prompts, str(missing)) == f"{missing} cannot be written (No such file or directory)."
+        assert refused(*prompts, str(tmp_path)) == f"{tmp_path} is a folder; name a file."
+        file = tmp_path / "file"
+        file.touch()
+        answer = refused("small", "--what", "all", "--out", str(file))
+        assert answer == f"{file} cannot be written (Not a directory)."
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+    def test_a_folder_without_permission(self, made: HandMade, tmp_path: Path) -> None:
+        tmp_path.chmod(0o500)
+        out = tmp_path / "p.jsonl"
+        answer = refused("small", "--what", "prompts", "--out", str(out))
+        assert answer == f"{out} cannot be written (Permission denied)."
+
+    def test_parquet_is_not_shown_on_a_terminal(self, made: HandMade) -> None:
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        with pytest.raises(CommandError) as error:
+            call_command("export", "small", "--what", "raters", "--format", "parquet", stdout=Terminal())
+        assert str(error.value) == "Parquet is not text for a terminal; name a file with --out."
+
+    def test_parquet_goes_through_a_pipe(self, made: HandMade) -> None:
+        assert run("small", "--what", "raters", "--format", "parquet")[:4] == b"PAR1"
+
+    def test_without_pyarrow_it_says_what_to_install(
+        self, made: HandMade, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(parquet, "is_available", lambda: False)
+        answer = refused("small", "--what", "raters", "--format", "parquet")
+        assert answer == "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
+
+    def test_a_reader_that_leaves_is_no_error(self) -> None:
+        printing = subprocess.Popen(
+            [sys.executable, "-c", PRINTING], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert printing.stdout is not None
+        assert printing.stderr is not None
+        printing.stdout.read(10)
+        printing.stdout.close()
+        complaint = printing.stderr.read().decode()
+        assert (complaint, printing.wait()) == ("", 0)
+
+    def test_old_texts_are_mentioned(self, made: HandMade) -> None:
+        made.study.prompts.first().completions.filter(contestant__name="beta").update(is_current=False)  # type: ignore[union-attr]
+        err = io.StringIO()
+        out = io.TextIOWrapper(io.BytesIO())
+        call_command("export", "small", "--what", "comparisons", stdout=out, stderr=err)
+        assert err.getvalue() == (
+            "Note: 2 comparisons are about a text that was changed since; an import takes the current text "
+            "instead.\n"
+        )
+
+
+class TestEverything:
+    def test_a_folder_holds_the_tables_and_the_record(
+        self, made: HandMade, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        published(made, monkeypatch)
+        folder = tmp_path / "out"
+        printed = run("small", "--what", "all", "--format", "csv", "--out", f"{folder}/").decode().split()
+        names = ["comparisons.csv", "completions.csv", "contestants.csv", "prompts.csv", "raters.csv"]
+        assert sorted(path.name for path in folder.iterdir()) == sorted([*names, "for-the-record"])
+        assert sorted(printed) == sorted(str(path) for path in folder.rglob("*") if path.is_file())
+        record = json.loads((folder / "for-the-record" / "study.json").read_text())
+        assert (record["slug"], record["points"], record["visibility"]) == ("small", 8, "public")
+        assert (folder / "for-the-record" / "standings.csv").exists()
+
+    def test_files_of_an_earlier_export_do_not_stay(self, made: HandMade, tmp_path: Path) -> None:
+        (tmp_path / "pairs.csv").write_text("prompt,first,second,gold,gold_source\n")
+        (tmp_path / "notes.csv").write_text("mine")
+        run("small", "--what", "all", "--format", "csv", "--out", str(tmp_path))
+        assert not (tmp_path / "pairs.csv").exists()
+        assert (tmp_path / "notes.csv").exists()
+
+    def test_comparisons_are_read_before_what_they_name(self, made: HandMade) -> None:
+        names = [name for name, _ in exports.everything(made.study, "jsonl")]
+        assert names[:2] == ["comparisons.jsonl", "completions.jsonl"]
+        assert names[-1] == "for-the-record/study.json"
