@@ -7,6 +7,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
 
 from arena.admin_bases import AnnouncingAdmin, announce
 from arena.admin_forms import StudyForm
@@ -108,14 +109,13 @@ class StudyAdmin(AnnouncingAdmin):
         return named, {"studies": len(named), **counts}, set(), []
 
     def get_urls(self) -> list[URLPattern]:
-        pages = ImportPages(self)
+        pages, guard = ImportPages(self), self.admin_site.admin_view
+        job = "<int:pk>/import/<int:job>/"
         own = [
-            path("<int:pk>/import/", self.admin_site.admin_view(pages.upload), name="arena_study_import"),
-            path(
-                "<int:pk>/import/<str:token>/",
-                self.admin_site.admin_view(pages.preview),
-                name="arena_study_import_preview",
-            ),
+            path("<int:pk>/import/", guard(csrf_exempt(pages.upload)), name="arena_study_import"),
+            path(job, guard(pages.job), name="arena_study_import_job"),
+            path(f"{job}progress/", guard(pages.progress), name="arena_study_import_progress"),
+            path(f"{job}errors.csv", guard(pages.errors), name="arena_study_import_errors"),
         ]
         return own + super().get_urls()
 

@@ -139,7 +139,12 @@ CACHES = {"default": cache_for(CELERY_BROKER_URL)}
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, validate=MORE_THAN_NONE)
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
-SWEEPS = ["arena.services.expire_lapsed", "judging.services.sweep", "leaderboard.services.sweep"]
+SWEEPS = [
+    "arena.services.expire_lapsed",
+    "arena.uploads.recovery.sweep",
+    "judging.services.sweep",
+    "leaderboard.services.sweep",
+]
 EMBEDDED_START: list[str] = ["judging.services.abandon_orphans", "leaderboard.services.abandon_runs"]
 
 # --- Judges ------------------------------------------------------------------------------------------------
@@ -192,7 +197,9 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
-MEDIA_ROOT = VAR_DIR / "uploads"
+
+# --- Imports -----------------------------------------------------------------------------------------------
+IMPORT_MAX_MB = env.int("IMPORT_MAX_MB", 200, validate=ONE_OR_MORE)
 
 # --- Safety ------------------------------------------------------------------------------------------------
 CONTENT_SECURITY_POLICY = {

@@ -4,12 +4,14 @@ from itertools import count
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.core.files.base import ContentFile
 
 from arena.models import (
     Assignment,
     Comparison,
     Completion,
     Contestant,
+    ImportJob,
     Membership,
     Pair,
     Prompt,
@@ -17,6 +19,7 @@ from arena.models import (
     RaterGroup,
     Study,
 )
+from arena.uploads import jobs, storage
 
 _numbers = count(1)
 
@@ -136,3 +139,13 @@ def make_judge(**overrides: Any) -> Any:
     slug, name = overrides.pop("slug", f"judge-{number}"), overrides.pop("name", f"Judge {number}")
     defaults = {"model": "loopback", "base_url": "http://127.0.0.1:9/v1", "timeout": 5.0}
     return create_judge(slug, name, JudgeConfig(**{**defaults, **overrides}))
+
+
+def make_import_job(*files: tuple[str, str], **overrides: Any) -> ImportJob:
+    """An uploaded job, waiting for its check; files are names and contents."""
+    job = ImportJob.objects.create(study=overrides.pop("study", None) or make_study(), **overrides)
+    storage.store(job, [ContentFile(content.encode(), name) for name, content in files])
+    if "state" not in overrides:
+        jobs.request_check(job)
+    job.refresh_from_db()
+    return job

@@ -18,7 +18,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('state', models.CharField(choices=[('uploading', 'Uploading'), ('checking', 'Being checked'), ('checked', 'Checked'), ('applying', 'Being applied'), ('applied', 'Imported'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='uploading', max_length=10)),
-                ('cancel_wanted', models.BooleanField(default=False)),
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('check_seconds', models.FloatField(null=True)),
                 ('report', models.JSONField(null=True)),

@@ -14,9 +14,9 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
         """Jobs that a worker is at, or should be at."""
         return self.filter(state__in=ImportJob.RUNNING)
 
-    def ended(self) -> "ImportJobQuerySet":
-        """Jobs with which nothing happens any more."""
-        return self.filter(state__in=_ENDED)
+    def unended(self) -> "ImportJobQuerySet":
+        """Jobs with which something may happen yet."""
+        return self.exclude(state__in=_ENDED)
 
 
 class ImportJob(models.Model):
@@ -39,7 +39,6 @@ class ImportJob(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="import_jobs")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     state = models.CharField(max_length=10, choices=State, default=State.UPLOADING)
-    cancel_wanted = models.BooleanField(default=False)
     attempts = models.PositiveSmallIntegerField(default=0)
     """How often a worker began the work that the state names."""
     check_seconds = models.FloatField(null=True)

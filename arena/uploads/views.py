@@ -1,76 +1,139 @@
-"""Uploading data in the admin: files, a dry run to look at, then the import."""
+"""Importing data in the admin: upload, check, apply. Workers do the work, the pages show where it stands."""
 
 from typing import Any, Final
 
-from django.contrib import messages
 from django.contrib.admin import ModelAdmin
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_protect
+from django_htmx.http import HttpResponseClientRefresh
 
-from arena.models import Study
-from arena.transfer import ImportReport, import_files
-from arena.uploads import staging
-from arena.uploads.forms import UploadForm
+from arena.models import ImportJob, Study
+from arena.transfer import ImportReport
+from arena.uploads import jobs, progress
+from arena.uploads.error_list import error_list
+from arena.uploads.file_forms import FileForm
+from arena.uploads.forms import MIB, QuotaHandler, UploadForm, max_bytes, too_much
 from arena.uploads.tables import previews
 
 SHOWN_ERRORS: Final = 100
+SHOWN_JOBS: Final = 10
 
-
-def _report(study: Study, staged: staging.Staged, *, apply: bool) -> ImportReport | None:
-    """What the import did or would do; None where another request took the files away meanwhile."""
-    try:
-        report = import_files(study.slug, staged.files(), format_name=staged.format_name, dry_run=not apply)
-    except FileNotFoundError:
-        return None
-    return report if report.applied or staged.folder.exists() else None
+WORTH_A_WARNING: Final = 5
+"""Seconds of waiting for raters that are worth being told of."""
 
 
 class ImportPages:
-    """The two pages behind a study's "Import data" button, for those who may change the study."""
+    """The pages behind a study's "Import data" button, for those who may change the study."""
 
     def __init__(self, model_admin: "ModelAdmin[Study]") -> None:
         self.model_admin = model_admin
 
     def upload(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Take files and go on to their preview."""
+        """Take files and go on to their check. Exempt from the CSRF middleware, and checked here instead:
+        the limit must be in place before anything reads the request."""
         study = self._study(request, pk)
-        form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
-        if form.is_valid():
-            data = form.cleaned_data
-            staged = staging.stage(study.pk, request.user.pk or 0, data["format_name"], data["uploads"])
-            return redirect("admin:arena_study_import_preview", study.pk, staged.token)
-        return self._page(request, "import.html", study, {"form": form})
+        if request.method != "POST":
+            return self._upload_page(request, study, UploadForm())
+        quota = QuotaHandler()
+        request.upload_handlers = [quota, *request.upload_handlers]
+        try:
+            return csrf_protect(self._take)(request, study, quota)
+        except (RequestDataTooBig, TooManyFilesSent) as error:
+            while request.read(MIB):
+                pass  # a browser that is still sending does not listen
+            form = UploadForm({})
+            form.errors.clear()
+            reason = "too many files" if isinstance(error, TooManyFilesSent) else "too much text"
+            form.add_error(None, f"This is {reason} for one form; please put it into one file.")
+            return self._upload_page(request, study, form)
 
-    def preview(self, request: HttpRequest, pk: int, token: str) -> HttpResponse:
-        """Show what an import would do; apply or cancel it."""
+    def job(self, request: HttpRequest, pk: int, job: int) -> HttpResponse:
+        """Show where a job stands; take the wish to check again, apply or cancel."""
         study = self._study(request, pk)
-        staged = staging.find(token, study.pk, request.user.pk or 0)
-        if staged is None and request.method != "POST":
-            raise Http404("These files were imported or thrown away already.")
-        if staged and request.method == "POST" and "cancel" in request.POST:
-            staged.discard()
-            messages.info(request, "Nothing was imported; the uploaded files are thrown away.")
-            return redirect("admin:arena_study_import", study.pk)
-        apply = request.method == "POST" and "apply" in request.POST
-        report = _report(study, staged, apply=apply) if staged else None
-        if staged is None or report is None:
-            # A second click while the first one was at work: that one has told what became of the files.
-            messages.info(request, "These files were imported or thrown away already.")
-            return redirect("admin:arena_study_change", study.pk)
-        if report.applied:
-            staged.discard()
-            self._log(request, study, report)
-            return redirect("admin:arena_study_change", study.pk)
-        context = {
+        found = self._job(study, job)
+        if request.method == "POST":
+            if "cancel" in request.POST:
+                jobs.cancel(found)
+            elif "apply" in request.POST:
+                jobs.request_apply(found)
+            elif "check" in request.POST and found.state == ImportJob.State.CHECKED:
+                forms = self._file_forms(found, request.POST)
+                if any(form.errors for form in forms):
+                    return self._page(request, "import_job.html", study, self._about(found, forms))
+                jobs.request_check(found, [form.chosen() for form in forms])
+            return redirect("admin:arena_study_import_job", study.pk, found.pk)
+        return self._page(request, "import_job.html", study, self._about(found, self._file_forms(found)))
+
+    def progress(self, request: HttpRequest, pk: int, job: int) -> HttpResponse:
+        """How far a job is, for the page to ask again and again; the whole page anew once it is through."""
+        study = self._study(request, pk)
+        found = self._job(study, job)
+        if not found.is_running:
+            return HttpResponseClientRefresh()
+        context = {"study": study, **self._running(found)}
+        return TemplateResponse(request, "admin/arena/study/_import_progress.html", context)
+
+    def errors(self, request: HttpRequest, pk: int, job: int) -> HttpResponse:
+        """The errors of a job's report as a CSV file."""
+        study = self._study(request, pk)
+        found = self._job(study, job)
+        report = ImportReport.from_dict(found.report) if found.report else None
+        name = f"{study.slug}-import-{found.pk}-errors.csv"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        content = b"".join(error_list(report.errors if report else []))
+        return HttpResponse(content, content_type="text/csv", headers=headers)
+
+    def _take(self, request: HttpRequest, study: Study, quota: QuotaHandler) -> HttpResponse:
+        form = UploadForm(request.POST, request.FILES)
+        if quota.exceeded:
+            form.errors.clear()
+            form.add_error(None, too_much())
+        if not form.is_valid():
+            return self._upload_page(request, study, form)
+        job = jobs.start(study, request.user, form.cleaned_data["uploads"])
+        return redirect("admin:arena_study_import_job", study.pk, job.pk)
+
+    def _upload_page(self, request: HttpRequest, study: Study, form: UploadForm) -> TemplateResponse:
+        recent = study.import_jobs.select_related("user").prefetch_related("files").defer("report")
+        context = {"form": form, "step": 1, "recent": recent[:SHOWN_JOBS], "max_bytes": max_bytes()}
+        return self._page(request, "import.html", study, context)
+
+    def _file_forms(self, job: ImportJob, data: Any = None) -> list[FileForm]:
+        return [FileForm(row, data) for row in job.files.all()]
+
+    def _about(self, job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
+        """What the page of a job shows, by its state."""
+        report = ImportReport.from_dict(job.report) if job.report else None
+        applied = job.state in (ImportJob.State.APPLYING, ImportJob.State.APPLIED)
+        shared = {
+            "job": job,
             "report": report,
+            "step": 3 if applied else 2,
+            "forms": forms,
+            **self._running(job),
+        }
+        if report is None:
+            return shared
+        return {
+            **shared,
             "errors": report.errors[:SHOWN_ERRORS],
             "more_errors": max(report.error_count - SHOWN_ERRORS, 0),
             "previews": previews(report),
-            "names": staged.names,
+            "wait": _wait(job),
         }
-        return self._page(request, "import_preview.html", study, context)
+
+    def _running(self, job: ImportJob) -> dict[str, Any]:
+        return {
+            "job": job,
+            "progress": progress.progress_of(job.pk),
+            "waiting": not progress.has_runner(job.pk),
+            "stopping": progress.is_to_stop(job.pk),
+        }
 
     def _study(self, request: HttpRequest, pk: int) -> Study:
         study = get_object_or_404(Study, pk=pk)
@@ -78,11 +141,8 @@ class ImportPages:
             raise PermissionDenied
         return study
 
-    def _log(self, request: HttpRequest, study: Study, report: ImportReport) -> None:
-        parts = [f"{counts.added} {kind}" for kind, counts in report.counts.items() if counts.added]
-        done = "Imported: " + ", ".join(parts) if parts else "Imported: nothing was new"
-        self.model_admin.log_change(request, study, f"{done}.")
-        messages.success(request, f"{done}.")
+    def _job(self, study: Study, pk: int) -> ImportJob:
+        return get_object_or_404(ImportJob.objects.select_related("user"), pk=pk, study=study)
 
     def _page(
         self, request: HttpRequest, template: str, study: Study, context: dict[str, Any]
@@ -93,5 +153,13 @@ class ImportPages:
             "subtitle": str(study),
             "study": study,
             "opts": Study._meta,
+            "upload_url": reverse("admin:arena_study_import", args=[study.pk]),
         }
         return TemplateResponse(request, f"admin/arena/study/{template}", {**shared, **context})
+
+
+def _wait(job: ImportJob) -> int | None:
+    """Seconds for which raters wait while the job is applied, judged by its check; None where none do."""
+    if connection.vendor != "sqlite" or (job.check_seconds or 0) < WORTH_A_WARNING:
+        return None
+    return round(job.check_seconds or 0)

@@ -1,21 +1,15 @@
-"""The operator's pages: every list opens, history stays, links and imports work."""
+"""The operator's pages: every list opens, history stays, links work."""
 
 import re
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import Permission
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from arena.models import Comparison, Completion, Contestant, Invitation, Prompt, Rater, Study
+from arena.models import Comparison, Contestant, Invitation, Prompt, Rater, Study
 from arena.signals import study_changed
-from arena.transfer import ImportReport
-from arena.uploads import forms, staging, views
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -209,148 +203,3 @@ def test_an_invitation_shows_its_whole_link(admin_client: Client) -> None:
     assert f'<a href="{link}">{link}</a>' in admin_client.get(page).content.decode()
     act(admin_client, "invitation", "revoke", invitation)
     assert not Invitation.objects.get().is_open
-
-
-class TestImport:
-    @pytest.fixture(autouse=True)
-    def _uploads(self, settings: Any, tmp_path: Path) -> None:
-        settings.MEDIA_ROOT = tmp_path / "uploads"
-
-    @pytest.fixture
-    def study(self) -> Study:
-        return factories.make_study(slug="greetings", name="Greetings")
-
-    def upload(self, client: Client, study: Study, *files: tuple[str, str], **data: Any) -> Any:
-        uploads = [SimpleUploadedFile(name, content.encode()) for name, content in files]
-        page = reverse("admin:arena_study_import", args=[study.pk])
-        return client.post(page, {"uploads": uploads, "format_name": "", **data})
-
-    PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "<script>alert(1)</script>"}\n')
-    COMPLETIONS = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np1,B,\n")
-
-    def staged_files(self, settings: Any) -> list[Path]:
-        return [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()]
-
-    def test_the_study_page_leads_there(self, admin_client: Client, study: Study) -> None:
-        page = admin_client.get(reverse("admin:arena_study_change", args=[study.pk])).content.decode()
-        assert reverse("admin:arena_study_import", args=[study.pk]) in page
-
-    def test_check_then_apply(self, admin_client: Client, study: Study, settings: Any) -> None:
-        response = self.upload(admin_client, study, self.COMPLETIONS, self.PROMPTS)
-        assert response.status_code == 302
-        preview = admin_client.get(response.url)
-        html = preview.content.decode()
-        assert "3 records, no errors" in html
-        assert "&lt;script&gt;alert(1)" in html
-        assert "<script>alert(1)" not in html
-        assert preview.context["report"].counts["completions"].empty == 1
-        assert not Prompt.objects.exists()
-        applied = admin_client.post(response.url, {"apply": "Apply"}, follow=True)
-        assert "Imported: 2 contestants, 1 prompts, 2 completions." in applied.content.decode()
-        assert Completion.objects.count() == 2
-        assert self.staged_files(settings) == []
-        assert admin_client.post(response.url, {"apply": "Apply"}).status_code == 302
-
-    def test_errors_by_file_and_line(self, admin_client: Client, study: Study) -> None:
-        votes = ("votes.csv", "prompt,first,second,rater,rating,points\np1,A,B,ann,9,8\n")
-        response = self.upload(admin_client, study, self.PROMPTS, votes)
-        html = re.sub(r"\s+", " ", admin_client.get(response.url).content.decode())
-        cells = "<td>votes.csv</td><td>2</td><td>rating</td><td>rating 9 is outside the scale 1-8</td>"
-        assert cells in html
-        assert 'name="apply"' not in html
-        admin_client.post(response.url, {"apply": "Apply"})
-        assert not Prompt.objects.exists()
-
-    def test_cancel_throws_the_files_away(self, admin_client: Client, study: Study, settings: Any) -> None:
-        response = self.upload(admin_client, study, self.PROMPTS)
-        assert self.staged_files(settings)
-        admin_client.post(response.url, {"cancel": "Cancel"})
-        assert self.staged_files(settings) == []
-        assert not Prompt.objects.exists()
-
-    def test_missing_answers_are_shown(self, admin_client: Client, study: Study) -> None:
-        lacking = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np2,B,Hi\n")
-        prompts = (
-            "prompts.jsonl",
-            '{"id": "p1", "instruction": "One"}\n{"id": "p2", "instruction": "Two"}\n',
-        )
-        response = self.upload(admin_client, study, prompts, lacking)
-        assert "Missing: 2 answers" in admin_client.get(response.url).content.decode()
-
-    def test_too_much_is_refused(
-        self, admin_client: Client, study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(forms, "MAX_BYTES", 1024 * 1024)
-        response = self.upload(admin_client, study, ("prompts.jsonl", "x" * 2 * 1024 * 1024))
-        assert "These files have 2.0 MiB together; at most 1 MiB" in response.content.decode()
-        assert self.staged_files(settings) == []
-
-    def test_no_file(self, admin_client: Client, study: Study) -> None:
-        page = reverse("admin:arena_study_import", args=[study.pk])
-        assert "This field is required." in admin_client.post(page, {}).content.decode()
-
-    def test_a_chosen_format_is_the_only_one(self, admin_client: Client, study: Study) -> None:
-        response = self.upload(admin_client, study, self.PROMPTS, format_name="csv")
-        assert "cannot tell what the file holds" in admin_client.get(response.url).content.decode()
-
-    def test_only_those_who_may_change_the_study(
-        self, client: Client, admin_client: Client, study: Study
-    ) -> None:
-        address = self.upload(admin_client, study, self.PROMPTS).url
-        page = reverse("admin:arena_study_import", args=[study.pk])
-        assert "/login/" in client.get(page).url
-        user = factories.make_user(is_staff=True)
-        client.force_login(user)
-        assert client.get(page).status_code == 403
-        assert client.post(address, {"apply": "Apply"}).status_code == 403
-        user.user_permissions.add(Permission.objects.get(codename="change_study"))
-        client.force_login(type(user).objects.get(pk=user.pk))
-        assert client.get(page).status_code == 200
-        assert client.post(address, {"apply": "Apply"}).status_code == 302
-        assert not Prompt.objects.exists()
-
-    def test_a_form_from_elsewhere_is_refused(self, study: Study, admin_user: Any) -> None:
-        client = Client(enforce_csrf_checks=True)
-        client.force_login(admin_user)
-        assert self.upload(client, study, self.PROMPTS).status_code == 403
-
-    @pytest.mark.parametrize("token", ["..", "x" * 32, "..%2F..%2Fsecret"])
-    def test_a_guessed_token_finds_nothing(self, admin_client: Client, study: Study, token: str) -> None:
-        page = reverse("admin:arena_study_import", args=[study.pk])
-        assert admin_client.get(f"{page}{token}/").status_code in (301, 302, 404)
-        assert staging.find(token, study.pk, 1) is None
-
-    @pytest.mark.parametrize("moment", ["before the request", "before the reading", "while it is read"])
-    def test_a_second_click_on_apply_is_no_error(
-        self, admin_client: Client, study: Study, monkeypatch: pytest.MonkeyPatch, moment: str
-    ) -> None:
-        page = self.upload(admin_client, study, self.PROMPTS).headers["Location"]
-        token = page.rstrip("/").rpartition("/")[2]
-        shutil.move(staging._root() / token, staging._root() / "kept")
-
-        def first_click(*_: Any, **__: Any) -> Any:
-            shutil.rmtree(staging._root() / token)
-            if moment == "before the reading":
-                raise FileNotFoundError
-            return ImportReport(study.slug, dry_run=False)
-
-        if moment != "before the request":
-            shutil.move(staging._root() / "kept", staging._root() / token)
-            monkeypatch.setattr(views, "import_files", first_click)
-        response = admin_client.post(page, {"apply": "1"}, follow=True)
-        assert response.redirect_chain[0][0] == reverse("admin:arena_study_change", args=[study.pk])
-        assert "imported or thrown away already" in response.content.decode()
-
-    def test_names_of_uploads_stay_inside_their_folder(self, study: Study, settings: Any) -> None:
-        staged = staging.stage(study.pk, 1, "", [SimpleUploadedFile("../../evil.jsonl", b"{}")])
-        (file,) = staged.files()
-        assert (file.path, file.name) == (staged.folder / "0", "evil.jsonl")
-
-    def test_forgotten_files_go_after_a_day(
-        self, study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        old = staging.stage(study.pk, 1, "", [SimpleUploadedFile("a.jsonl", b"{}")])
-        assert staging.find(old.token, study.pk, 1) == old
-        monkeypatch.setattr(staging, "KEPT_SECONDS", -1)
-        staging.stage(study.pk, 1, "", [SimpleUploadedFile("b.jsonl", b"{}")])
-        assert staging.find(old.token, study.pk, 1) is None

@@ -1,0 +1,17 @@
+"""Doors for the workers."""
+
+from celery import shared_task
+
+from arena.uploads import running
+
+
+@shared_task  # type: ignore[untyped-decorator]
+def check_import(job_id: int) -> None:
+    """Check the files of an import job."""
+    running.check(job_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]
+def apply_import(job_id: int) -> None:
+    """Import the files of a job."""
+    running.apply(job_id)

@@ -1,0 +1,79 @@
+"""The life of an import job: what operators ask for, and how it ends.
+
+Every change of state names the states it may come from, so that of two requests only one does anything.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.db import OperationalError, transaction
+from django.utils import timezone
+
+from arena.models import ImportFile, ImportJob, Study
+from arena.uploads import progress, queue, storage
+
+State = ImportJob.State
+
+
+def start(study: Study, user: Any, uploads: Iterable[storage.Upload]) -> ImportJob:
+    """Store the files as a new job and ask for their check."""
+    job = ImportJob.objects.create(study=study, user=user)
+    storage.store(job, uploads)
+    request_check(job)
+    return job
+
+
+def request_check(job: ImportJob, files: Iterable[ImportFile] = ()) -> bool:
+    """Ask for a check of files as they are now to be read; False where the job is past that."""
+
+    def save() -> None:
+        for file in files:
+            file.save(update_fields=["format_name", "mapping"])
+
+    return _request(job, [State.UPLOADING, State.CHECKED], State.CHECKING, save)
+
+
+def request_apply(job: ImportJob) -> bool:
+    """Ask for the import of files whose check found no error; False where that was asked already."""
+    if (job.report or {}).get("error_count") != 0:
+        return False
+    return _request(job, [State.CHECKED], State.APPLYING)
+
+
+def _request(job: ImportJob, before: list[str], state: str, also: Callable[[], None] | None = None) -> bool:
+    with transaction.atomic():
+        changed = ImportJob.objects.filter(pk=job.pk, state__in=before).update(
+            state=state, attempts=0, error="", touched_at=timezone.now()
+        )
+        if not changed:
+            return False
+        if also:
+            also()
+        progress.tell(job.pk, progress.Progress())
+        transaction.on_commit(lambda: queue.nudge(job.pk, state))
+    return True
+
+
+def cancel(job: ImportJob) -> None:
+    """End the job without an import; a worker in the middle of one takes back what it did.
+
+    What is applied stays applied. While a worker has the row, it is that worker who ends the job.
+    """
+    progress.ask_to_stop(job.pk)
+    try:
+        with transaction.atomic():
+            rows = ImportJob.objects.filter(pk=job.pk).select_for_update(no_key=True, skip_locked=True)
+            free = rows.first()
+            if free is None or free.has_ended:
+                return
+            end(job.pk, State.CANCELLED, "Nothing was imported.")
+    except OperationalError:
+        # SQLite, and the worker did not come to its next look at the wish in time. It will.
+        return
+    storage.discard(job.pk)
+
+
+def end(job: int, state: str, error: str = "") -> bool:
+    """Write down how a job ended; False where it had ended before."""
+    rows = ImportJob.objects.unended().filter(pk=job)
+    return bool(rows.update(state=state, error=error, ended_at=timezone.now()))

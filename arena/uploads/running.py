@@ -1,0 +1,140 @@
+"""What a worker does for an import job: check the files, or import them, exactly once."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.db import OperationalError, transaction
+from django.db.models import F
+
+from arena.formats import Sources
+from arena.formats.records import Item
+from arena.models import ImportJob, Study
+from arena.transfer import ImportReport, import_records
+from arena.uploads import jobs, progress, storage
+from arena.uploads.progress import Progress
+from arena.uploads.sources import describe, sources_of, storable
+
+logger = logging.getLogger(__name__)
+
+State = ImportJob.State
+
+ATTEMPTS: Final = 3
+"""A job in which workers died so often is given up: it may be what kills them."""
+
+LOOK_EVERY: Final = 500
+"""Records between two looks at whether to stop."""
+
+
+class _StoppedError(Exception):
+    """Somebody wants the job to end."""
+
+
+def check(job: int) -> None:
+    """Check the job's files and store the report; nothing else is changed."""
+    _run(job, State.CHECKING, _check)
+
+
+def apply(job: int) -> None:
+    """Import the job's files. However often this is called, they are imported once."""
+    _run(job, State.APPLYING, _apply)
+
+
+def summary(report: ImportReport) -> str:
+    """What an import added, as a sentence."""
+    parts = [f"{counts.added:,} {kind}" for kind, counts in report.counts.items() if counts.added]
+    return f"Imported: {', '.join(parts)}." if parts else "Imported: nothing was new."
+
+
+def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
+    """Do the work of a job in this state, unless another worker is at it; settle how it ends."""
+    with progress.runner(pk) as free:
+        job = ImportJob.objects.filter(pk=pk, state=state).first() if free else None
+        if job is None:
+            return
+        try:
+            if _may_begin(job):
+                work(job)
+        except _StoppedError:
+            jobs.end(pk, State.CANCELLED, "Nothing was imported.")
+        except OperationalError as error:
+            # The database is busy or away. The job stands as it stood; the sweep asks for it again.
+            logger.warning("Import %s is tried again: %s", pk, error)
+            return
+        except Exception as error:
+            logger.exception("Import %s failed", pk)
+            reason = f"The arena met an error of its own ({type(error).__name__}); its log says more."
+            jobs.end(pk, State.FAILED, f"{reason} Nothing was imported.")
+        if not ImportJob.objects.unended().filter(pk=pk).exists():
+            storage.discard(pk)
+
+
+def _may_begin(job: ImportJob) -> bool:
+    """Count the attempt; a job with too many ends here."""
+    if job.attempts >= ATTEMPTS:
+        reason = (
+            f"The worker ended {ATTEMPTS} times in the middle of this; the files may be too large for it."
+        )
+        jobs.end(job.pk, State.FAILED, f"{reason} Nothing was imported.")
+        return False
+    ImportJob.objects.filter(pk=job.pk).update(attempts=F("attempts") + 1)
+    return True
+
+
+def _check(job: ImportJob) -> None:
+    started = time.monotonic()
+    with storage.unpacked(job) as files:
+        sources = sources_of(files)
+        for row, file in files:
+            describe(row, file, sources)
+        report = import_records(job.study.slug, _watched(job, sources), dry_run=True)
+    ImportJob.objects.filter(pk=job.pk, state=State.CHECKING).update(
+        state=State.CHECKED, report=storable(report.to_dict()), check_seconds=time.monotonic() - started
+    )
+
+
+def _apply(job: ImportJob) -> None:
+    with storage.unpacked(job) as files:
+        sources = sources_of(files)
+        with transaction.atomic():
+            # Whoever holds the row imports; that it is done becomes true together with what was imported.
+            rows = ImportJob.objects.select_for_update(no_key=True, skip_locked=True)
+            held = rows.filter(pk=job.pk, state=State.APPLYING).first()
+            if held is None:
+                return
+            report = import_records(job.study.slug, _watched(job, sources))
+            if progress.is_to_stop(job.pk):
+                raise _StoppedError
+            _settle(held, report)
+
+
+def _settle(job: ImportJob, report: ImportReport) -> None:
+    """Store what the import came to, as part of it."""
+    job.report = storable(report.to_dict())
+    job.save(update_fields=["report"])
+    if report.applied:
+        jobs.end(job.pk, State.APPLIED)
+        _log(job, summary(report))
+    else:
+        error = "Nothing was imported: the study has changed since the check, and now there are errors."
+        ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=error)
+
+
+def _log(job: ImportJob, message: str) -> None:
+    """Put the import into the study's history in the admin."""
+    if job.user_id is not None:
+        studies = Study.objects.filter(pk=job.study_id)
+        LogEntry.objects.log_actions(job.user_id, studies, CHANGE, message, single_object=True)
+
+
+def _watched(job: ImportJob, sources: Sources) -> Iterator[Item]:
+    """What the sources hold; tells how far it is and ends with _StoppedError where that is wanted."""
+    for count, item in enumerate(sources.items()):
+        if count % LOOK_EVERY == 0:
+            if progress.is_to_stop(job.pk):
+                raise _StoppedError
+            progress.tell(job.pk, Progress(sources.progress, count, item.place.file))
+        yield item
+    progress.tell(job.pk, Progress(1.0, progress.progress_of(job.pk).records))

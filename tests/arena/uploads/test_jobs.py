@@ -1,0 +1,263 @@
+"""Import jobs: checked, applied exactly once, cancelled without a trace, never forgotten."""
+
+import os
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.core.cache import cache
+from django.core.files.base import ContentFile
+from django.db import OperationalError, transaction
+from django.utils import timezone
+
+from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Study
+from arena.transfer import import_records
+from arena.uploads import jobs, progress, recovery, running, storage
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+State = ImportJob.State
+PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "One"}\n{"id": "p2", "instruction": "Two"}\n')
+COMPLETIONS = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np2,A,Hi\n")
+
+
+def make_checked(*files: tuple[str, str], **overrides: Any) -> ImportJob:
+    job = factories.make_import_job(*files, **overrides)
+    running.check(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def state_of(job: ImportJob) -> tuple[str, str]:
+    job.refresh_from_db()
+    return job.state, job.error
+
+
+def test_an_upload_waits_for_its_check(nudges: Any, django_capture_on_commit_callbacks: Any) -> None:
+    study, user = factories.make_study(), factories.make_user()
+    with django_capture_on_commit_callbacks(execute=True):
+        job = jobs.start(study, user, [ContentFile(b"x" * (storage.PIECE + 1), "a.jsonl")])
+    assert nudges == [(job.pk, "checking")]
+    assert list(ImportChunk.objects.values_list("position", flat=True)) == [0, 1]
+    assert job.files.get().size == storage.PIECE + 1
+
+
+def test_files_come_back_as_they_were() -> None:
+    content = os.urandom(2 * storage.PIECE + 17)
+    job = ImportJob.objects.create(study=factories.make_study())
+    storage.store(job, [ContentFile(content, "../../evil.jsonl"), ContentFile(b"", "evil.jsonl")])
+    with storage.unpacked(job) as files:
+        (_, first), (_, second) = files
+        assert (first.name, first.path.read_bytes()) == ("evil.jsonl", content)
+        assert (second.name, second.path.read_bytes()) == ("evil (2).jsonl", b"")
+        assert first.path.parent.parent == storage.working_folder()
+        assert first.path.parent.stat().st_mode & 0o077 == 0
+    assert not first.path.parent.exists()
+
+
+def test_check_then_apply() -> None:
+    user = factories.make_user()
+    job = make_checked(COMPLETIONS, PROMPTS, user=user)
+    assert state_of(job) == (State.CHECKED, "")
+    assert job.report
+    assert job.report["records"] == 4
+    assert [(file.found_format, file.found_kind) for file in job.files.all()] == [
+        ("csv", "completions"),
+        ("jsonl", "prompts"),
+    ]
+    assert not Prompt.objects.exists()
+    assert jobs.request_apply(job)
+    running.apply(job.pk)
+    assert state_of(job) == (State.APPLIED, "")
+    assert Completion.objects.count() == 2
+    assert not ImportChunk.objects.exists()
+    assert LogEntry.objects.get(user=user).change_message == (
+        "Imported: 1 contestants, 2 prompts, 2 completions."
+    )
+
+
+def test_apply_is_asked_for_and_done_once(nudges: Any, django_capture_on_commit_callbacks: Any) -> None:
+    job = make_checked(PROMPTS)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert [jobs.request_apply(job), jobs.request_apply(job)] == [True, False]
+    assert nudges == [(job.pk, "applying")]
+    running.apply(job.pk)
+    before = ImportJob.objects.values().get()
+    running.apply(job.pk)
+    running.check(job.pk)
+    assert ImportJob.objects.values().get() == before
+    assert Prompt.objects.count() == 2
+
+
+def test_files_with_errors_are_not_applied() -> None:
+    job = make_checked(("completions.csv", "prompt,contestant,text\np9,A,Hello\n"))
+    assert job.report
+    assert job.report["error_count"] == 1
+    assert not jobs.request_apply(job)
+    ImportJob.objects.update(state=State.APPLYING)
+    running.apply(job.pk)
+    sentence = "Nothing was imported: the study has changed since the check, and now there are errors."
+    assert state_of(job) == (State.CHECKED, sentence)
+    assert not Contestant.objects.exists()
+    assert ImportChunk.objects.exists()
+
+
+def test_another_worker_at_the_same_job() -> None:
+    job = factories.make_import_job(PROMPTS)
+    with progress.runner(job.pk) as first:
+        assert first
+        running.check(job.pk)
+        assert state_of(job)[0] == State.CHECKING
+    running.check(job.pk)
+    assert state_of(job)[0] == State.CHECKED
+
+
+def test_cancel_while_it_waits() -> None:
+    job = make_checked(PROMPTS)
+    jobs.cancel(job)
+    assert state_of(job) == (State.CANCELLED, "Nothing was imported.")
+    assert not ImportChunk.objects.exists()
+    assert not jobs.request_apply(job)
+
+
+def test_what_is_applied_stays_applied() -> None:
+    job = make_checked(PROMPTS)
+    jobs.request_apply(job)
+    running.apply(job.pk)
+    jobs.cancel(job)
+    assert state_of(job)[0] == State.APPLIED
+    assert Prompt.objects.count() == 2
+
+
+@pytest.mark.parametrize("moment", ["at the first record", "after the last"])
+def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    job = make_checked(COMPLETIONS, PROMPTS)
+    jobs.request_apply(job)
+
+    def cancelled(slug: str, items: Any) -> Any:
+        if moment == "at the first record":
+            progress.ask_to_stop(job.pk)
+        report = import_records(slug, items)
+        assert Completion.objects.count() == 2, "the import was at work"
+        progress.ask_to_stop(job.pk)
+        return report
+
+    monkeypatch.setattr(running, "import_records", cancelled)
+    running.apply(job.pk)
+    assert state_of(job) == (State.CANCELLED, "Nothing was imported.")
+    assert not Prompt.objects.exists()
+    assert not ImportChunk.objects.exists()
+
+
+def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = factories.make_import_job(PROMPTS)
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise KeyError("a secret")
+
+    monkeypatch.setattr(running, "import_records", broken)
+    running.check(job.pk)
+    sentence = "The arena met an error of its own (KeyError); its log says more. Nothing was imported."
+    assert state_of(job) == (State.FAILED, sentence)
+    assert not ImportChunk.objects.exists()
+
+
+def test_a_busy_database_is_tried_again(monkeypatch: pytest.MonkeyPatch, nudges: Any) -> None:
+    job = factories.make_import_job(PROMPTS)
+
+    def locked(*_: Any, **__: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(running, "import_records", locked)
+    running.check(job.pk)
+    assert state_of(job) == (State.CHECKING, "")
+    monkeypatch.setattr(running, "import_records", import_records)
+    assert recovery.sweep() == 1
+    assert nudges == [(job.pk, "checking")]
+    running.check(job.pk)
+    assert state_of(job) == (State.CHECKED, "")
+
+
+def test_a_job_that_kills_its_workers_is_given_up() -> None:
+    job = factories.make_import_job(PROMPTS)
+    ImportJob.objects.update(attempts=running.ATTEMPTS)
+    running.check(job.pk)
+    sentence = (
+        "The worker ended 3 times in the middle of this; the files may be too large for it. "
+        "Nothing was imported."
+    )
+    assert state_of(job) == (State.FAILED, sentence)
+
+
+def test_the_sweep_asks_for_lost_jobs_once_in_a_while(nudges: Any) -> None:
+    lost = factories.make_import_job(PROMPTS)
+    with progress.runner(lost.pk):
+        assert recovery.sweep() == 0
+    assert [recovery.sweep(), recovery.sweep()] == [1, 0]
+    assert nudges == [(lost.pk, "checking")]
+
+
+def test_forgotten_files_go_after_a_day() -> None:
+    study = factories.make_study()
+    forgotten = make_checked(PROMPTS, study=study)
+    broken_off = factories.make_import_job(PROMPTS, study=study, state=State.UPLOADING)
+    running_one = factories.make_import_job(PROMPTS, study=study)
+    recovery.sweep(timezone.now() + timedelta(hours=23))
+    assert state_of(forgotten)[0] == State.CHECKED
+    recovery.sweep(timezone.now() + timedelta(hours=25))
+    sentence = "Nobody came back for these files within a day."
+    assert state_of(forgotten) == state_of(broken_off) == (State.CANCELLED, sentence)
+    assert state_of(running_one)[0] == State.CHECKING
+    assert set(ImportChunk.objects.values_list("file__job", flat=True)) == {running_one.pk}
+
+
+def test_copies_of_killed_workers_go_after_a_day() -> None:
+    old, new = storage.working_folder() / "import-old", storage.working_folder() / "import-new"
+    old.mkdir()
+    new.mkdir()
+    (old / "0").write_text("x")
+    os.utime(old, (time.time() - 90_000,) * 2)
+    recovery.sweep()
+    assert (old.exists(), new.exists()) == (False, True)
+    new.rmdir()
+
+
+def test_the_cache_may_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise ConnectionError("no cache")
+
+    for name in ("get", "set", "add", "delete_many"):
+        monkeypatch.setattr(type(cache._connections["default"]), name, away)  # type: ignore[attr-defined]
+    job = make_checked(PROMPTS)
+    jobs.request_apply(job)
+    running.apply(job.pk)
+    assert state_of(job) == (State.APPLIED, "")
+    assert not progress.is_to_stop(job.pk)
+    assert progress.progress_of(job.pk) == progress.Progress()
+
+
+def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "LOOK_EVERY", 1)
+    told: list[progress.Progress] = []
+    monkeypatch.setattr(progress, "tell", lambda job, how_far: told.append(how_far))
+    make_checked(PROMPTS)
+    assert told[-1].share == 1.0
+    assert {entry.file for entry in told} >= {"prompts.jsonl"}
+    assert [entry.share for entry in told] == sorted(entry.share for entry in told)
+
+
+def test_hostile_texts_in_the_report_can_be_stored() -> None:
+    job = make_checked(("bad\ud800.csv".encode("utf-8", "replace").decode(), "pro\x00mpt,text\nx,\x00\n"))
+    assert state_of(job)[0] == State.CHECKED
+    assert "\x00" not in str(job.report)
+    assert job.files.get().columns == ["pro\N{REPLACEMENT CHARACTER}mpt", "text"]
+
+
+def test_a_study_takes_its_jobs_along() -> None:
+    job = make_checked(PROMPTS)
+    with transaction.atomic():
+        Study.objects.get(pk=job.study_id).delete()
+    assert not ImportChunk.objects.exists()

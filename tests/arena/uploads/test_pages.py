@@ -1,0 +1,296 @@
+"""The import pages in the admin: what operators see and may do, and what others may not."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from arena.models import Comparison, Completion, ImportChunk, ImportJob, Prompt, Study
+from arena.uploads import forms, jobs, progress, running
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "<script>alert(1)</script>"}\n')
+COMPLETIONS = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np1,B,\n")
+FOREIGN = ("votes.csv", "gauche,droite,gagnant\nA,B,left\nB,A,tie\n")
+
+
+@pytest.fixture
+def study() -> Study:
+    return factories.make_study(slug="greetings", name="Greetings")
+
+
+def upload(client: Client, study: Study, *files: tuple[str, str], **data: Any) -> Any:
+    uploads = [SimpleUploadedFile(name, content.encode()) for name, content in files]
+    return client.post(reverse("admin:arena_study_import", args=[study.pk]), {"uploads": uploads, **data})
+
+
+def checked(client: Client, study: Study, *files: tuple[str, str], **data: Any) -> str:
+    """Upload files and have them checked; the address of the job's page."""
+    address = str(upload(client, study, *files, **data).headers["Location"])
+    running.check(ImportJob.objects.latest("pk").pk)
+    return address
+
+
+def html_of(response: Any) -> str:
+    return re.sub(r"\s+", " ", response.content.decode())
+
+
+def test_the_study_page_leads_there(admin_client: Client, study: Study) -> None:
+    page = admin_client.get(reverse("admin:arena_study_change", args=[study.pk])).content.decode()
+    assert reverse("admin:arena_study_import", args=[study.pk]) in page
+
+
+def test_check_then_apply(admin_client: Client, study: Study) -> None:
+    address = upload(admin_client, study, COMPLETIONS, PROMPTS).headers["Location"]
+    job = ImportJob.objects.get()
+    waiting = html_of(admin_client.get(address))
+    assert "Checking the files" in waiting
+    assert '<meta http-equiv="refresh" content="3">' in waiting
+    running.check(job.pk)
+    page = admin_client.get(address)
+    html = html_of(page)
+    assert "3 records can be imported" in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "<script>alert(1)" not in html
+    assert "http-equiv" not in html
+    assert page.context["report"].counts["completions"].empty == 1
+    assert not Prompt.objects.exists()
+    assert "Importing" in html_of(admin_client.post(address, {"apply": "Apply"}, follow=True))
+    running.apply(job.pk)
+    done = html_of(admin_client.get(address))
+    assert "3 records are in the study" in done
+    assert study.get_absolute_url() in done
+    assert Completion.objects.count() == 2
+    assert admin_client.post(address, {"apply": "Apply"}).status_code == 302
+    assert admin_client.post(address, {"cancel": "Cancel"}).status_code == 302
+    assert "3 records are in the study" in html_of(admin_client.get(address))
+
+
+def test_the_progress_is_asked_for_until_it_is_through(admin_client: Client, study: Study) -> None:
+    address = upload(admin_client, study, PROMPTS).headers["Location"]
+    job = ImportJob.objects.get()
+    assert "Waiting for a worker." in html_of(admin_client.get(f"{address}progress/"))
+    with progress.runner(job.pk):
+        progress.tell(job.pk, progress.Progress(0.25, 12_000, "prompts.jsonl"))
+        html = html_of(admin_client.get(f"{address}progress/"))
+        assert 'value="25"' in html
+        assert "25 % &middot; 12,000 records &middot; prompts.jsonl" in html
+        progress.ask_to_stop(job.pk)
+        assert "Stopping; what was begun is taken back." in html_of(admin_client.get(f"{address}progress/"))
+    running.check(job.pk)
+    assert admin_client.get(f"{address}progress/").headers["HX-Refresh"] == "true"
+
+
+def test_errors_by_file_and_line(admin_client: Client, study: Study) -> None:
+    votes = ("=votes.csv", "prompt,first,second,rater,rating,points\np1,A,B,ann,9,8\n")
+    address = checked(admin_client, study, PROMPTS, votes)
+    html = html_of(admin_client.get(address))
+    assert "<td>=votes.csv</td>" in html
+    assert "rating 9 is outside the scale 1-8" in html
+    assert 'name="apply"' not in html
+    admin_client.post(address, {"apply": "Apply"})
+    assert ImportJob.objects.get().state == ImportJob.State.CHECKED
+    download = admin_client.get(f"{address}errors.csv")
+    assert "greetings-import-" in download.headers["Content-Disposition"]
+    lines = download.content.decode("utf-8-sig").splitlines()
+    assert lines[0] == "file,line,field,reason"
+    assert lines[1] == "'=votes.csv,2,rating,rating 9 is outside the scale 1-8"
+
+
+def test_many_errors_are_counted(admin_client: Client, study: Study) -> None:
+    rows = "".join(f"p{number},A,x\n" for number in range(130))
+    address = checked(admin_client, study, ("completions.csv", "prompt,contestant,text\n" + rows))
+    html = html_of(admin_client.get(address))
+    assert "130 errors" in html
+    assert "And 30 more." in html
+    assert len(admin_client.get(f"{address}errors.csv").content.splitlines()) == 131
+
+
+def test_missing_answers_are_shown(admin_client: Client, study: Study) -> None:
+    lacking = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np2,B,Hi\n")
+    prompts = ("p.jsonl", '{"id": "p1", "instruction": "One"}\n{"id": "p2", "instruction": "Two"}\n')
+    html = html_of(admin_client.get(checked(admin_client, study, prompts, lacking)))
+    assert "2 answers missing, of a contestant to a prompt" in html
+    assert html.count('class="import-lacks"') == html.count('class="import-has"') == 2
+
+
+def test_pasted_text(admin_client: Client, study: Study) -> None:
+    checked(admin_client, study, pasted=PROMPTS[1])
+    checked(admin_client, study, pasted=f"\n{COMPLETIONS[1]}")
+    names = [job.files.get().name for job in ImportJob.objects.order_by("pk")]
+    assert names == ["pasted.jsonl", "pasted.csv"]
+    assert ImportJob.objects.filter(report__records=1, report__error_count=0).count() == 1
+
+
+def test_nothing_to_import(admin_client: Client, study: Study) -> None:
+    assert "Choose at least one file, or paste text." in html_of(upload(admin_client, study, pasted=" "))
+    assert not ImportJob.objects.exists()
+
+
+def test_too_much_is_refused(admin_client: Client, study: Study, settings: Any) -> None:
+    settings.IMPORT_MAX_MB = 1
+    response = upload(admin_client, study, ("prompts.jsonl", "x" * 2 * forms.MIB))
+    assert "At most 1 MiB can be uploaded at a time." in html_of(response)
+    half = "x" * (forms.MIB // 2 + 1)
+    response = upload(admin_client, study, ("prompts.jsonl", half), pasted=half)
+    assert "At most 1 MiB can be uploaded at a time." in html_of(response)
+    assert not ImportChunk.objects.exists()
+
+
+def test_too_much_for_one_form(admin_client: Client, study: Study, settings: Any) -> None:
+    response = upload(admin_client, study, pasted="x" * settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    assert "This is too much text for one form; please put it into one file." in html_of(response)
+    many = [(f"{number}.csv", "x") for number in range(settings.DATA_UPLOAD_MAX_NUMBER_FILES + 1)]
+    response = upload(admin_client, study, *many)
+    assert "This is too many files for one form; please put it into one file." in html_of(response)
+
+
+def test_cancel_throws_the_files_away(admin_client: Client, study: Study) -> None:
+    address = checked(admin_client, study, PROMPTS)
+    html = html_of(admin_client.post(address, {"cancel": "Cancel"}, follow=True))
+    assert "Nothing was imported. The uploaded files are thrown away." in html
+    assert not ImportChunk.objects.exists()
+
+
+def test_recent_imports_are_listed(admin_client: Client, admin_user: Any, study: Study) -> None:
+    factories.make_import_job(("other.jsonl", "x"))  # of another study
+    address = checked(admin_client, study, PROMPTS, COMPLETIONS)
+    html = html_of(admin_client.get(reverse("admin:arena_study_import", args=[study.pk])))
+    assert address in html
+    assert "prompts.jsonl, completions.csv" in html
+    assert f"<td>{admin_user}</td>" in html
+    assert "Checked" in html
+    assert "other.jsonl" not in html
+
+
+def test_raters_have_to_wait_on_sqlite(admin_client: Client, study: Study) -> None:
+    from django.db import connection
+
+    address = checked(admin_client, study, PROMPTS)
+    ImportJob.objects.update(check_seconds=42.4)
+    said = "for about 42 seconds, raters and judges have to wait" in html_of(admin_client.get(address))
+    assert said == (connection.vendor == "sqlite")
+
+
+class TestFormat:
+    def choose(self, client: Client, address: str, **data: str) -> Any:
+        sent = {name.replace("__", "-"): value for name, value in data.items()}
+        return client.post(address, {"check": "Check again", **sent}, follow=True)
+
+    def test_a_chosen_format_is_the_only_one(self, admin_client: Client, study: Study) -> None:
+        address = checked(admin_client, study, PROMPTS)
+        assert "Checking the files" in html_of(self.choose(admin_client, address, file0__format_name="csv"))
+        running.check(ImportJob.objects.get().pk)
+        html = html_of(admin_client.get(address))
+        assert "Not recognised." in html
+        assert "cannot tell what the file holds" in html
+
+    def test_columns_of_a_foreign_table(self, admin_client: Client, study: Study) -> None:
+        address = checked(admin_client, study, FOREIGN)
+        html = html_of(admin_client.get(address))
+        assert "Its columns: gauche, droite, gagnant." in html
+        said = {
+            "file0__format_name": "table",
+            "file0__kind": "comparisons",
+            "file0__column__comparisons__first": "gauche",
+            "file0__column__comparisons__second": "droite",
+            "file0__column__comparisons__winner": "gagnant",
+            "file0__value__comparisons__rater": "crowd",
+            "file0__value__prompts__category": "of another kind, so left out",
+        }
+        self.choose(admin_client, address, **said)
+        job = ImportJob.objects.get()
+        running.check(job.pk)
+        page = admin_client.get(address)
+        assert page.context["report"].ok, page.context["report"].errors
+        assert 'value="crowd"' in html_of(page)
+        admin_client.post(address, {"apply": "Apply"})
+        running.apply(job.pk)
+        assert sorted(Comparison.objects.values_list("rating", "points")) == [(1, 3), (2, 3)]
+
+    def test_a_mapping_with_faults_is_not_checked(self, admin_client: Client, study: Study) -> None:
+        address = checked(admin_client, study, FOREIGN)
+        said = {"file0__format_name": "table", "file0__kind": "completions"}
+        html = html_of(self.choose(admin_client, address, **said))
+        assert "Completions need prompt or instruction; map a column to it or set it." in html
+        assert ImportJob.objects.get().state == ImportJob.State.CHECKED
+
+    def test_columns_with_well_known_names_are_suggested(self, admin_client: Client, study: Study) -> None:
+        address = checked(admin_client, study, ("answers.csv", "question,system,answer\nWhy?,A,So.\n"))
+        (form,) = admin_client.get(address).context["forms"]
+        shown = {name: form[name].value() for name in form.fields if form[name].value()}
+        assert shown == {
+            "format_name": "table",
+            "kind": "completions",
+            "column-completions-instruction": "question",
+            "column-completions-contestant": "system",
+            "column-completions-text": "answer",
+        }
+
+    def test_a_table_without_a_word_about_its_columns(self, admin_client: Client, study: Study) -> None:
+        address = checked(admin_client, study, ("votes.jsonl", '{"id": "p1", "instruction": "One"}\n'))
+        html = html_of(self.choose(admin_client, address, file0__format_name="table"))
+        assert "Checking the files" in html, "the names of the columns tell enough"
+        ImportJob.objects.all().delete()
+        address = checked(admin_client, study, COMPLETIONS)
+        ImportJob.objects.get().files.update(columns=["x", "y"])
+        html = html_of(self.choose(admin_client, address, file0__format_name="table"))
+        assert "Say what the file&#x27;s columns mean." in html
+
+    def test_an_unknown_format_is_refused(self, admin_client: Client, study: Study) -> None:
+        address = checked(admin_client, study, PROMPTS)
+        html = html_of(self.choose(admin_client, address, file0__format_name="nonsense"))
+        assert "Select a valid choice. nonsense is not one of the available choices." in html
+
+
+def test_only_those_who_may_change_the_study(client: Client, study: Study) -> None:
+    job = factories.make_import_job(PROMPTS, study=study)
+    page = reverse("admin:arena_study_import", args=[study.pk])
+    address = reverse("admin:arena_study_import_job", args=[study.pk, job.pk])
+    pages = [page, address, f"{address}progress/", f"{address}errors.csv"]
+    for each in pages:
+        assert "/login/" in client.get(each).headers["Location"]
+    user = factories.make_user(is_staff=True)
+    client.force_login(user)
+    for each in pages:
+        assert client.get(each).status_code == 403
+    assert upload(client, study, PROMPTS).status_code == 403
+    assert client.post(address, {"cancel": "Cancel"}).status_code == 403
+    user.user_permissions.add(Permission.objects.get(codename="change_study"))
+    client.force_login(type(user).objects.get(pk=user.pk))
+    for each in pages:
+        assert client.get(each).status_code == 200
+    job.refresh_from_db()
+    assert job.state == ImportJob.State.CHECKING
+    assert ImportJob.objects.count() == 1
+
+
+def test_a_job_belongs_to_its_study(admin_client: Client, study: Study) -> None:
+    job = factories.make_import_job(PROMPTS)
+    address = reverse("admin:arena_study_import_job", args=[study.pk, job.pk])
+    for each in (address, f"{address}progress/", f"{address}errors.csv"):
+        assert admin_client.get(each).status_code == 404
+    assert admin_client.post(address, {"cancel": "Cancel"}).status_code == 404
+
+
+def test_a_form_from_elsewhere_is_refused(study: Study, admin_user: Any) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(admin_user)
+    assert upload(client, study, PROMPTS).status_code == 403
+    job = factories.make_import_job(PROMPTS, study=study)
+    address = reverse("admin:arena_study_import_job", args=[study.pk, job.pk])
+    assert client.post(address, {"cancel": "Cancel"}).status_code == 403
+    assert ImportJob.objects.count() == 1
+
+
+def test_how_it_failed_is_a_sentence(admin_client: Client, study: Study) -> None:
+    job = factories.make_import_job(PROMPTS, study=study)
+    jobs.end(job.pk, ImportJob.State.FAILED, "It went wrong.")
+    html = html_of(admin_client.get(reverse("admin:arena_study_import_job", args=[study.pk, job.pk])))
+    assert "It went wrong. The uploaded files are thrown away." in html
