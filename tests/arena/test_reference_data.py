@@ -1,0 +1,124 @@
+"""Every file of the public reference data is imported with its counts, or listed with why it is no data."""
+
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from arena.formats import gather
+from arena.formats.kinds import Kind
+from arena.formats.mapping import ColumnMapping
+from arena.models import Comparison, Completion, Pair, Rater, Study
+from arena.transfer import import_files
+
+VOTES: Final = ColumnMapping(
+    Kind.COMPARISONS,
+    {"first": "left", "second": "right", "winner": "winner"},
+    {"rater": "crowd", "points": "3"},
+)
+
+
+class Found(NamedTuple):
+    """What a study holds."""
+
+    contestants: int
+    prompts: int
+    completions: int
+    empty: int = 0
+    """Completions whose text is known to be empty."""
+    people: int = 0
+    judges: int = 0
+    comparisons: int = 0
+    unscored: int = 0
+    gold: int = 0
+
+
+class DataSet(NamedTuple):
+    """Files that are imported together, by their pattern below the folder, and what comes of them."""
+
+    patterns: tuple[str, ...]
+    found: Found
+    mapping: ColumnMapping | None = None
+
+
+DATA: Final = (
+    DataSet(("evalica/food.csv",), Found(5, 1, 5, people=1, comparisons=30), VOTES),
+    DataSet(("evalica/simple.csv",), Found(5, 1, 5, people=1, comparisons=16), VOTES),
+    DataSet(("fastchat/*.jsonl",), Found(0, 80, 0)),
+    DataSet(("infobench/easy_set.gpt-4.jsonl",), Found(0, 252, 252)),
+    DataSet(("infobench/invalid_answers.qwen2.5-7b.jsonl",), Found(0, 29, 29)),
+    DataSet(("llmbar/Adversarial/GPTInst/dataset.json",), Found(0, 92, 184, gold=92)),
+    DataSet(("llmbar/Adversarial/GPTOut/dataset.json",), Found(0, 47, 94, gold=47)),
+    DataSet(("llmbar/Adversarial/Manual/dataset.json",), Found(0, 46, 92, gold=46)),
+    DataSet(
+        ("llmbar/Adversarial/Neighbor/*.json",),
+        Found(0, 134, 268, judges=15, comparisons=15 * 2 * 134, gold=134),
+    ),
+    DataSet(("llmbar/Natural/*.json",), Found(0, 100, 200, judges=15, comparisons=15 * 2 * 100, gold=100)),
+    DataSet(
+        ("llmfao/*.jsonl", "llmfao/*.csv"),
+        Found(70, 19, 1133, empty=69, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
+    ),
+    DataSet(("self-instruct/*.jsonl",), Found(7, 252, 7 * 252, empty=51)),
+    DataSet(("vicuna-blog-eval/*.jsonl",), Found(7, 80, 5 * 80, empty=1, judges=1, comparisons=5 * 80)),
+)
+
+NO_DATA: Final = {
+    "INDEX.md": "describes the folders",
+    "*/LICENSE*": "licence",
+    "llmfao/README.md": "describes the data set",
+    "llmfao/crowd-instruction.md": "what the workers were told",
+    "llmfao/gpt-instruction.txt": "what the judges were asked",
+    "evalica/*-golden.csv": "scores that were computed from the votes",
+}
+
+
+def files_of(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+    """Files below the folder, at any depth below what a pattern names before its asterisk."""
+    names = {path: path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return sorted(path for path, name in names.items() if any(fnmatch(name, one) for one in patterns))
+
+
+def found_in(study: Study) -> Found:
+    raters, comparisons = Rater.objects.filter(study=study), Comparison.objects.filter(study=study)
+    completions = Completion.objects.filter(prompt__study=study)
+    return Found(
+        contestants=study.contestants.count(),
+        prompts=study.prompts.count(),
+        completions=completions.count(),
+        empty=completions.filter(is_empty=True).count(),
+        people=raters.filter(kind=Rater.Kind.PERSON).count(),
+        judges=raters.filter(kind=Rater.Kind.JUDGE).count(),
+        comparisons=comparisons.count(),
+        unscored=comparisons.filter(rating=None).count(),
+        gold=Pair.objects.filter(prompt__study=study).exclude(gold="").count(),
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("data", DATA, ids=lambda data: data.patterns[0])
+def test_what_comes_of_the_files(reference_data: Path, data: DataSet) -> None:
+    paths = files_of(reference_data, data.patterns)
+    format_name = "table" if data.mapping else ""
+    report = import_files("study", paths, format_name=format_name, mapping=data.mapping)
+    assert report.errors == []
+    assert found_in(Study.objects.get(slug="study")) == data.found
+    again = import_files("study", paths, format_name=format_name, mapping=data.mapping)
+    assert (again.errors, again.written) == ([], 0)
+
+
+def test_every_file_is_data_or_listed_as_none(reference_data: Path) -> None:
+    patterns = [pattern for data in DATA for pattern in data.patterns]
+    everything = set(files_of(reference_data, ("*",)))
+    data, none = (set(files_of(reference_data, tuple(which))) for which in (patterns, NO_DATA))
+    assert everything == data | none
+    assert not data & none
+
+
+def test_what_is_no_data_is_not_taken_for_some(reference_data: Path) -> None:
+    paths = files_of(reference_data, tuple(NO_DATA))
+    found = gather(paths)
+    assert found.sources == []
+    assert len(found.problems) == len(paths)
+    assert all(problem.reason.startswith("cannot tell what the file holds") for problem in found.problems)
