@@ -69,8 +69,7 @@ def _one_connection() -> Iterator[None]:
 
 
 @pytest.fixture
-def world(_one_connection: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setattr("judging.services.runs.enqueue", lambda *args: None, raising=False)
+def world(_one_connection: None) -> Iterator[World]:
     logging.disable(logging.WARNING)
     made = HandMade("Alpha", "Beta", "Gamma", slug="known", name="Known", criteria=["clarity"])
     made.rate("Alpha", "Beta", 2)
