@@ -11,6 +11,7 @@ from django.test import Client
 
 from arena.api.auth import issue_token, operator_token, rater_token
 from judging import services
+from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from judging.management.commands import judge as judge_command
 from judging.models import Judge, JudgeRun
 from tests.factories import make_judge, make_rater, make_small_study, make_study, make_user
@@ -139,6 +140,41 @@ def test_the_command_starts_a_run_and_shows_its_end(
     assert "8/8 done: 8 scored, 0 unscored, 0 failed" in text
     assert "is finished." in text
     assert "Tokens     800 in prompts, 80 in replies" in text
+
+
+def test_the_command_waits_for_an_arena_that_is_restarted(
+    arena: Any,
+    model: ChatServer,
+    messages: deque[Any],
+    quick: None,
+    monkeypatch: pytest.MonkeyPatch,
+    drain: Any,
+) -> None:
+    study, judge = make_small_study(), make_judge(base_url=model.url)
+    get, troubles = ArenaClient.get, [ArenaReply(503, {}), ArenaReply(500, {}), None]
+
+    def restarting(self: ArenaClient, path: str) -> ArenaReply:
+        if not troubles:
+            drain()
+            return get(self, path)
+        if trouble := troubles.pop():
+            return trouble
+        raise ArenaUnreachableError("No arena answers at http://127.0.0.1:9")
+
+    monkeypatch.setattr(ArenaClient, "get", restarting)
+    output = StringIO()
+    call_command("judge", study.slug, "--judge", judge.slug, stdout=output)
+    assert "is finished." in output.getvalue()
+
+
+def test_the_command_waits_no_longer_than_it_has_patience(
+    arena: Any, model: ChatServer, messages: deque[Any], quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, judge = make_small_study(), make_judge(base_url=model.url)
+    monkeypatch.setattr(judge_command, "PATIENCE_SECONDS", -1)
+    monkeypatch.setattr(ArenaClient, "get", lambda self, path: ArenaReply(503, {"detail": "busy"}))
+    with pytest.raises(CommandError, match=r"The arena answers busy; run \d+ goes on when it is back\."):
+        call_command("judge", study.slug, "--judge", judge.slug, stdout=StringIO())
 
 
 @pytest.mark.django_db

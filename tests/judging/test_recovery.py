@@ -47,9 +47,19 @@ def in_flight(run: JudgeRun, worker: str, minutes: float = 5) -> JudgeCall:
 
 
 def test_lost_messages_are_sent_again_after_a_while(run: JudgeRun, messages: deque[Any]) -> None:
+    in_flight(run, this_worker())
     assert services.sweep()["fed"] == 0
+    assert services.sweep(timezone.now() + timedelta(minutes=1))["fed"] == 0
     later = timezone.now() + timedelta(minutes=3)
-    assert services.sweep(later)["fed"] == 3
+    assert services.sweep(later)["fed"] == 2
+    assert len(messages) == 2
+
+
+def test_lost_messages_are_sent_again_soon_where_no_worker_has_any(
+    run: JudgeRun, messages: deque[Any]
+) -> None:
+    assert services.sweep()["fed"] == 0
+    assert services.sweep(timezone.now() + timedelta(seconds=11))["fed"] == 3
     assert len(messages) == 3
 
 
