@@ -1,0 +1,30 @@
+"""The export page before a real browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Visitor
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_the_page_can_be_read_and_used(
+    visitor: Visitor, serious_findings: Callable[[], list[str]], width: int, height: int, scheme: str
+) -> None:
+    visitor.rater.user.is_staff = True  # type: ignore[union-attr]
+    visitor.rater.user.save()  # type: ignore[union-attr]
+    visitor.shown_at(width, height, scheme)
+    visitor.visit("study-export", visitor.study.slug)
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert serious_findings() == []
+    link = visitor.page.get_by_role("link", name="Prompts as CSV")
+    link.focus()
+    with visitor.page.expect_download() as download:
+        visitor.page.keyboard.press("Enter")
+    assert download.value.suggested_filename.startswith("a-study-prompts-")
+    assert Path(download.value.path()).read_bytes().startswith(b"\xef\xbb\xbfid,")
+    assert visitor.complaints == []
