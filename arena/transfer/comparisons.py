@@ -29,14 +29,20 @@ class Resolved(NamedTuple):
     record: ComparisonRecord
     rater: int
     sides: Sides
+    key: int
+    """What stands for rater and matchup."""
 
     @property
     def matchup(self) -> Matchup:
-        return self.sides.prompt, self.sides.first.owner, self.sides.second.owner
+        return _matchup(self.sides)
 
     @property
     def verdict(self) -> Verdict:
         return Verdict(self.record.points, self.record.rating, self.record.reason)
+
+
+def _matchup(sides: Sides) -> Matchup:
+    return sides.prompt, sides.first.owner, sides.second.owner
 
 
 class Comparisons:
@@ -57,7 +63,7 @@ class Comparisons:
         self._report = report
         self._counts = report.counts["comparisons"]
         self._said = Said(study)
-        self._occurrences: Counter[tuple[int, int]] = Counter()
+        self._occurrences: Counter[int] = Counter()
         self._last_before_file = 0
         self.scales: set[int] = set()
         self.criteria: dict[str, None] = {}
@@ -74,8 +80,7 @@ class Comparisons:
         self._introduce_raters(records)
         self._sides.prepare(records)
         resolved = [found for record in records if (found := self._resolved(record))]
-        ids = {item.record.id for item in resolved if item.record.id}
-        by_id = self._said.with_ids(ids) if ids else {}
+        by_id = self._said.with_ids({(item.rater, item.record.id) for item in resolved if item.record.id})
         fresh: list[tuple[Resolved, int]] = []
         for item in resolved:
             repeat = self._with_id(item, by_id) if item.record.id else self._without_id(item)
@@ -104,7 +109,9 @@ class Comparisons:
                 ok = False
         sides = self._sides.find(record)
         rater = self._raters.find(record.rater_kind, record.rater)
-        return Resolved(record, rater, sides) if ok and sides and rater is not None else None
+        if not ok or sides is None or rater is None:
+            return None
+        return Resolved(record, rater, sides, self._said.key(rater, _matchup(sides)))
 
     def _has_verdict(self, record: ComparisonRecord) -> bool:
         """Whether a rating is on its scale, and an answer without one has a reason."""
@@ -141,25 +148,24 @@ class Comparisons:
         return None
 
     def _free_repeat(self, item: Resolved) -> int:
-        repeat = self._said.free_repeat(item.rater, item.matchup)
-        self._said.add(item.rater, item.matchup, repeat, item.verdict)
+        repeat = self._said.free_repeat(item.key)
+        self._said.add(item.key, repeat, item.verdict)
         return repeat
 
     def _without_id(self, item: Resolved) -> int | None:
         if item.record.repeat is not None:
             return self._explicit_repeat(item)
-        key = (item.rater, self._said.number(item.matchup))
-        repeat = self._occurrences[key]
-        self._occurrences[key] += 1
+        repeat = self._occurrences[item.key]
+        self._occurrences[item.key] += 1
         return self._at_repeat(item, repeat)
 
     def _explicit_repeat(self, item: Resolved) -> int | None:
         return self._at_repeat(item, item.record.repeat or 0)
 
     def _at_repeat(self, item: Resolved, repeat: int) -> int | None:
-        earlier = self._said.get(item.rater, item.matchup, repeat)
+        earlier = self._said.get(item.key, repeat)
         if earlier is None:
-            self._said.add(item.rater, item.matchup, repeat, item.verdict)
+            self._said.add(item.key, repeat, item.verdict)
             return repeat
         if earlier != item.verdict:
             occurrence = f" (repeat {repeat})" if repeat else ""
