@@ -203,12 +203,20 @@ class InputFile:
             self.unit = "line"
             yield self.problem(error.line, str(error))
 
+    def _check_line_ends(self, start: bytes) -> None:
+        """Raise BrokenFileError for lines that end in CR alone: they would read as one line."""
+        if b"\r" in start.rstrip() and b"\n" not in start:
+            reason = "the lines end in CR alone; please save the file with line ends LF or CRLF"
+            raise BrokenFileError(self.problem(1, reason))
+
     @cached_property
     def form(self) -> Form:
         """How the file is written, by its content. Raises BrokenFileError."""
         start = next(self._pieces(lambda stream: stream.read(CHUNK)), b"")
         if start.startswith(parquet_rows.MAGIC):
             return Form.PARQUET
+        if self.opening != "[":
+            self._check_line_ends(start)
         if self.name.lower().removesuffix(".gz").endswith((".jsonl", ".json")):
             return Form.JSON
         return Form.JSON if self.opening in ("{", "[") else Form.CELLS

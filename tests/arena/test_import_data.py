@@ -124,3 +124,42 @@ def test_the_process_ends_with_exit_code_1(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith('CommandError: there is no format "zip"')
+
+
+TABLE = ("--format", "table", "--kind", "comparisons", "--map", "first=left", "--map", "second=right")
+
+
+def test_a_table_with_a_mapping(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left", "B,A,tie")
+    run("food", path, *TABLE, "--map", "winner=who", "--set", "rater=crowd")
+    ratings = Comparison.objects.filter(study__slug="food").order_by("pk").values_list("rating", "points")
+    assert list(ratings) == [(1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--kind", "prompts"), "--kind, --map and --set belong to --format table"),
+        (("--map", "first=left"), "--kind, --map and --set belong to --format table"),
+        (("--format", "table"), 'there is no kind ""; a table holds one of prompts, contestants, '),
+        ((*TABLE, "--map", "first=who"), '"first" is given two times: left and who'),
+        ((*TABLE, "--set", "rater"), '"rater" is not of the form FIELD=VALUE'),
+    ],
+)
+def test_options_that_are_no_mapping(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
+    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left")
+    with pytest.raises(CommandError) as caught:
+        run("food", path, *options)
+    assert str(caught.value).startswith(message)
+    assert not Study.objects.exists()
+
+
+def test_a_mapping_that_does_not_fit_is_an_error_of_the_file(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left")
+    err = StringIO()
+    with pytest.raises(CommandError, match=r"^2 errors; nothing was imported\.$"):
+        call_command("import_data", "food", str(path), *TABLE, "--map", "points=nr", stdout=err, stderr=err)
+    assert err.getvalue().splitlines() == [
+        f"{path}: comparisons need rater; map a column to it or set it",
+        f"{path}: comparisons need winner or rating or reason; map a column to it or set it",
+    ]

@@ -79,6 +79,18 @@ def test_what_no_database_stores_is_named(tmp_path: Path, line: bytes, field: st
     assert reason in said
 
 
+@pytest.mark.parametrize("content", [PROMPT * 2, b"id,instruction\np1,Say hello.\n"])
+def test_lines_that_end_in_cr_alone(tmp_path: Path, content: bytes) -> None:
+    path = prompts_file(tmp_path, content.replace(b"\n", b"\r"), "prompts.txt")
+    reason = "the lines end in CR alone; please save the file with line ends LF or CRLF"
+    assert problems(path) == [(1, "", reason)]
+
+
+def test_a_list_may_have_any_blanks(tmp_path: Path) -> None:
+    (record,) = read(prompts_file(tmp_path, b"[\r" + PROMPT.replace(b"\n", b"\r") + b"]\r"))
+    assert record.id == "p1"
+
+
 def test_utf16_is_told_from_other_bytes(tmp_path: Path) -> None:
     path = prompts_file(tmp_path, PROMPT.decode().encode("utf-16"))
     assert problems(path) == [(1, "", "the file is UTF-16; please save it as UTF-8")]

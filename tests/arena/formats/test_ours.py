@@ -1,5 +1,6 @@
 """Our own fields, as JSON Lines and as CSV."""
 
+import csv
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +12,7 @@ from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
+    GoldRecord,
     PromptRecord,
     RaterRecord,
     ReferenceRecord,
@@ -204,6 +206,24 @@ class TestCsv:
             (5, ("=1+1",)),
         ]
 
+    def test_the_apostrophe_of_an_export_is_taken_away(self, tmp_path: Path) -> None:
+        texts = ["'=1+1", "''=1+1", "'-", "'tis", "'", "don't", "'@you", "'\tx", "-5"]
+        path = tmp_path / "c.csv"
+        with path.open("w", newline="", encoding="utf-8-sig") as file:
+            csv.writer(file).writerows(
+                [("prompt", "contestant", "text"), *(("p1", name, name) for name in texts)]
+            )
+        records = read(path)
+        wanted = ["=1+1", "'=1+1", "-", "'tis", "'", "don't", "@you", "\tx", "-5"]
+        assert [(record.contestant, *record.turns) for record in records] == [(name, name) for name in wanted]
+
+    def test_many_cells_like_formulas_make_one_note(self, tmp_path: Path) -> None:
+        rows = [f"p{number},A,- a bullet" for number in range(1234)]
+        *_, note = read(write_lines(tmp_path, "c.csv", "prompt,contestant,text", "p,@A,-1.5", *rows))
+        assert note.text == (
+            '1,235 cells begin like a formula (first: line 2, column "contestant"); they are kept as text'
+        )
+
     def test_semicolons_and_byte_order_mark(self, tmp_path: Path) -> None:
         path = write_lines(tmp_path, "c.csv", "\ufeffprompt;contestant;text", "p1;A;Hi, you")
         (record,) = read(path)
@@ -266,3 +286,60 @@ class TestCsv:
         ((line, _, reason),) = problems(path, format_name="csv")
         assert line == 1
         assert "Its fields: answer, question. Needed: prompts: id and instruction or turns" in reason
+
+
+PAIR = {"prompt": "p1", "first": "A", "second": "B", "gold": "first", "gold_source": "editors"}
+VOTE = {"prompt": "p1", "first": "A", "second": "B", "rater": "ann", "rating": 1, "points": 2}
+
+
+def without(row: dict[str, Any], *names: str, **more: Any) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names} | more
+
+
+def test_gold_labels(tmp_path: Path) -> None:
+    by_id = without(PAIR, "first", "second", first_id="1", second_id="2", gold="tie", subset="s")
+    first, second = read(write_lines(tmp_path, "pairs.jsonl", PAIR, by_id))
+    assert isinstance(first, GoldRecord)
+    assert (first.first, first.second, first.gold, first.source) == ("A", "B", "first", "editors")
+    assert isinstance(second, GoldRecord)
+    assert (second.first, second.first_id, second.second_id, second.gold) == ("", "1", "2", "tie")
+    assert second.subset == "s"
+
+
+def test_completions_named_by_their_own_ids(tmp_path: Path) -> None:
+    both_ids = without(VOTE, "first", "second", first_id="1", second_id="2")
+    mixed = without(VOTE, "second", second_id="2")
+    first, second = read(write_lines(tmp_path, "votes.jsonl", both_ids, mixed))
+    assert (first.first, first.second, first.first_id, first.second_id) == ("", "", "1", "2")
+    assert (second.first, second.second, second.first_id, second.second_id) == ("A", "", "", "2")
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "reason"),
+    [
+        (without(PAIR, gold="left"), "gold", '"left" is not one of first, tie, second'),
+        (without(PAIR, gold=None), "gold", "missing; one of first, tie, second"),
+        (without(PAIR, "gold_source"), "gold_source", "missing"),
+        (without(PAIR, "prompt", prompt=""), "prompt", "missing"),
+        (without(PAIR, why="x"), "why", "unknown field; a pair has prompt, subset, first, second, gold and"),
+        (without(PAIR, second="A"), "second", 'the same contestant as first ("A")'),
+        (
+            without(VOTE, first_id="1"),
+            "first_id",
+            "given beside first; name the completion in one of the two",
+        ),
+        (without(VOTE, "first", first_id=""), "first_id", "missing"),
+        (without(VOTE, "first", first_id=None), "first", "missing"),
+        (
+            without(VOTE, "first", "second", first_id="1", second_id="1"),
+            "second_id",
+            'the same completion as first_id ("1")',
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_sides_of_a_pair(
+    tmp_path: Path, row: dict[str, Any], field: str, reason: str
+) -> None:
+    ((line, name, said),) = problems(write_lines(tmp_path, "rows.jsonl", row))
+    assert (line, name) == (1, field)
+    assert said.startswith(reason)
