@@ -1,0 +1,75 @@
+"""What a judge worker believes of the arena, and which keys it uses."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from judging.protocols import PROTOCOLS
+from judging.remote.tasks import JudgeInfo, Task, WorkerError, check_wording, key_of
+
+JUDGE = JudgeInfo("far", "Far", "far-1", "https://api.example.com/v1", "FAR_KEY", "likert", "0" * 64, 8, 1, 6)
+
+CLAIM: dict[str, Any] = {
+    "assignment": "Tf0vEjYz3sOeVQwK",
+    "points": 8,
+    "lease_seconds": 300,
+    "request": {
+        "attempt": 2,
+        "protocol": "likert",
+        "prompt_hash": "0" * 64,
+        "model": "far-1",
+        "messages": [{"role": "user", "content": "Compare."}],
+        "timeout": 60,
+        "max_tokens": None,
+        "temperature": None,
+        "options": {"top_p": 0.5},
+    },
+}
+
+
+def test_a_claim_becomes_a_request() -> None:
+    task = Task.of(CLAIM)
+    assert (task.entry.assignment, task.entry.attempt, task.lease) == ("Tf0vEjYz3sOeVQwK", 2, 300.0)
+    assert (task.request.model, task.request.timeout, task.request.options) == ("far-1", 60.0, {"top_p": 0.5})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"request": None}, {"assignment": None, "request": {}}, {"points": "many"}, {"lease_seconds": []}],
+)
+def test_an_odd_claim_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(WorkerError, match="The arena offers work in a way unknown here"):
+        Task.of({**CLAIM, **change})
+
+
+def test_an_odd_judge_is_refused() -> None:
+    assert JudgeInfo.of({**asdict(JUDGE), "news": 1}) == JUDGE
+    with pytest.raises(WorkerError, match="describes the judge in a way unknown here: model, points"):
+        JudgeInfo.of({**asdict(JUDGE), "model": None, "points": "8"})
+    with pytest.raises(WorkerError, match="The judge far has no endpoint that could be asked"):
+        JudgeInfo.of({**asdict(JUDGE), "base_url": ""})
+
+
+def test_only_the_very_wording_of_the_arena_will_do() -> None:
+    check_wording("likert", 8, PROTOCOLS["likert"].prompt_hash(8))
+    with pytest.raises(WorkerError, match="words protocol likert differently than this worker"):
+        check_wording("likert", 5, PROTOCOLS["likert"].prompt_hash(8))
+    with pytest.raises(WorkerError, match='This worker knows no protocol "future"'):
+        check_wording("future", 8, "0" * 64)
+
+
+def test_the_key_comes_from_the_variable_the_judge_names_or_another() -> None:
+    environment = {"FAR_KEY": "a", "OTHER_KEY": "b", "SECRET_KEY": "c", "ARENA_TOKEN": "d"}
+    assert key_of(JUDGE, environment) == ("FAR_KEY", "a")
+    assert key_of(JUDGE, environment, "OTHER_KEY") == ("OTHER_KEY", "b")
+    assert key_of(replace(JUDGE, key_variable=""), environment) == ("", "none")
+    with pytest.raises(WorkerError, match=r"FAR_KEY, which holds the key of Far, is not set on this machine"):
+        key_of(JUDGE, {})
+
+
+@pytest.mark.parametrize("variable", ["SECRET_KEY", "ARENA_TOKEN", "database_url", "BROKER_URL"])
+def test_our_own_secrets_are_sent_to_no_endpoint(variable: str) -> None:
+    for judge, override in ((replace(JUDGE, key_variable=variable), ""), (JUDGE, variable)):
+        with pytest.raises(WorkerError, match=f"{variable} holds a secret of the arena itself"):
+            key_of(judge, {variable: "x", "FAR_KEY": "y"}, override)
