@@ -18,7 +18,7 @@ MEANINGS: Final = {
     "raters": "Who rated: people and judges. Simulated raters are marked.",
     "prompts": "The instructions, with category, subset and references.",
     "completions": "The answers as they are now.",
-    "pairs": "Gold labels: which of two answers is known to be better.",
+    "pairs": "Which of two answers is known to be better.",
     "comparisons": "Every rating that counts, and every reply without one.",
     "standings": "The published ranking as the board first shows it, with its method on every row.",
 }
