@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet test lint bench lock
+.PHONY: help run install operator parquet test lint faults bench lock
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -44,6 +44,8 @@ test: _install-dev ## linters and the whole suite: SQLite, PostgreSQL with Redis
 	@.venv/bin/python -m tests.run
 lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
+faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages; a quarter of an hour
+	@.venv/bin/python -m tests.faults
 bench: _install-dev ## speed benchmarks
 	@.venv/bin/python -m pytest tests/benchmarks -s
 lock: _install-dev ## resolve the requirements files anew from pyproject.toml

