@@ -112,6 +112,21 @@ def test_a_named_format_is_the_only_one_tried(tmp_path: Path) -> None:
         run("greetings", votes, "--format", "arena-battles")
 
 
+def test_completions_that_name_their_author_are_told(tmp_path: Path) -> None:
+    prompts = write_lines(tmp_path, "prompts.jsonl", {"id": "p1", "instruction": "Who are you?"})
+    rows = [
+        {"prompt": "p1", "contestant": "Vicuna", "text": "I am Vicuna."},
+        {"prompt": "p1", "contestant": "Koala", "text": "I was trained by OpenAI."},
+        {"prompt": "p1", "contestant": "Rook", "text": "I am nobody."},
+    ]
+    out, _ = run("greetings", prompts, write_lines(tmp_path, "completions.jsonl", *rows))
+    assert (
+        "Note: 2 completions name a model or maker as the author, 1 of them somebody else's; "
+        "raters are no longer blind to it."
+        f' The first: "Vicuna" by Vicuna to prompt p1 ({tmp_path}/completions.jsonl, line 1).'
+    ) in out.splitlines()
+
+
 def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
     rows = [{"id": f"p{n}", "instruction": "x"} for n in range(12_000)]
     _, err = run("greetings", write_lines(tmp_path, "prompts.jsonl", *rows))
