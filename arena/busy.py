@@ -1,23 +1,29 @@
-"""What people and judges are told while something long, such as an import, keeps the database for itself.
+"""What people and judges are told while the database cannot take what they send.
 
-SQLite lets one transaction write at a time and the others wait, but not for ever. Then nothing is broken, and
-whoever asked may ask again.
+SQLite lets one transaction write at a time and the others wait, but not for ever; something long, such as an
+import, may keep it for itself. PostgreSQL may be restarted. Either way nothing is broken, and whoever asked
+may ask again.
 """
 
 from collections.abc import Callable
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 RETRY_SECONDS = 10
-SENTENCE = (
+BUSY = (
     "The arena is busy storing data, for example an import. Nothing was lost; please try again in a moment."
 )
+AWAY = (
+    "The arena's database does not answer. Please try again in a moment; what is sent twice is stored once."
+)
+CONNECTION_ERRORS = ("08", "57P")
+"""How the codes of PostgreSQL begin that tell of a lost connection, or of a server that stops or starts."""
 
 
 class BusyDatabaseMiddleware:
-    """Answers 503 with a sentence, in place of 500, where a write waited in vain."""
+    """Answers 503 with a sentence, in place of 500, where the database kept a request waiting or is away."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -26,12 +32,24 @@ class BusyDatabaseMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """The answer to a locked database; None for every other error."""
-        if not isinstance(exception, OperationalError) or "database is locked" not in str(exception):
+        """The answer to a locked or missing database; None for every other error."""
+        sentence = trouble(exception)
+        if not sentence:
             return None
         if request.path.startswith("/api/"):
-            response: HttpResponse = JsonResponse({"detail": SENTENCE, "field": None}, status=503)
+            response: HttpResponse = JsonResponse({"detail": sentence, "field": None}, status=503)
         else:
-            response = render(request, "503.html", {"sentence": SENTENCE}, status=503)
+            response = render(request, "503.html", {"sentence": sentence}, status=503)
         response["Retry-After"] = str(RETRY_SECONDS)
         return response
+
+
+def trouble(exception: BaseException) -> str:
+    """What to tell people where the error is one that passes by itself; "" for every other error."""
+    if not isinstance(exception, OperationalError | InterfaceError):
+        return ""
+    if "database is locked" in str(exception):
+        return BUSY
+    # The driver of PostgreSQL gives no code where there was no server to give one.
+    code = getattr(exception.__cause__, "sqlstate", "not of PostgreSQL") or "08"
+    return AWAY if code.startswith(CONNECTION_ERRORS) else ""

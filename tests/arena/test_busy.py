@@ -1,13 +1,16 @@
-"""A database that something long keeps for itself."""
+"""A database that something long keeps for itself, or that is being restarted."""
 
+import sqlite3
 from typing import Any
 
+import psycopg
+import psycopg_pool
 import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from arena import services
+from arena import busy, services
 from arena.api.auth import rater_token
 from tests import factories as make
 
@@ -59,3 +62,39 @@ def test_other_errors_stay_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     client.force_login(user)
     page = client.get(reverse("rate-study", args=[study.slug]), headers={"HX-Request": "true"})
     assert page.status_code == 500
+
+
+@pytest.mark.parametrize(
+    ("cause", "sentence"),
+    [
+        (psycopg.OperationalError("server closed the connection unexpectedly"), busy.AWAY),
+        (psycopg_pool.PoolTimeout("couldn't get a connection after 30.00 sec"), busy.AWAY),
+        (psycopg.InterfaceError("the connection is closed"), busy.AWAY),
+        (psycopg.errors.AdminShutdown("terminating connection"), busy.AWAY),
+        (psycopg.errors.CannotConnectNow("the database system is starting up"), busy.AWAY),
+        (psycopg.errors.DiskFull("no space left"), ""),
+        (sqlite3.OperationalError("disk I/O error"), ""),
+        (sqlite3.OperationalError("database is locked"), busy.BUSY),
+    ],
+)
+def test_what_passes_by_itself_is_told_apart(cause: Exception, sentence: str) -> None:
+    error = OperationalError(str(cause))
+    error.__cause__ = cause
+    assert busy.trouble(error) == sentence
+    assert busy.trouble(ValueError(str(cause))) == ""
+
+
+def test_a_judge_is_told_that_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OperationalError("server closed the connection") from psycopg.OperationalError("closed")
+
+    monkeypatch.setattr(services, "record_comparison", fail)
+    token = rater_token(make.make_rater(kind="judge"))
+    reply = Client(raise_request_exception=False).post(
+        "/api/v1/comparisons/",
+        {"assignment": "any", "rating": 5},
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert (reply.status_code, reply.headers["Retry-After"]) == (503, "10")
+    assert reply.json() == {"detail": busy.AWAY, "field": None}
