@@ -16,6 +16,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from leaderboard import services
+        from leaderboard.holding import BusyError
 
         study = study_named(options["study"])
         try:
