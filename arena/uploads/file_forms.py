@@ -46,8 +46,8 @@ class FileForm(forms.Form):
         self.row = row
         self.recognised = bool(row.found_format)
         mapping = _mapping(row)
-        guess = mapping is not None and not self.recognised
-        initial = {"format_name": row.format_name or (TABLE if guess else "")}
+        self.is_guess = mapping is not None and not self.recognised and not row.format_name
+        initial = {"format_name": TABLE if self.is_guess else row.format_name}
         super().__init__(data, prefix=f"file{row.number}", initial=initial)
         self.takes_mapping = bool(row.columns) and (
             not self.recognised or TABLE in (row.format_name, self["format_name"].value())

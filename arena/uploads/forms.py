@@ -21,7 +21,7 @@ def max_bytes() -> int:
 def too_much() -> str:
     """What is said of an upload above the limit."""
     return (
-        f"At most {settings.IMPORT_MAX_MB} MiB can be uploaded at a time. "
+        f"At most {settings.IMPORT_MAX_MB} MB can be uploaded at a time. "
         "Please send larger files gzipped or in parts, or use: python manage.py import_data STUDY PATH"
     )
 
@@ -68,7 +68,7 @@ class UploadForm(forms.Form):
         label="Or paste text",
         required=False,
         strip=False,
-        widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
+        widget=forms.Textarea({"rows": 6, "spellcheck": "false", "wrap": "off"}),
     )
 
     def clean(self) -> dict[str, Any]:

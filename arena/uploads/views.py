@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
 from django.db import connection
@@ -100,7 +101,13 @@ class ImportPages:
 
     def _upload_page(self, request: HttpRequest, study: Study, form: UploadForm) -> TemplateResponse:
         recent = study.import_jobs.select_related("user").prefetch_related("files").defer("report")
-        context = {"form": form, "step": 1, "recent": recent[:SHOWN_JOBS], "max_bytes": max_bytes()}
+        context = {
+            "form": form,
+            "step": 1,
+            "recent": recent[:SHOWN_JOBS],
+            "max_bytes": max_bytes(),
+            "max_mb": settings.IMPORT_MAX_MB,
+        }
         return self._page(request, "import.html", study, context)
 
     def _file_forms(self, job: ImportJob, data: Any = None) -> list[FileForm]:

@@ -1,20 +1,67 @@
 """An operator imports data in a real browser: the content policy blocks nothing, axe finds nothing."""
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.core.cache import cache
+from django.db import connections
 from django.test import Client
 
-from arena.models import Completion
+from arena.models import Comparison, Completion, ImportChunk, ImportJob, Study
+from arena.uploads import queue, running
 from tests import factories
 from tests.arena.formats.reading import write_lines
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+Page = Any
+WORK: dict[str, Callable[[int], None]] = {"checking": running.check, "applying": running.apply}
 
-def violations(page: Any, complaints: list[str]) -> list[str]:
+
+@pytest.fixture
+def worker(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
+    """One thread that does what workers are asked for."""
+
+    def work(job: int, state: str) -> None:
+        try:
+            WORK[state](job)
+        finally:
+            connections.close_all()
+
+    cache.clear()
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(queue, "nudge", lambda job, state: pool.submit(work, job, state))
+        yield pool
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    return factories.make_study(name="Greetings")
+
+
+@pytest.fixture
+def complaints(page: Page) -> list[str]:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    return said
+
+
+@pytest.fixture
+def address(page: Page, live_server: Any, admin_client: Client, study: Study) -> str:
+    """The upload page, an operator signed in."""
+    session = admin_client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+    page.set_default_timeout(20_000)
+    return f"{live_server.url}/admin/arena/study/{study.pk}/import/"
+
+
+def violations(page: Page, complaints: list[str]) -> list[str]:
     """What axe finds in the page's own part; the frame around it is Django's.
 
     Axe itself trips over the content policy: what the browser says while it runs is taken back.
@@ -25,37 +72,147 @@ def violations(page: Any, complaints: list[str]) -> list[str]:
     return [f"{violation['id']}: {violation['help']}" for violation in found]
 
 
-def test_choose_check_apply(
-    page: Any, live_server: Any, admin_client: Client, settings: Any, tmp_path: Path
-) -> None:
-    settings.MEDIA_ROOT = tmp_path / "uploads"
-    study = factories.make_study(name="Greetings")
-    session = admin_client.cookies["sessionid"].value
-    page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+def fits_a_phone(page: Page) -> bool:
+    page.set_viewport_size({"width": 380, "height": 700})
+    fits = bool(page.evaluate("document.documentElement.scrollWidth <= 380"))
+    page.set_viewport_size({"width": 1280, "height": 800})
+    return fits
 
+
+def check(page: Page) -> None:
+    page.get_by_role("button", name="Check the files").click()
+    page.wait_for_selector("[name=check]", state="attached")
+
+
+def apply(page: Page) -> None:
+    page.get_by_role("button", name="Apply").click()
+    page.get_by_role("link", name="Look at the board").wait_for()
+
+
+def test_upload_check_apply(
+    page: Page, address: str, study: Study, worker: ThreadPoolExecutor, complaints: list[str], tmp_path: Path
+) -> None:
     prompts = write_lines(tmp_path, "prompts.jsonl", {"id": "p1", "instruction": "Say hello."})
     broken = write_lines(tmp_path, "broken.csv", "prompt,contestant,text", "p1,A,Hello", "p9,A,Hi")
     good = write_lines(tmp_path, "completions.csv", "prompt,contestant,text", "p1,A,Hello", "p1,B,")
-
-    page.goto(f"{live_server.url}/admin/arena/study/{study.pk}/change/")
+    page.goto(address.replace("import/", "change/"))
     page.get_by_role("link", name="Import data").click()
     assert violations(page, complaints) == []
     page.get_by_label("Files").set_input_files([prompts, broken])
-    page.get_by_role("button", name="Check the files").click()
+    assert "broken.csv (1 KB)" in page.inner_text("#import-chosen")
+    check(page)
     assert 'there is no prompt "p9"' in page.inner_text("#content")
     assert page.get_by_role("button", name="Apply").count() == 0
     assert violations(page, complaints) == []
+    assert fits_a_phone(page)
 
     page.get_by_role("button", name="Cancel and upload other files").click()
+    page.get_by_role("link", name="Upload other files").click()
     page.get_by_label("Files").set_input_files([prompts, good])
-    page.get_by_role("button", name="Check the files").click()
+    check(page)
     assert violations(page, complaints) == []
-    page.set_viewport_size({"width": 380, "height": 700})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
-    page.get_by_role("button", name="Apply").click()
-    page.wait_for_url("**/change/")
-    assert "Imported: 2 contestants, 1 prompts, 2 completions." in page.inner_text("body")
+    assert fits_a_phone(page)
+    second_tab = page.context.new_page()
+    second_tab.goto(page.url)
+    apply(page)
+    assert violations(page, complaints) == []
+    assert fits_a_phone(page)
+    second_tab.get_by_role("button", name="Apply").click()
+    second_tab.get_by_role("link", name="Look at the board").wait_for()
     assert Completion.objects.filter(prompt__study=study).count() == 2
-    assert [text for text in complaints if "Policy" in text] == []
+    worker.submit(int).result()  # it has thrown the files away when it is free again
+    assert not ImportChunk.objects.exists()
+    page.goto(address)
+    assert "Imported" in page.inner_text("#content-main table")
+    assert violations(page, complaints) == []
+    assert fits_a_phone(page)
+    assert complaints == []
+
+
+def test_columns_of_a_foreign_table(
+    page: Page, address: str, study: Study, worker: Any, complaints: list[str], tmp_path: Path
+) -> None:
+    votes = write_lines(tmp_path, "votes.csv", "gauche,droite,gagnant", "A,B,left", "B,A,tie")
+    page.goto(address)
+    page.get_by_label("Files").set_input_files(votes)
+    check(page)
+    assert "Not recognised. Its columns: gauche, droite, gagnant." in page.inner_text("#content")
+    chosen = page.get_by_label("A row is one of")
+    assert not chosen.is_visible()
+    page.get_by_label("Read it as").select_option("table")
+    chosen.select_option("comparisons")
+    assert violations(page, complaints) == []
+    assert fits_a_phone(page)
+    shown = page.locator(".import-kind:visible")
+    for field, column in {"first": "gauche", "second": "droite", "winner": "gagnant"}.items():
+        shown.get_by_label(f"column for {field}", exact=True).select_option(column)
+    shown.get_by_label("value of rater in every row", exact=True).fill("crowd")
+    page.get_by_role("button", name="Check again").click()
+    page.get_by_role("button", name="Apply").wait_for()
+    apply(page)
+    assert sorted(Comparison.objects.values_list("rating", "rater__slug")) == [(1, "crowd"), (2, "crowd")]
+    assert complaints == []
+
+
+def test_paste_and_cancel(page: Page, address: str, worker: Any, complaints: list[str]) -> None:
+    page.goto(address)
+    page.get_by_role("button", name="Check the files").click()
+    page.get_by_text("Choose at least one file, or paste text.").wait_for()
+    page.get_by_label("Or paste text").fill('{"id": "p1", "instruction": "Say hello."}')
+    check(page)
+    assert "pasted.jsonl" in page.text_content("#content")
+    page.get_by_role("button", name="Cancel and upload other files").click()
+    page.get_by_text("Nothing was imported.").wait_for()
+    assert ImportJob.objects.get().state == ImportJob.State.CANCELLED
+    page.goto(address)
+    text = "prompt,contestant,text\n" + "p1,A,Hello\n" * 120_000  # more than a form takes as text
+    page.get_by_label("Or paste text").evaluate("(area, text) => { area.value = text }", text)
+    check(page)
+    assert ImportJob.objects.latest("pk").files.get().size == len(text)
+    assert complaints == []
+
+
+def test_cancel_while_a_worker_is_busy(
+    page: Page, address: str, worker: ThreadPoolExecutor, complaints: list[str]
+) -> None:
+    busy = Event()
+    worker.submit(busy.wait, 60)
+    page.goto(address)
+    page.get_by_label("Or paste text").fill('{"id": "p1", "instruction": "Say hello."}')
+    page.get_by_role("button", name="Check the files").click()
+    page.get_by_text("Waiting for a worker.").wait_for()
+    assert violations(page, complaints) == []
+    page.reload()
+    page.get_by_text("Waiting for a worker.").wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Nothing was imported.").wait_for()
+    busy.set()
+    assert complaints == []
+
+
+def test_too_much_is_refused_before_it_is_sent(
+    page: Page, address: str, settings: Any, worker: Any, tmp_path: Path
+) -> None:
+    settings.IMPORT_MAX_MB = 1
+    page.goto(address)
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"x" * 1024 * 1024 * 2)
+    page.get_by_label("Files").set_input_files(large)
+    page.get_by_text("These files have 2.0 MB together; at most 1.0 MB can be uploaded at a time.").wait_for()
+    page.get_by_role("button", name="Check the files").click()
+    assert not ImportJob.objects.exists()
+
+
+def test_without_scripts(browser: Any, address: str, page: Page, worker: Any, study: Study) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    context.add_cookies(page.context.cookies())
+    plain = context.new_page()
+    plain.set_default_timeout(20_000)
+    plain.goto(address)
+    plain.get_by_label("Or paste text").fill('{"id": "p1", "instruction": "Say hello."}')
+    plain.get_by_role("button", name="Check the files").click()
+    plain.get_by_role("button", name="Apply").wait_for()
+    plain.get_by_role("button", name="Apply").click()
+    plain.get_by_role("link", name="Look at the board").wait_for()
+    assert study.prompts.count() == 1
+    context.close()

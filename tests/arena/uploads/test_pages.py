@@ -136,10 +136,10 @@ def test_nothing_to_import(admin_client: Client, study: Study) -> None:
 def test_too_much_is_refused(admin_client: Client, study: Study, settings: Any) -> None:
     settings.IMPORT_MAX_MB = 1
     response = upload(admin_client, study, ("prompts.jsonl", "x" * 2 * forms.MIB))
-    assert "At most 1 MiB can be uploaded at a time." in html_of(response)
+    assert "At most 1 MB can be uploaded at a time." in html_of(response)
     half = "x" * (forms.MIB // 2 + 1)
     response = upload(admin_client, study, ("prompts.jsonl", half), pasted=half)
-    assert "At most 1 MiB can be uploaded at a time." in html_of(response)
+    assert "At most 1 MB can be uploaded at a time." in html_of(response)
     assert not ImportChunk.objects.exists()
 
 

@@ -1,0 +1,79 @@
+"""A real arena is killed in the middle of an import: nothing is half done, and in the end it is done once."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.judging.processes import Arena
+
+pytestmark = pytest.mark.processes
+
+PROMPTS = 40_000
+UPLOAD = f"""
+import json
+from django.core.files.base import ContentFile
+from arena.models import ImportJob, Study
+from arena.uploads import storage
+lines = (json.dumps(dict(id=str(number), instruction="Say it.")) for number in range({PROMPTS}))
+job = ImportJob.objects.create(study=Study.objects.create(slug="s", name="S"))
+storage.store(job, [ContentFile(chr(10).join(lines).encode(), "prompts.jsonl")])
+ImportJob.objects.update(state="applying")
+"""
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    """An arena that is not started yet, with an import that is to be applied."""
+    found = Arena(tmp_path, WORKER_CONCURRENCY="2", SWEEP_SECONDS="0.2")
+    found.manage("shell", "-v0", "-c", UPLOAD)
+    try:
+        yield found
+    finally:
+        found.kill()
+
+
+def one(folder: Path, query: str) -> Any:
+    connection = sqlite3.connect(folder / "arena.sqlite3", timeout=30)
+    try:
+        return connection.execute(query).fetchone()[0]
+    finally:
+        connection.close()
+
+
+def eventually(holds: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 100
+    while not holds():
+        assert time.monotonic() < deadline, "did not come to hold in time"
+        time.sleep(0.02)
+
+
+def is_writing(folder: Path) -> bool:
+    """Whether somebody has kept all others from writing for longer than anything but an import does."""
+    for _ in range(10):
+        connection = sqlite3.connect(folder / "arena.sqlite3", timeout=0)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return False
+        except sqlite3.OperationalError:
+            time.sleep(0.02)
+        finally:
+            connection.close()
+    return True
+
+
+def test_killed_twice_applied_once(arena: Arena, tmp_path: Path) -> None:
+    for attempt in (1, 2):
+        arena.start()
+        eventually(lambda: one(tmp_path, "SELECT attempts FROM arena_importjob") == attempt)  # noqa: B023
+        eventually(lambda: is_writing(tmp_path))
+        arena.kill()
+        assert one(tmp_path, "SELECT state FROM arena_importjob") == "applying"
+        assert one(tmp_path, "SELECT count(*) FROM arena_prompt") == 0
+    arena.start()
+    eventually(lambda: one(tmp_path, "SELECT state FROM arena_importjob") == "applied")
+    assert one(tmp_path, "SELECT count(*) FROM arena_prompt") == PROMPTS
+    eventually(lambda: one(tmp_path, "SELECT count(*) FROM arena_importchunk") == 0)
