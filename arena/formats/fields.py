@@ -57,7 +57,7 @@ class Fields:
     def unguarded(self) -> "Fields":
         """The same without the apostrophes that an export puts before what a spreadsheet would calculate."""
         for name, value in self._values.items():
-            if isinstance(value, str) and _GUARDED.match(value):
+            if isinstance(value, str) and value.startswith("'") and _GUARDED.match(value):
                 self._values[name] = value[1:]
         return self
 

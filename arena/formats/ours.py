@@ -222,15 +222,14 @@ def _sides(fields: Fields) -> list[tuple[str, str]]:
     """Both completions, each by its contestant's name or by its own id, and by one of them alone."""
     sides = []
     for name in SIDES:
-        by_id = f"{name}_id"
-        if name in fields and by_id in fields:
-            fields.problem(by_id, f"given beside {name}; name the completion in one of the two ways")
-        if by_id not in fields:
-            fields.take(by_id)
+        own_id = fields.text(f"{name}_id")
+        if not own_id.strip():
             sides.append((fields.required_text(name), ""))
-        else:
-            fields.take(name)
-            sides.append(("", fields.required_text(by_id)))
+            continue
+        if name in fields:
+            fields.problem(f"{name}_id", f"given beside {name}; name the completion in one of the two ways")
+        fields.take(name)
+        sides.append(("", own_id))
     (first, first_id), (second, second_id) = sides
     if first and first == second:
         fields.problem("second", f'the same contestant as first ("{first}")')

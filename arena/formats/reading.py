@@ -8,7 +8,7 @@ from arena.formats.fields import Fields
 from arena.formats.files import Form, InputFile
 from arena.formats.records import CompletionRecord, ContestantRecord, Item, Note, Problem, PromptRecord
 
-FORMULA: Final = "=+-@\t\r"
+FORMULA: Final = frozenset("=+-@\t\r")
 """What a spreadsheet takes for the beginning of a formula."""
 
 Build: TypeAlias = Callable[[Fields], Iterable[Item]]
@@ -44,7 +44,7 @@ class _Formulas:
 
     def look_at(self, line: int, values: Mapping[str, Any]) -> None:
         for column, value in values.items():
-            if value[:1] in FORMULA and value and not _is_number(value):
+            if value and value[0] in FORMULA and not _is_number(value):
                 self.count += 1
                 self._first = self._first or f'line {line}, column "{column}"'
 

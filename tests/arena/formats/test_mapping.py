@@ -24,9 +24,8 @@ def test_a_good_mapping_has_no_faults_and_survives_json() -> None:
     ("mapping", "fault"),
     [
         (
-            ColumnMapping(Kind.CONTESTANTS, {"name": "model", "colour": "c"}),
-            'contestants have no field "colour"; their fields are name, slug, kind, family, organisation, '
-            "licence, size, generation",
+            ColumnMapping(Kind.RATERS, {"rater": "who", "rater_kind": "kind", "colour": "c"}),
+            'raters have no field "colour"; their fields are rater, rater_kind, name, groups, simulated',
         ),
         (
             ColumnMapping(Kind.CONTESTANTS, {"name": "model"}, {"name": "A"}),

@@ -328,7 +328,7 @@ def test_completions_named_by_their_own_ids(tmp_path: Path) -> None:
             "first_id",
             "given beside first; name the completion in one of the two",
         ),
-        (without(VOTE, "first", first_id=""), "first_id", "missing"),
+        (without(VOTE, "first", first_id=""), "first", "missing"),
         (without(VOTE, "first", first_id=None), "first", "missing"),
         (
             without(VOTE, "first", "second", first_id="1", second_id="1"),
