@@ -8,6 +8,7 @@ Prints one table of what was promised and what came of it. Exits with 1 where an
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -46,6 +47,7 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := sorted(set(given.places) - set(PLACES)):
         parser.error(f"there is no place {unknown[0]}; there are {' and '.join(PLACES)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started here is stopped
     wanted = given.places or PLACES
     if Production.name in wanted:
         try:

@@ -4,11 +4,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from tests.faults.places import Place, Production
 from tests.judging.server import ChatServer
 
 FLUSHED_AT = (0.02, 0.45, 0.8)
+REDIS_RESTARTED_AT = 0.65
 RESTARTED_AT = (0.3, 0.7)
 WEB_STOPPED_AT = 0.55
 """Parts of the run after which a fault happens; the kills are spread over all of it."""
@@ -71,10 +73,14 @@ class Drill:
             yield self._calls * number / (kills + 1), "worker killed", self._kill
         yield self._calls * WEB_STOPPED_AT, "web stopped", self._stop_web
         if isinstance(self._place, Production):
-            for part in FLUSHED_AT:
-                yield self._calls * part, "Redis flushed", self._flush
-            for part in RESTARTED_AT:
-                yield self._calls * part, "PostgreSQL restarted", self._restart
+            yield from self._hurt_services(self._place)
+
+    def _hurt_services(self, place: Production) -> Iterator[tuple[float, str, Fault]]:
+        for part in FLUSHED_AT:
+            yield self._calls * part, "Redis flushed", partial(self._flush, place)
+        yield self._calls * REDIS_RESTARTED_AT, "Redis restarted", partial(self._restart_redis, place)
+        for part in RESTARTED_AT:
+            yield self._calls * part, "PostgreSQL restarted", partial(self._restart, place)
 
     def _next_fault(self, say: Say) -> None:
         if not self._due or len(self._model.requests) < self._due[0][0]:
@@ -98,12 +104,18 @@ class Drill:
         self._course.ended.append(calls)
         return f"{calls} calls in flight"
 
-    def _flush(self) -> str:
-        return f"{self._place.broker.flush()} messages"  # type: ignore[attr-defined]
+    @staticmethod
+    def _flush(place: Production) -> str:
+        return f"{place.broker.flush()} messages"
 
-    def _restart(self) -> str:
-        calls = self._place.in_flight()
-        self._place.database.restart()  # type: ignore[attr-defined]
+    @staticmethod
+    def _restart_redis(place: Production) -> str:
+        place.broker.restart()
+        return "empty"
+
+    def _restart(self, place: Production) -> str:
+        calls = place.in_flight()
+        place.database.restart()
         self._course.kept.append(calls)
         return f"{calls} calls in flight"
 

