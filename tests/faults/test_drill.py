@@ -1,4 +1,4 @@
-"""A short drill of the embedded arena; `make faults` runs the long one, in both places."""
+"""A short drill in each place; `make faults` runs the long one."""
 
 import importlib.util
 import re
@@ -42,6 +42,23 @@ def test_a_run_survives_what_happens_to_it() -> None:
     assert table["committed replies asked for again"] == "0 ok"
     assert (table["worker killed"], table["web stopped"]) == ("3", "1")
     assert int(table["abandoned calls"].removesuffix(" ok")) > 0
+
+
+@pytest.mark.processes
+def test_a_run_survives_what_happens_to_its_services() -> None:
+    """Without kills, whose lost calls take half a minute to be noticed; so no call is lost at all."""
+    try:
+        require_services()
+    except MissingServiceError as error:
+        pytest.skip(str(error))
+    table = rows(drill("production", "--kills", "0"))
+    assert table["scored + unscored + failed"] == "150 ok"
+    assert table["abandoned calls"] == "0 ok"
+    assert (table["PostgreSQL restarted"], table["Redis flushed"], table["Redis restarted"]) == (
+        "2",
+        "3",
+        "1",
+    )
 
 
 def test_an_unknown_place_is_refused() -> None:
