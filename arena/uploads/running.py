@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 State = ImportJob.State
 
 ATTEMPTS: Final = 3
-"""A job in which workers died so often is given up: it may be what kills them."""
+"""A job that was begun so often without an end is given up: it may be what kills the workers."""
 
 LOOK_EVERY: Final = 500
 """Records between two looks at whether to stop."""
@@ -74,9 +74,7 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
 def _may_begin(job: ImportJob) -> bool:
     """Count the attempt; a job with too many ends here."""
     if job.attempts >= ATTEMPTS:
-        reason = (
-            f"The worker ended {ATTEMPTS} times in the middle of this; the files may be too large for it."
-        )
+        reason = f"This was begun {ATTEMPTS} times and never came to its end; the worker's log may say why."
         jobs.end(job.pk, State.FAILED, f"{reason} Nothing was imported.")
         return False
     ImportJob.objects.filter(pk=job.pk).update(attempts=F("attempts") + 1)

@@ -140,6 +140,7 @@ class ImportPages:
             "progress": progress.progress_of(job.pk),
             "waiting": not progress.has_runner(job.pk),
             "stopping": progress.is_to_stop(job.pk),
+            "alone": connection.vendor == "sqlite",
         }
 
     def _study(self, request: HttpRequest, pk: int) -> Study:

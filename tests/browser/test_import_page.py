@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.core.cache import cache
 from django.db import connections
 from django.test import Client
 
@@ -24,7 +23,9 @@ WORK: dict[str, Callable[[int], None]] = {"checking": running.check, "applying":
 
 
 @pytest.fixture
-def worker(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
+def worker(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch, settings: Any, request: pytest.FixtureRequest
+) -> Iterator[ThreadPoolExecutor]:
     """One thread that does what workers are asked for."""
 
     def work(job: int, state: str) -> None:
@@ -33,7 +34,8 @@ def worker(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         finally:
             connections.close_all()
 
-    cache.clear()
+    backend = "django.core.cache.backends.locmem.LocMemCache"
+    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
     with ThreadPoolExecutor(1) as pool:
         monkeypatch.setattr(queue, "nudge", lambda job, state: pool.submit(work, job, state))
         yield pool

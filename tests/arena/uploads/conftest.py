@@ -1,18 +1,19 @@
 """No worker listens: what would be sent to one is collected, and tests do its work themselves."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from django.core.cache import cache
 
 from arena.uploads import queue
 
 
 @pytest.fixture(autouse=True)
-def nudges(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, str]]]:
-    """The messages to workers: job and state."""
+def nudges(
+    monkeypatch: pytest.MonkeyPatch, settings: Any, request: pytest.FixtureRequest
+) -> list[tuple[int, str]]:
+    """The messages to workers: job and state. The cache is this test's own."""
+    backend = "django.core.cache.backends.locmem.LocMemCache"
+    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
     sent: list[tuple[int, str]] = []
     monkeypatch.setattr(queue, "nudge", lambda job, state: sent.append((job, state)))
-    cache.clear()
-    yield sent
-    cache.clear()
+    return sent

@@ -186,7 +186,7 @@ def test_a_job_that_kills_its_workers_is_given_up() -> None:
     ImportJob.objects.update(attempts=running.ATTEMPTS)
     running.check(job.pk)
     sentence = (
-        "The worker ended 3 times in the middle of this; the files may be too large for it. "
+        "This was begun 3 times and never came to its end; the worker's log may say why. "
         "Nothing was imported."
     )
     assert state_of(job) == (State.FAILED, sentence)

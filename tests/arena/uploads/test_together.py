@@ -1,0 +1,93 @@
+"""Workers and operators at the same job at the same moment, each with a connection of its own."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from arena.models import ImportJob, Prompt
+from arena.transfer import import_records
+from arena.uploads import jobs, progress, running
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "One"}\n')
+SECONDS = 30
+
+
+class Worker:
+    """Applies a job in a thread, and stops in the middle of it until told to go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.in_the_middle, self.go_on = Event(), Event()
+
+        def slow_import(slug: str, items: Any) -> Any:
+            report = import_records(slug, items)
+            self.in_the_middle.set()
+            assert self.go_on.wait(SECONDS)
+            return report
+
+        monkeypatch.setattr(running, "import_records", slow_import)
+        self._pool = ThreadPoolExecutor()
+
+    def start(self, work: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        def run() -> Any:
+            try:
+                return work(*arguments)
+            finally:
+                connections.close_all()
+
+        return self._pool.submit(run)
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> Worker:
+    return Worker(monkeypatch)
+
+
+@pytest.fixture
+def job(transactional_db: None) -> ImportJob:
+    found = factories.make_import_job(PROMPTS)
+    ImportJob.objects.update(state=ImportJob.State.APPLYING)
+    return found
+
+
+def state_of(job: ImportJob) -> str:
+    job.refresh_from_db()
+    return job.state
+
+
+def test_two_workers_that_do_not_know_of_each_other(
+    worker: Worker, job: ImportJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def everybody_may(_: int) -> Any:
+        yield True
+
+    monkeypatch.setattr(progress, "runner", everybody_may)
+    first = worker.start(running.apply, job.pk)
+    assert worker.in_the_middle.wait(SECONDS)
+    second = worker.start(running.apply, job.pk)
+    worker.go_on.set()
+    first.result(SECONDS)
+    second.result(SECONDS)
+    assert state_of(job) == ImportJob.State.APPLIED
+    assert Prompt.objects.count() == 1
+
+
+def test_cancel_in_the_middle(worker: Worker, job: ImportJob) -> None:
+    applied = worker.start(running.apply, job.pk)
+    assert worker.in_the_middle.wait(SECONDS)
+    cancelled = worker.start(jobs.cancel, job)
+    while not progress.is_to_stop(job.pk):
+        pass
+    worker.go_on.set()
+    cancelled.result(SECONDS)
+    applied.result(SECONDS)
+    assert state_of(job) == ImportJob.State.CANCELLED
+    assert not Prompt.objects.exists()
