@@ -186,4 +186,3 @@ def test_an_answer_that_no_call_is_behind_keeps_its_record_itself(elsewhere: Els
     name = elsewhere.claim()
     assert elsewhere.answer(name, attempt=9).status_code == 201
     assert Comparison.objects.get().extra["call"]["attempt"] == 9
-
