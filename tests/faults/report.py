@@ -26,7 +26,7 @@ def markdown(reports: Mapping[str, Sequence[Line]]) -> str:
 def _table(reports: Mapping[str, Sequence[Line]]) -> list[list[str]]:
     """Head and rows; a line that a place does not have stays empty there."""
     names: dict[str, None] = {}
-    for report in reports.values():
+    for report in sorted(reports.values(), key=len, reverse=True):  # the order of the fullest one
         names.update((line.what, None) for line in report)
     cells = {
         place: {line.what: line.value + MARKS[line.holds] for line in report}
