@@ -123,11 +123,13 @@ class RunForm(forms.Form):
         required=False,
         help_text="Twice the calls; shows how much the judge is swayed by the order.",
     )
-    remote = forms.TypedChoiceField(
+    remote = forms.ChoiceField(
         label="Asked by",
         choices=[("", "this arena's workers"), ("elsewhere", "judge workers on other machines")],
-        coerce=bool,
-        empty_value=False,
         required=False,
         help_text="On the other machine: python manage.py judge_worker --judge SLUG --arena-url URL.",
     )
+
+    def clean_remote(self) -> bool:
+        """Whether workers elsewhere are to ask."""
+        return bool(self.cleaned_data["remote"])

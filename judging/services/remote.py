@@ -185,7 +185,8 @@ def _fail_call(assignment: Assignment, failure: Failure) -> None:
         in_flight = in_flight.filter(attempt=failure.attempt)
     if failure.kind == ABANDONED:
         abandon(in_flight, timezone.now())
-        late = _calls(assignment).filter(attempt=failure.attempt, state=JudgeCall.State.ABANDONED)
+        # Without an attempt there is no telling which call the record is about.
+        late = _calls(assignment).filter(attempt=failure.attempt or 0, state=JudgeCall.State.ABANDONED)
         late.update(finished_at=timezone.now(), **_received(failure.call))
     elif call := in_flight.first():
         error = NoReplyError(
