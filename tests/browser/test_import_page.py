@@ -192,6 +192,22 @@ def test_cancel_while_a_worker_is_busy(
     assert complaints == []
 
 
+def test_dropped_files(page: Page, address: str, worker: Any, complaints: list[str]) -> None:
+    page.goto(address)
+    page.evaluate(
+        """() => {
+            const dropped = new DataTransfer();
+            dropped.items.add(new File(['{"id": "p1", "instruction": "Say hello."}'], "dropped.jsonl"));
+            const drop = new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true });
+            document.getElementById("import-drop").dispatchEvent(drop);
+        }"""
+    )
+    assert "dropped.jsonl (1 KB)" in page.inner_text("#import-chosen")
+    check(page)
+    assert "1 record can be imported" in page.inner_text("#content")
+    assert complaints == []
+
+
 def test_too_much_is_refused_before_it_is_sent(
     page: Page, address: str, settings: Any, worker: Any, tmp_path: Path
 ) -> None:
