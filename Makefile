@@ -48,6 +48,7 @@ faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts 
 	@.venv/bin/python -m tests.faults
 bench: _install-dev ## speed benchmarks
 	@.venv/bin/python -m pytest tests/benchmarks -s
+	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
 lock: _install-dev ## resolve the requirements files anew from pyproject.toml
 	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
 	@$(COMPILE) --output-file requirements.txt
