@@ -13,6 +13,8 @@ from django.conf import settings
 from django.db import close_old_connections, connection, connections
 from django.utils.module_loading import import_string
 
+from arena.busy import trouble
+
 logger = logging.getLogger(__name__)
 LOCK_NUMBER = 0x417265_6E61  # one advisory lock of the database, taken by whoever sweeps
 
@@ -31,8 +33,11 @@ def run_logged(path: str) -> None:
     """Call the function with this dotted path; an exception is logged, not raised."""
     try:
         import_string(path)()
-    except Exception:
-        logger.exception("%s failed; it is tried again at the next sweep", path)
+    except Exception as error:
+        if trouble(error):  # which passes by itself, and is no fault of the sweep
+            logger.warning("%s could not write (%s); it is tried again at the next sweep", path, error)
+        else:
+            logger.exception("%s failed; it is tried again at the next sweep", path)
 
 
 @contextmanager

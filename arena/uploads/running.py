@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.db import OperationalError, transaction
+from django.db import transaction
 from django.db.models import F
 
+from arena.busy import trouble
 from arena.formats import Sources
 from arena.formats.records import Item
 from arena.models import ImportJob, Study
@@ -59,11 +60,11 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
                 work(job)
         except _StoppedError:
             jobs.end(pk, State.CANCELLED, "Nothing was imported.")
-        except OperationalError as error:
-            # The database is busy or away. The job stands as it stood; the sweep asks for it again.
-            logger.warning("Import %s is tried again: %s", pk, error)
-            return
         except Exception as error:
+            if trouble(error):
+                # The database is busy or away. The job stands as it stood; the sweep asks for it again.
+                logger.warning("Import %s is tried again: %s", pk, error)
+                return
             logger.exception("Import %s failed", pk)
             reason = f"The arena met an error of its own ({type(error).__name__}); its log says more."
             jobs.end(pk, State.FAILED, f"{reason} Nothing was imported.")

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from arena import sweeper
 
@@ -17,6 +17,10 @@ def first() -> None:
 def broken() -> None:
     calls.append("broken")
     raise RuntimeError("this sweep fails")
+
+
+def busy() -> None:
+    raise OperationalError("database is locked")
 
 
 def last() -> None:
@@ -35,6 +39,17 @@ def test_a_failing_sweep_is_logged_and_stops_no_other(caplog) -> None:
     assert calls == ["first", "broken", "last"]
     assert "broken failed" in caplog.text
     assert "this sweep fails" in caplog.text
+
+
+@pytest.mark.django_db
+def test_a_database_that_is_busy_is_no_failure(settings, caplog) -> None:
+    settings.SWEEPS = [f"{__name__}.{name}" for name in ("busy", "last")]
+    sweeper.sweep_once()
+    assert calls == ["last"]
+    (said,) = caplog.records
+    assert said.levelname == "WARNING"
+    assert "busy could not write (database is locked)" in said.message
+    assert said.exc_info is None
 
 
 @pytest.mark.django_db(transaction=True)

@@ -152,6 +152,20 @@ def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str
     assert not ImportChunk.objects.exists()
 
 
+def test_cancel_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = make_checked(PROMPTS)
+
+    def locked(*_: Any) -> None:
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "end", locked)
+        jobs.cancel(job)
+    assert state_of(job)[0] == State.CHECKED
+    assert progress.is_to_stop(job.pk)
+    assert ImportChunk.objects.exists()
+
+
 def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     job = factories.make_import_job(PROMPTS)
 
