@@ -49,7 +49,7 @@ def _request(job: ImportJob, before: list[str], state: str, also: Callable[[], N
             return False
         if also:
             also()
-        progress.tell(job.pk, progress.Progress())
+        progress.begin(job.pk)
         transaction.on_commit(lambda: queue.nudge(job.pk, state))
     return True
 

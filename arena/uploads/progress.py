@@ -35,6 +35,11 @@ class Progress:
         return int(100 * self.share)
 
 
+def begin(job: int) -> None:
+    """Forget how far the job had come, and an earlier wish to stop."""
+    _try(lambda: cache.delete_many([_key(job, "progress"), _key(job, "stop")]))
+
+
 def tell(job: int, progress: Progress) -> None:
     _try(lambda: cache.set(_key(job, "progress"), progress, KEPT_SECONDS))
 

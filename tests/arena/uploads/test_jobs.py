@@ -164,6 +164,9 @@ def test_cancel_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert state_of(job)[0] == State.CHECKED
     assert progress.is_to_stop(job.pk)
     assert ImportChunk.objects.exists()
+    assert jobs.request_apply(job), "an earlier wish is no wish about what was asked for after it"
+    running.apply(job.pk)
+    assert state_of(job)[0] == State.APPLIED
 
 
 def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
