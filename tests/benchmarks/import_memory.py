@@ -72,9 +72,7 @@ def measure(path: Path, *, dry_run: bool = False) -> int:
     size = path.stat().st_size / 1e6
     start = time.perf_counter()
     with tempfile.TemporaryFile("w+") as output:
-        run = subprocess.Popen(
-            command + ["--dry-run"] * dry_run, stdout=output, stderr=subprocess.STDOUT
-        )
+        run = subprocess.Popen(command + ["--dry-run"] * dry_run, stdout=output, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(run.pid, 0)
         seconds = time.perf_counter() - start
         run.returncode = os.waitstatus_to_exitcode(status)
