@@ -46,9 +46,8 @@ class FileForm(forms.Form):
         self.row = row
         self.recognised = bool(row.found_format)
         mapping = _mapping(row)
-        self.is_guess = mapping is not None and not self.recognised and not row.format_name
-        initial = {"format_name": TABLE if self.is_guess else row.format_name}
-        super().__init__(data, prefix=f"file{row.number}", initial=initial)
+        super().__init__(data, prefix=f"file{row.number}", initial={"format_name": row.format_name})
+        self.is_guess = row.format_name == TABLE and mapping == suggest(row.columns)
         self.takes_mapping = bool(row.columns) and (
             not self.recognised or TABLE in (row.format_name, self["format_name"].value())
         )

@@ -16,7 +16,7 @@ from arena.models import ImportJob, Study
 from arena.transfer import ImportReport, import_records
 from arena.uploads import jobs, progress, storage
 from arena.uploads.progress import Progress
-from arena.uploads.sources import describe, sources_of, storable
+from arena.uploads.sources import describe, sources_of, sources_with_suggestions, storable
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ def _may_begin(job: ImportJob) -> bool:
 def _check(job: ImportJob) -> None:
     started = time.monotonic()
     with storage.unpacked(job) as files:
-        sources = sources_of(files)
+        sources = sources_with_suggestions(files)
         for row, file in files:
             describe(row, file, sources)
         report = import_records(job.study.slug, _watched(job, sources), dry_run=True)

@@ -122,6 +122,7 @@ class ImportPages:
             "report": report,
             "step": 3 if applied else 2,
             "forms": forms,
+            "guessed": any(form.is_guess for form in forms),
             **self._running(job),
         }
         if report is None:

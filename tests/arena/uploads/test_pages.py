@@ -221,9 +221,15 @@ class TestFormat:
         assert "Completions need prompt or instruction; map a column to it or set it." in html
         assert ImportJob.objects.get().state == ImportJob.State.CHECKED
 
-    def test_columns_with_well_known_names_are_suggested(self, admin_client: Client, study: Study) -> None:
+    def test_columns_with_well_known_names_are_read_as_they_suggest(
+        self, admin_client: Client, study: Study
+    ) -> None:
         address = checked(admin_client, study, ("answers.csv", "question,system,answer\nWhy?,A,So.\n"))
-        (form,) = admin_client.get(address).context["forms"]
+        page = admin_client.get(address)
+        assert page.context["report"].ok
+        assert page.context["report"].counts["completions"].added == 1
+        assert "What each column means is guessed from its name." in html_of(page)
+        (form,) = page.context["forms"]
         shown = {name: form[name].value() for name in form.fields if form[name].value()}
         assert shown == {
             "format_name": "table",
