@@ -34,7 +34,10 @@ def request_check(job: ImportJob, files: Iterable[ImportFile] = ()) -> bool:
 
 
 def request_apply(job: ImportJob) -> bool:
-    """Ask for the import of files whose check found no error; False where that was asked already."""
+    """Ask for the import of files whose check found no error; False where that was asked already.
+
+    ``job`` is as the operator saw it: after a newer check nothing is asked for.
+    """
     if (job.report or {}).get("error_count") != 0:
         return False
     return _request(job, [State.CHECKED], State.APPLYING)
@@ -42,9 +45,8 @@ def request_apply(job: ImportJob) -> bool:
 
 def _request(job: ImportJob, before: list[str], state: str, also: Callable[[], None] | None = None) -> bool:
     with transaction.atomic():
-        changed = ImportJob.objects.filter(pk=job.pk, state__in=before).update(
-            state=state, attempts=0, error="", touched_at=timezone.now()
-        )
+        rows = ImportJob.objects.filter(pk=job.pk, state__in=before, touched_at=job.touched_at)
+        changed = rows.update(state=state, attempts=0, error="", touched_at=timezone.now())
         if not changed:
             return False
         if also:

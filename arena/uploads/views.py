@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
 from django.db import connection
@@ -61,7 +62,7 @@ class ImportPages:
             if "cancel" in request.POST:
                 jobs.cancel(found)
             elif "apply" in request.POST:
-                jobs.request_apply(found)
+                self._apply(request, found)
             elif "check" in request.POST and found.state == ImportJob.State.CHECKED:
                 forms = self._file_forms(found, request.POST)
                 if any(form.errors for form in forms):
@@ -88,6 +89,13 @@ class ImportPages:
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         content = b"".join(error_list(report.errors if report else []))
         return HttpResponse(content, content_type="text/csv", headers=headers)
+
+    def _apply(self, request: HttpRequest, job: ImportJob) -> None:
+        """Ask for the import, if the page that was clicked on shows the last check."""
+        if job.state == ImportJob.State.CHECKED and request.POST.get("seen") != job.touched_at.isoformat():
+            messages.warning(request, "The files were checked again meanwhile. Look at the new report first.")
+        else:
+            jobs.request_apply(job)
 
     def _take(self, request: HttpRequest, study: Study, quota: QuotaHandler) -> HttpResponse:
         form = UploadForm(request.POST, request.FILES)

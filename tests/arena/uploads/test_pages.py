@@ -37,6 +37,11 @@ def checked(client: Client, study: Study, *files: tuple[str, str], **data: Any) 
     return address
 
 
+def clicked() -> dict[str, str]:
+    """What a click on Apply sends from a page that shows the last check."""
+    return {"apply": "Apply", "seen": ImportJob.objects.latest("pk").touched_at.isoformat()}
+
+
 def html_of(response: Any) -> str:
     return re.sub(r"\s+", " ", response.content.decode())
 
@@ -61,15 +66,27 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     assert "http-equiv" not in html
     assert page.context["report"].counts["completions"].empty == 1
     assert not Prompt.objects.exists()
-    assert "Importing" in html_of(admin_client.post(address, {"apply": "Apply"}, follow=True))
+    assert "Importing" in html_of(admin_client.post(address, clicked(), follow=True))
     running.apply(job.pk)
     done = html_of(admin_client.get(address))
     assert "3 records are in the study" in done
     assert study.get_absolute_url() in done
     assert Completion.objects.count() == 2
-    assert admin_client.post(address, {"apply": "Apply"}).status_code == 302
+    assert admin_client.post(address, clicked()).status_code == 302
     assert admin_client.post(address, {"cancel": "Cancel"}).status_code == 302
     assert "3 records are in the study" in html_of(admin_client.get(address))
+
+
+def test_a_page_that_shows_an_earlier_check_applies_nothing(admin_client: Client, study: Study) -> None:
+    address = checked(admin_client, study, PROMPTS)
+    outdated = clicked()
+    admin_client.post(address, {"check": "Check again"})
+    running.check(ImportJob.objects.get().pk)
+    html = html_of(admin_client.post(address, outdated, follow=True))
+    assert "The files were checked again meanwhile. Look at the new report first." in html
+    assert ImportJob.objects.get().state == ImportJob.State.CHECKED
+    admin_client.post(address, clicked())
+    assert ImportJob.objects.get().state == ImportJob.State.APPLYING
 
 
 def test_the_progress_is_asked_for_until_it_is_through(admin_client: Client, study: Study) -> None:
@@ -94,7 +111,7 @@ def test_errors_by_file_and_line(admin_client: Client, study: Study) -> None:
     assert "<td>=votes.csv</td>" in html
     assert "rating 9 is outside the scale 1-8" in html
     assert 'name="apply"' not in html
-    admin_client.post(address, {"apply": "Apply"})
+    admin_client.post(address, clicked())
     assert ImportJob.objects.get().state == ImportJob.State.CHECKED
     download = admin_client.get(f"{address}errors.csv")
     assert "greetings-import-" in download.headers["Content-Disposition"]
@@ -210,7 +227,7 @@ class TestFormat:
         page = admin_client.get(address)
         assert page.context["report"].ok, page.context["report"].errors
         assert 'value="crowd"' in html_of(page)
-        admin_client.post(address, {"apply": "Apply"})
+        admin_client.post(address, clicked())
         running.apply(job.pk)
         assert sorted(Comparison.objects.values_list("rating", "points")) == [(1, 3), (2, 3)]
 
