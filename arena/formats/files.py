@@ -6,7 +6,9 @@ A file is streamed; at no time is more of it held than one line or object, and t
 import codecs
 import csv
 import gzip
+import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias, TypeVar
 
-from arena.formats import json_text, parquet_rows
+from arena.formats import json_text, not_text, parquet_rows
 from arena.formats.json_text import json_type
 from arena.formats.records import Place, Problem
 
@@ -27,6 +29,9 @@ MAX_LINE: Final = 16 * 1024 * 1024
 
 MAX_FILE: Final = 2 * 1024 * 1024 * 1024
 """Greatest length of a file in bytes, unpacked: a small gzip file can hold endless zeros."""
+
+MAX_COLUMNS: Final = 16_384
+"""Columns of a table: as many as a spreadsheet has."""
 
 HEAD: Final = 64
 """Lines looked at to tell what a file holds."""
@@ -102,8 +107,8 @@ class InputFile:
             with self.path.open("rb") as raw:
                 stream = self._decompressed(raw)
                 while piece := read(stream):
-                    if not total and piece.startswith((b"\xff\xfe", b"\xfe\xff")):
-                        raise BrokenFileError(self.problem(1, "the file is UTF-16; please save it as UTF-8"))
+                    if not total and (reason := not_text.reason(piece)):
+                        raise BrokenFileError(self.problem(1, reason))
                     total += len(piece)
                     if total > MAX_FILE:
                         raise BrokenFileError(self.problem(line, "the file is longer than 2 GiB"))
@@ -274,12 +279,20 @@ class Table:
             if line.strip():
                 break
         header = top[-1] if top else ""
-        self._reader = csv.reader(chain(top, lines), delimiter=_delimiter(header), strict=True)
+        delimiter = _delimiter(header)
+        if said := _SEPARATOR.fullmatch(header.strip()):
+            delimiter, top[-1] = said[1], "\n"
+        self._reader = csv.reader(chain(top, lines), delimiter=delimiter, strict=True)
         try:
-            self.columns = [cell.strip() for cell in next(filter(None, self._reader), [])]
+            cells = next(filter(None, self._reader), [])
         except csv.Error as error:
             raise BrokenFileError(file.problem(1, f"the header cannot be read ({error})")) from error
-        doubled = {name for name in self.columns if name and self.columns.count(name) > 1}
+        if len(cells) > MAX_COLUMNS:
+            reason = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS:,} can be read"
+            raise BrokenFileError(file.problem(1, reason))
+        # A column without a name gets one: under the same name, the last such cell would hide the others.
+        self.columns = [cell.strip() or f"column {number}" for number, cell in enumerate(cells, start=1)]
+        doubled = {name for name, count in Counter(self.columns).items() if count > 1}
         if doubled:
             raise BrokenFileError(file.problem(1, f"the column {min(doubled)} stands twice in the header"))
 
@@ -301,6 +314,10 @@ class Table:
             elif any(cells):
                 yield start, dict(zip(self.columns, cells, strict=True))
             start = self._reader.line_num + 1
+
+
+_SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')
+"""A first line by which spreadsheets say what stands between the cells."""
 
 
 def _delimiter(header: str) -> str:

@@ -234,3 +234,47 @@ def test_progress_is_the_share_of_bytes_read(tmp_path: Path) -> None:
     assert sources.progress == pytest.approx(0.5, abs=0.5)
     assert len(list(items)) == 1
     assert sources.progress == 1.0
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"PK\x03\x04\x14\x00", "the file is a zip archive or an office document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "the file is an old office document"),
+        (b"\x89PNG\r\n\x1a\n", "the file is a picture"),
+        (b"%PDF-1.7\n", "the file is a PDF document"),
+        (b"SQLite format 3\x00", "the file is an SQLite database"),
+        (b"\xfd7zXZ\x00", "the file is packed with xz"),
+        (b"BZh91AY", "the file is packed with bzip2"),
+        (b"\x28\xb5\x2f\xfd", "the file is packed with Zstandard"),
+        (gzip.compress(gzip.compress(PROMPT)), "the file was packed with gzip twice"),
+        ("id,instruction\n".encode("utf-32"), "the file is UTF-32"),
+        ("id,instruction\n".encode("utf-16-le"), "the file is UTF-16"),
+        ("id,instruction\n".encode("utf-16-be"), "the file is UTF-16"),
+    ],
+)
+def test_what_is_no_text_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+    ((line, field, said),) = problems(prompts_file(tmp_path, content, "prompts.csv"))
+    assert (line, field) == (1, "")
+    assert said.startswith(reason)
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "\ufeffsep=;"])
+def test_a_first_line_can_name_the_separator(tmp_path: Path, first: str) -> None:
+    content = f"{first}\r\nid;instruction, long;instruction\r\np1;;Say hello.\r\n".encode()
+    (record,) = read(prompts_file(tmp_path, content, "prompts.csv"))
+    assert (record.id, record.turns, record.place.line) == ("p1", ("Say hello.",), 3)
+
+
+def test_columns_without_a_name_keep_what_they_hold(tmp_path: Path) -> None:
+    (record,) = read(prompts_file(tmp_path, b",id,instruction,,\n0,p1,Say hello.,,x\n", "prompts.csv"))
+    assert {name: value for name, value in record.extra.items() if value} == {
+        "column 1": "0",
+        "column 5": "x",
+    }
+
+
+def test_too_many_columns_are_refused(tmp_path: Path) -> None:
+    content = ",".join(f"c{number}" for number in range(50_000)).encode()
+    reason = "the header has 50,000 columns; at most 16,384 can be read"
+    assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [(1, "", reason)]
