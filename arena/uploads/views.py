@@ -131,6 +131,7 @@ class ImportPages:
             "step": 3 if applied else 2,
             "forms": forms,
             "guessed": any(form.is_guess for form in forms),
+            "faulty": any(form.errors for form in forms),
             **self._running(job),
         }
         if report is None:

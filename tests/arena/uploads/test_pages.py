@@ -236,6 +236,8 @@ class TestFormat:
         said = {"file0__format_name": "table", "file0__kind": "completions"}
         html = html_of(self.choose(admin_client, address, **said))
         assert "Completions need prompt or instruction; map a column to it or set it." in html
+        assert "Not checked again" in html
+        assert 'name="apply"' not in html, "the last check is not that of the mapping on the page"
         assert ImportJob.objects.get().state == ImportJob.State.CHECKED
 
     def test_columns_with_well_known_names_are_read_as_they_suggest(
