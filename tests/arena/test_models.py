@@ -15,6 +15,9 @@ from arena.models import (
     Completion,
     Contestant,
     CriterionRating,
+    ImportChunk,
+    ImportFile,
+    ImportJob,
     Invitation,
     Membership,
     Pair,
@@ -265,6 +268,21 @@ def test_a_rendering_is_kept_once() -> None:
     Rendering.objects.create(digest="d", renderer=1, html="")
     refused(lambda: Rendering.objects.create(digest="d", renderer=1, html=""), "rendering_unique")
     Rendering.objects.create(digest="d", renderer=2, html="")
+
+
+def test_an_import_job_has_ended_when_its_state_says_so() -> None:
+    job = make.make_import_job()
+    rows = ImportJob.objects.filter(pk=job.pk)
+    refused(lambda: rows.update(state="applied"), "import_job_ends_with_its_state")
+    refused(lambda: rows.update(ended_at=timezone.now()), "import_job_ends_with_its_state")
+
+
+def test_files_and_their_pieces_are_numbered_once() -> None:
+    job = make.make_import_job(("prompts.jsonl", "{}"))
+    file = job.files.get()
+    refused(lambda: ImportFile.objects.create(job=job, number=file.number), "import_file_number_unique")
+    again = {"file": file, "position": 0, "data": b""}
+    refused(lambda: ImportChunk.objects.create(**again), "import_chunk_position_unique")
 
 
 def test_every_constraint_is_named_here() -> None:

@@ -41,7 +41,7 @@ def test_a_run_survives_what_happens_to_it() -> None:
     assert table["scored + unscored + failed"] == "150 ok"
     assert table["committed replies asked for again"] == "0 ok"
     assert (table["worker killed"], table["web stopped"]) == ("3", "1")
-    assert int(table["abandoned calls"].removesuffix(" ok")) > 0
+    assert int(table["abandoned calls"]) > 0
 
 
 @pytest.mark.processes
@@ -53,7 +53,7 @@ def test_a_run_survives_what_happens_to_its_services() -> None:
         pytest.skip(str(error))
     table = rows(drill("production", "--kills", "0"))
     assert table["scored + unscored + failed"] == "150 ok"
-    assert table["abandoned calls"] == "0 ok"
+    assert table["abandoned calls that were asked"] == "0 ok"
     assert (table["PostgreSQL restarted"], table["Redis flushed"], table["Redis restarted"]) == (
         "2",
         "3",

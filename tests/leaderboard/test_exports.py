@@ -1,12 +1,13 @@
 """What is exported gives the same standings where it is imported; the ``export`` command."""
 
+import errno
 import gzip
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -208,10 +209,14 @@ class TestCommand:
         answer = refused("small", "--what", "all", "--out", str(file))
         assert answer == f"{file} cannot be written (Not a directory)."
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-    def test_a_folder_without_permission(self, made: HandMade, tmp_path: Path) -> None:
-        tmp_path.chmod(0o500)
+    def test_a_folder_without_permission(
+        self, made: HandMade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def deny(path: Path, mode: str) -> NoReturn:  # a folder's mode does not stop root, who runs this too
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
         out = tmp_path / "p.jsonl"
+        monkeypatch.setattr(Path, "open", deny)
         answer = refused("small", "--what", "prompts", "--out", str(out))
         assert answer == f"{out} cannot be written (Permission denied)."
 
