@@ -33,6 +33,9 @@ MAX_FILE: Final = 2 * 1024 * 1024 * 1024
 MAX_COLUMNS: Final = 16_384
 """Columns of a table: as many as a spreadsheet has."""
 
+MAX_BLANK: Final = 1000
+"""Blank lines above the header of a table."""
+
 HEAD: Final = 64
 """Lines looked at to tell what a file holds."""
 
@@ -278,6 +281,8 @@ class Table:
             top.append(line)
             if line.strip():
                 break
+            if len(top) > MAX_BLANK:
+                raise BrokenFileError(file.problem(1, f"the first {MAX_BLANK:,} lines are blank"))
         header = top[-1] if top else ""
         delimiter = _delimiter(header)
         if said := _SEPARATOR.fullmatch(header.strip()):
@@ -290,6 +295,8 @@ class Table:
         if len(cells) > MAX_COLUMNS:
             reason = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS:,} can be read"
             raise BrokenFileError(file.problem(1, reason))
+        if cells and not any(map(str.strip, cells)):
+            raise BrokenFileError(file.problem(1, "the header names no column"))
         # A column without a name gets one: under the same name, the last such cell would hide the others.
         self.columns = [cell.strip() or f"column {number}" for number, cell in enumerate(cells, start=1)]
         doubled = {name for name, count in Counter(self.columns).items() if count > 1}

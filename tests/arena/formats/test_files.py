@@ -278,3 +278,13 @@ def test_too_many_columns_are_refused(tmp_path: Path) -> None:
     content = ",".join(f"c{number}" for number in range(50_000)).encode()
     reason = "the header has 50,000 columns; at most 16,384 can be read"
     assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [(1, "", reason)]
+
+
+def test_a_table_below_too_many_blank_lines_is_refused(tmp_path: Path) -> None:
+    path = prompts_file(tmp_path, gzip.compress(b"\n" * 100_000 + b"id,instruction\n"), "prompts.csv.gz")
+    assert problems(path) == [(1, "", "the first 1,000 lines are blank")]
+
+
+@pytest.mark.parametrize("content", [b" , ,\n1,2,3\n", b"\n \n"])
+def test_a_header_has_to_name_a_column(tmp_path: Path, content: bytes) -> None:
+    assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [(1, "", "the header names no column")]
