@@ -14,6 +14,9 @@ from arena.models import ImportFile
 
 TABLE: Final = table.NAME
 
+MAPPED: Final = 6
+"""Files of one upload whose columns can be mapped on its page: one has 130 inputs, a form at most 1,000."""
+
 
 class MappingRow(NamedTuple):
     """One of our fields with its two inputs: a column of the file, or a value that every row has."""
@@ -46,11 +49,14 @@ class FileForm(forms.Form):
         self.row = row
         self.recognised = bool(row.found_format)
         mapping = _mapping(row)
+        self._unasked = mapping if row.number >= MAPPED else suggest(row.columns)
         super().__init__(data, prefix=f"file{row.number}", initial={"format_name": row.format_name})
         self.is_guess = row.format_name == TABLE and mapping == suggest(row.columns)
-        self.takes_mapping = bool(row.columns) and (
+        wants_mapping = bool(row.columns) and (
             not self.recognised or TABLE in (row.format_name, self["format_name"].value())
         )
+        self.takes_mapping = wants_mapping and row.number < MAPPED
+        self.is_beyond_mapping = wants_mapping and not self.takes_mapping
         if self.takes_mapping:
             self._add_mapping(mapping)
 
@@ -86,7 +92,7 @@ class FileForm(forms.Form):
         data = self.cleaned_data
         mapping = None
         if data.get("format_name") == TABLE:
-            chosen = self._mapped() if data.get("kind") else suggest(self.row.columns)
+            chosen = self._mapped() if data.get("kind") else self._unasked
             if chosen is None:
                 raise forms.ValidationError("Say what the file's columns mean.")
             for fault in [*chosen.faults(), *chosen.missing_from(self.row.columns)]:
