@@ -33,8 +33,8 @@ MAX_FILE: Final = 2 * 1024 * 1024 * 1024
 MAX_COLUMNS: Final = 16_384
 """Columns of a table: as many as a spreadsheet has."""
 
-MAX_BLANK: Final = 1000
-"""Blank lines above the header of a table."""
+MAX_BLANK: Final = 10_000
+"""Blank lines one after the other: a small gzip file can hold hundreds of millions of them."""
 
 HEAD: Final = 64
 """Lines looked at to tell what a file holds."""
@@ -97,7 +97,12 @@ class InputFile:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Each line with its number, from 1, ends of line included. Raises BrokenFileError."""
         pieces = self._pieces(lambda stream: stream.readline(MAX_LINE + 1))
+        blank = 0
         for number, line in enumerate(pieces, start=1):
+            blank = blank + 1 if line.isspace() else 0
+            if blank > MAX_BLANK:
+                reason = f"more than {MAX_BLANK:,} blank lines one after the other"
+                raise BrokenFileError(self.problem(number, reason))
             if len(line) > MAX_LINE:
                 limit = f"{MAX_LINE // 1024 // 1024} MiB"
                 raise BrokenFileError(self.problem(number, f"the line is longer than {limit}"))
@@ -281,8 +286,6 @@ class Table:
             top.append(line)
             if line.strip():
                 break
-            if len(top) > MAX_BLANK:
-                raise BrokenFileError(file.problem(1, f"the first {MAX_BLANK:,} lines are blank"))
         header = top[-1] if top else ""
         delimiter = _delimiter(header)
         if said := _SEPARATOR.fullmatch(header.strip()):

@@ -280,9 +280,13 @@ def test_too_many_columns_are_refused(tmp_path: Path) -> None:
     assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [(1, "", reason)]
 
 
-def test_a_table_below_too_many_blank_lines_is_refused(tmp_path: Path) -> None:
-    path = prompts_file(tmp_path, gzip.compress(b"\n" * 100_000 + b"id,instruction\n"), "prompts.csv.gz")
-    assert problems(path) == [(1, "", "the first 1,000 lines are blank")]
+@pytest.mark.parametrize("name", ["prompts.csv.gz", "prompts.jsonl.gz"])
+@pytest.mark.parametrize("above", [b"", b"id,instruction\n"])
+def test_endless_blank_lines_are_refused(tmp_path: Path, name: str, above: bytes) -> None:
+    above = above if "csv" in name else b'{"id": "p1", "instruction": "x"}\n' if above else b""
+    path = prompts_file(tmp_path, gzip.compress(above + b"\n" * 100_000 + PROMPT), name)
+    line = 10_001 + bool(above)
+    assert problems(path) == [(line, "", "more than 10,000 blank lines one after the other")]
 
 
 @pytest.mark.parametrize("content", [b" , ,\n1,2,3\n", b"\n \n"])
