@@ -13,6 +13,12 @@ from judging.parsers import ReplyText, Verdict
 TIMEOUT = 60
 """Seconds to wait for the arena."""
 
+LONGEST_REPLY = 64 * 2**20
+"""Bytes of a reply that are read; a claim holds two completions and the messages made of them."""
+
+LONGEST_DETAIL = 600
+"""Characters of what the arena says went wrong."""
+
 FINAL = frozenset({400, 413, 422})
 """Refusals that the same answer would meet again."""
 
@@ -31,7 +37,7 @@ class ArenaReply:
     @property
     def detail(self) -> str:
         """What the arena says went wrong."""
-        return str(self.body.get("detail") or f"HTTP {self.status}")
+        return str(self.body.get("detail") or f"HTTP {self.status}")[:LONGEST_DETAIL]
 
     @property
     def refuses_answer(self) -> bool:
@@ -79,7 +85,7 @@ class ArenaClient:
         try:
             connection.request(method, f"{self._url.path}/api/v1{path}", body, headers)
             response = connection.getresponse()
-            return ArenaReply(response.status, _decoded(response.read()))
+            return ArenaReply(response.status, _decoded(response.read(LONGEST_REPLY)))
         except (OSError, http.client.HTTPException) as error:
             raise ArenaUnreachableError(
                 f"No arena answers at {self._address} ({type(error).__name__}: {error})"
@@ -91,6 +97,6 @@ class ArenaClient:
 def _decoded(body: bytes) -> dict[str, Any]:
     try:
         decoded = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return decoded if isinstance(decoded, dict) else {}

@@ -1,4 +1,7 @@
-"""Names of environment variables that hold secrets of the arena itself. Pure."""
+"""Environment variables with keys: which hold secrets of the arena itself, and which can be sent. Pure."""
+
+import re
+from collections.abc import Mapping
 
 NOT_FOR_JUDGES = frozenset(
     {"SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL", "PGPASSWORD", "ARENA_TOKEN"}
@@ -6,8 +9,12 @@ NOT_FOR_JUDGES = frozenset(
 """A judge's endpoint must never be sent the value of one of them."""
 
 
+SENDABLE = re.compile(r"[!-~]+")
+"""What a header can hold of a key. A library that refuses the header may quote it, key and all."""
+
+
 class KeyVariableError(Exception):
-    """The variable must not be a judge's key; the message is a sentence."""
+    """The variable cannot be used as a key; the message is a sentence and never holds the key."""
 
 
 def check_key_variable(name: str) -> None:
@@ -15,4 +22,27 @@ def check_key_variable(name: str) -> None:
     if name.upper() in NOT_FOR_JUDGES:
         raise KeyVariableError(
             f"The variable {name} holds a secret of the arena itself; it cannot be a judge's key."
+        )
+
+
+def read_key(name: str, environment: Mapping[str, str]) -> str:
+    """The key in this variable, "none" where no variable is named, "" where it is not set.
+
+    Raises KeyVariableError for a variable, or a value, that must not be sent.
+    """
+    if not name:
+        return "none"
+    check_key_variable(name)
+    key = environment.get(name, "")
+    if key:
+        check_sendable(name, key)
+    return key
+
+
+def check_sendable(name: str, key: str) -> None:
+    """Raise KeyVariableError for a key that no header can hold, such as one with a line break at its end."""
+    if not SENDABLE.fullmatch(key):
+        raise KeyVariableError(
+            f"The value of {name} cannot be sent: it holds a line break, a space or another character that "
+            "belongs to no key."
         )

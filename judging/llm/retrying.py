@@ -41,7 +41,7 @@ def retry_after_seconds(header: str, now: datetime) -> float:
     except ValueError:
         try:
             when = parsedate_to_datetime(header)
-        except ValueError:
+        except (ValueError, OverflowError):  # a time zone of many digits is too large for the parser
             return 0.0
         seconds = (when.replace(tzinfo=when.tzinfo or UTC) - now).total_seconds()
     return seconds if 0 < seconds < float("inf") else 0.0

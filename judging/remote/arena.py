@@ -49,7 +49,10 @@ class Arena:
         reply = self._client.post(f"/assignments/{entry.assignment}/renew/", {"attempt": entry.attempt})
         if reply.status == 409 or (reply.status == 403 and reply.body.get("field") == "assignment"):
             return None
-        return float(_about(entry, _checked(reply, 200)).body.get("lease_seconds", 0))
+        try:
+            return float(_about(entry, _checked(reply, 200)).body["lease_seconds"])
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ArenaBusyError("The arena renews a lease in a way unknown here") from error
 
     def deliver(self, entry: Entry) -> Outcome:
         """Give the arena what there is to say about a call; raises WorkerError.

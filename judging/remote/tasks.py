@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judging.keys import KeyVariableError, check_key_variable
+from judging.keys import KeyVariableError, read_key
 from judging.llm.client import Request
 from judging.protocols import PROTOCOLS
 from judging.remote.journal import Entry
@@ -70,7 +70,7 @@ class Task:
                 options=dict(asked["options"]),
             )
             return cls(entry, request, float(body["lease_seconds"]))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:  # int(Infinity) overflows
             raise WorkerError(f"The arena offers work in a way unknown here ({error!r}).") from error
 
 
@@ -90,18 +90,16 @@ def check_wording(protocol: str, points: int, prompt_hash: str) -> None:
 def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:
     """The variable that holds the judge's key on this machine, "" where none is needed, and the key.
 
-    Raises WorkerError where the variable is one of our own secrets or is not set.
+    Raises WorkerError where the variable is one of our own secrets, is not set, or holds what cannot be sent.
     """
     variable = override or judge.key_variable
-    if not variable:
-        return "", "none"
     try:
-        check_key_variable(variable)
+        key = read_key(variable, environment)
     except KeyVariableError as error:
         raise WorkerError(str(error)) from error
-    if not environment.get(variable):
+    if not key:
         raise WorkerError(
             f"The environment variable {variable}, which holds the key of {judge.name}, is not set on this "
             "machine; --key-variable names another."
         )
-    return variable, environment[variable]
+    return variable, key

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from arena.models import Assignment
 from judging import runner
-from judging.keys import KeyVariableError, check_key_variable
+from judging.keys import KeyVariableError, read_key
 from judging.llm.client import Client, NoReplyError, Reply, Request
 from judging.llm.openai_client import OpenAIClient
 from judging.llm.retrying import RetryPolicy
@@ -182,10 +182,9 @@ def _client(work: Work) -> Client:
     if judge.is_simulated:
         return _simulated(work)
     try:
-        check_key_variable(judge.api_key_env)
+        key = read_key(judge.api_key_env, os.environ)
     except KeyVariableError as error:
         raise NoReplyError("configuration", str(error), retryable=False) from error
-    key = os.environ.get(judge.api_key_env, "") if judge.api_key_env else "none"
     if not key:
         raise NoReplyError(
             "configuration", f"the environment variable {judge.api_key_env} is not set", retryable=False

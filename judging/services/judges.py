@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from arena.models import Rater, Study
-from judging.keys import KeyVariableError, check_key_variable
+from judging.keys import KeyVariableError, check_key_variable, read_key
 from judging.llm.simulated import Simulation
 from judging.models import Judge, JudgeCall
 from judging.protocols import PROTOCOLS
@@ -168,8 +168,11 @@ def _check_remote(judge: Judge) -> None:
 
 
 def _check_key(judge: Judge) -> None:
-    _check_key_variable(judge.api_key_env)
-    if judge.api_key_env and not os.environ.get(judge.api_key_env):
+    try:
+        key = read_key(judge.api_key_env, os.environ)
+    except KeyVariableError as error:
+        raise JudgeError(str(error)) from error
+    if not key:
         raise JudgeError(
             f"The environment variable {judge.api_key_env}, which holds the key of {judge.name}, is not set "
             "where the arena runs."

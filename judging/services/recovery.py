@@ -80,9 +80,9 @@ def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
         with transaction.atomic():
             # In the order of whoever records an answer: the assignment before its calls.
             Assignment.objects.select_for_update(no_key=True).filter(pk=assignment).first()
-            abandoned = JudgeCall.objects.filter(pk=pk, state=JudgeCall.State.IN_FLIGHT).update(
-                state=JudgeCall.State.ABANDONED, finished_at=now
-            )
+            # Looked up again: a lease that was renewed meanwhile is overdue no more.
+            again = calls.filter(pk=pk, state=JudgeCall.State.IN_FLIGHT)
+            abandoned = again.update(state=JudgeCall.State.ABANDONED, finished_at=now)
             if abandoned:
                 release(run, assignment, now, now)
                 count += 1

@@ -66,7 +66,10 @@ def test_retry_after_is_the_least_wait(asked: Callable[..., JudgeCall], form: st
     assert call.assignment.run_assignments.get().due_at == call.retry_at
 
 
-@pytest.mark.parametrize("header", ["soon", "-5", "inf", "nan", "", "Thu, 99 Foo 2020"])
+NO_WAIT = ["soon", "-5", "inf", "nan", "", "Thu, 99 Foo 2020", "Mon, 01 Jan 2024 00:00:00 +99999999999999999"]
+
+
+@pytest.mark.parametrize("header", NO_WAIT)
 def test_a_retry_after_that_means_nothing_is_left_out(asked: Callable[..., JudgeCall], header: str) -> None:
     call = asked(Answer(status=429, headers={"Retry-After": header}, raw=b"{}"))
     assert_waits(call, "rate_limited")

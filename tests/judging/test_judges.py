@@ -131,3 +131,22 @@ def test_no_secret_of_the_arena_is_sent_to_an_endpoint(
     assert "the-arena-s-own" not in call.error
     with pytest.raises(JudgeError, match="a secret of the arena"):
         services.start_run(make_small_study(prompts=1, contestants=2), Judge.objects.get())
+
+
+@pytest.mark.parametrize("key", ["sk-far\n", "sk-far\r", "sk far", "sk-fär"])
+def test_a_key_that_cannot_be_sent_is_stored_nowhere(
+    arena: Any, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """The client would quote the header it cannot send, with the key."""
+    judge = make_judge(base_url=model.url, api_key_env="FAR_KEY")
+    monkeypatch.setenv("FAR_KEY", "sk-far")
+    run = services.start_run(make_small_study(prompts=1, contestants=2), judge)
+    monkeypatch.setenv("FAR_KEY", key)
+    with pytest.raises(JudgeError, match="The value of FAR_KEY cannot be sent") as refused:
+        services.start_run(make_small_study(), judge)
+    assert key not in str(refused.value)
+    drain()
+    call = JudgeCall.objects.get(run=run)
+    assert (call.error_kind, call.given_up, model.requests) == ("configuration", True, [])
+    assert call.error.startswith("The value of FAR_KEY cannot be sent")
+    assert key not in call.error

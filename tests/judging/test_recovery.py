@@ -15,7 +15,8 @@ from judging import services
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.protocol import Step
 from judging.protocols import PROTOCOLS
-from judging.services.calls import this_worker
+from judging.services import recovery
+from judging.services.calls import release, this_worker
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -214,3 +215,21 @@ def test_only_so_many_messages_are_under_way(
     drain()
     assert JudgeCall.objects.progress(run).scored == 10
     assert len(model.requests) == 10
+
+
+def test_a_call_renewed_while_others_are_swept_is_left_alone(
+    run: JudgeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = in_flight(run, "elsewhere", minutes=-1)
+    other = run.run_assignments.order_by("pk")[1].assignment
+    JudgeCall.objects.create(
+        run=run, assignment=other, attempt=1, messages=[], worker="elsewhere", deadline=first.deadline
+    )
+
+    def release_and_renew(*args: Any) -> None:
+        release(*args)
+        JudgeCall.objects.filter(state="in_flight").update(deadline=timezone.now() + timedelta(minutes=5))
+
+    monkeypatch.setattr(recovery, "release", release_and_renew)
+    assert services.sweep()["abandoned"] == 1
+    assert sorted(JudgeCall.objects.values_list("state", flat=True)) == ["abandoned", "in_flight"]

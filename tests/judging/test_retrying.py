@@ -49,6 +49,7 @@ def test_retry_after_is_a_lower_bound_up_to_the_cap() -> None:
         ("soon", 0),
         ("nan", 0),
         ("inf", 0),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999999", 0),
     ],
 )
 def test_both_forms_of_the_header(header: str, seconds: float) -> None:

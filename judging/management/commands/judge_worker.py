@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from judging.arena_client import ArenaClient
+from judging.keys import KeyVariableError, check_sendable
 from judging.llm.openai_client import OpenAIClient
 from judging.remote.arena import Arena
 from judging.remote.journal import Journal, JournalError
@@ -47,7 +48,7 @@ class Command(BaseCommand):
             with closing(Journal(settings.VAR_DIR / "judge_worker" / options["judge"])) as journal:
                 self._run(arena, journal, options)
         except (WorkerError, JournalError) as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(printable(str(error))) from error
         except KeyboardInterrupt:
             self._tell("Stopped; what was under way is delivered at the next start.")
 
@@ -68,16 +69,20 @@ class Command(BaseCommand):
         self._tell(f"Done: {worker.progress()}.")
 
     def _tell(self, line: str) -> None:
-        self.stdout.write(line)
+        self.stdout.write(printable(line))
         self.stdout.flush()
+
+
+def printable(line: str) -> str:
+    """The line without what could steer a terminal: it may hold what an arena says."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in line)
 
 
 def check_options(options: dict[str, Any]) -> None:
     """Raise CommandError for options that cannot work."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", options["judge"]):
         raise CommandError(f'"{options["judge"]}" is no slug of a judge.')
-    url = urlsplit(options["arena_url"])
-    if url.scheme not in ("http", "https") or not url.hostname:
+    if not is_address(options["arena_url"]):
         raise CommandError(
             f'"{options["arena_url"]}" is no address of an arena; use one like https://arena.org.'
         )
@@ -88,6 +93,23 @@ def check_options(options: dict[str, Any]) -> None:
             "ARENA_TOKEN is not set: it holds the judge's token, made where the arena runs with "
             f"python manage.py api_token {options['judge']} --label WHERE."
         )
+    try:
+        check_sendable("ARENA_TOKEN", settings.ARENA_TOKEN)
+    except KeyVariableError as error:
+        raise CommandError(str(error)) from error
+
+
+def is_address(url: str) -> bool:
+    """Whether an arena can be reached at this URL: visible ASCII, since it goes into requests as it is."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and _plain(url)
+    except ValueError:  # a port that is none
+        return False
+
+
+def _plain(url: str) -> bool:
+    return url.isascii() and url.isprintable() and " " not in url
 
 
 def introduction(judge: JudgeInfo, variable: str, options: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 from arena.api.auth import issue_token
 from arena.models import Comparison
 from judging import services
+from judging.management.commands import judge_worker
 from judging.models import Judge
 from judging.remote import worker
 from tests.factories import make_judge, make_small_study
@@ -44,6 +45,9 @@ def run(*options: str, judge: str = "far", url: str = "http://127.0.0.1:9") -> s
         ({"judge": "../far"}, '"../far" is no slug of a judge.'),
         ({"url": "arena.org"}, '"arena.org" is no address of an arena; use one like https://arena.org.'),
         ({"url": "ftp://arena.org"}, '"ftp://arena.org" is no address'),
+        ({"url": "http://arena.org:99999"}, '"http://arena.org:99999" is no address'),
+        ({"url": "http://arena.org/ü"}, '"http://arena.org/ü" is no address'),
+        ({"url": "http://arena.org/a b"}, '"http://arena.org/a b" is no address'),
     ],
 )
 def test_options_that_cannot_work(options: dict[str, str], sentence: str, settings: Any) -> None:
@@ -65,6 +69,14 @@ def test_without_a_token(settings: Any) -> None:
         CommandError, match=r"ARENA_TOKEN is not set: .* manage.py api_token far --label WHERE"
     ):
         run()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", " x", "€"])
+def test_a_token_that_cannot_be_sent_is_not_shown(end: str, settings: Any) -> None:
+    settings.ARENA_TOKEN = f"arena_x{end}"
+    with pytest.raises(CommandError, match="The value of ARENA_TOKEN cannot be sent") as refused:
+        run()
+    assert "arena_x" not in str(refused.value)
 
 
 @pytest.fixture
@@ -157,3 +169,7 @@ def test_it_needs_no_database_and_ends_at_sigterm(
     assert said.splitlines()[-1] == "Done: 3 scored."
     assert process.returncode == 0
     assert settings.ARENA_TOKEN not in said
+
+
+def test_what_an_arena_says_steers_no_terminal() -> None:
+    assert judge_worker.printable("Far\x1b[2J asks\r\nü") == "Far\ufffd[2J asks\ufffd\ufffdü"

@@ -10,6 +10,7 @@ from judging.remote.tasks import JudgeInfo, Task, WorkerError, check_wording, ke
 
 JUDGE = JudgeInfo("far", "Far", "far-1", "https://api.example.com/v1", "FAR_KEY", "likert", "0" * 64, 8, 1, 6)
 
+INFINITE = float("inf")
 CLAIM: dict[str, Any] = {
     "assignment": "Tf0vEjYz3sOeVQwK",
     "points": 8,
@@ -36,7 +37,13 @@ def test_a_claim_becomes_a_request() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"request": None}, {"assignment": None, "request": {}}, {"points": "many"}, {"lease_seconds": []}],
+    [
+        {"request": None},
+        {"assignment": None, "request": {}},
+        {"points": "many"},
+        {"lease_seconds": []},
+        {"points": INFINITE},
+    ],
 )
 def test_an_odd_claim_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(WorkerError, match="The arena offers work in a way unknown here"):
@@ -66,6 +73,14 @@ def test_the_key_comes_from_the_variable_the_judge_names_or_another() -> None:
     assert key_of(replace(JUDGE, key_variable=""), environment) == ("", "none")
     with pytest.raises(WorkerError, match=r"FAR_KEY, which holds the key of Far, is not set on this machine"):
         key_of(JUDGE, {})
+
+
+def test_a_key_that_cannot_be_sent_is_not_shown() -> None:
+    with pytest.raises(
+        WorkerError, match="The value of FAR_KEY cannot be sent: it holds a line break"
+    ) as odd:
+        key_of(JUDGE, {"FAR_KEY": "sk-far\n"})
+    assert "sk-far" not in str(odd.value)
 
 
 @pytest.mark.parametrize("variable", ["SECRET_KEY", "ARENA_TOKEN", "database_url", "BROKER_URL"])
