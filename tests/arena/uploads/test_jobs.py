@@ -1,5 +1,6 @@
 """Import jobs: checked, applied exactly once, cancelled without a trace, never forgotten."""
 
+import json
 import os
 import time
 from datetime import timedelta
@@ -267,7 +268,8 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hostile_texts_in_the_report_can_be_stored() -> None:
-    job = make_checked(("bad\ud800.csv".encode("utf-8", "replace").decode(), "pro\x00mpt,text\nx,\x00\n"))
+    line = json.dumps({"pro\x00mpt": "x", "text": "\x00"})
+    job = make_checked(("bad\ud800.jsonl".encode("utf-8", "replace").decode(), f"{line}\n"))
     assert state_of(job)[0] == State.CHECKED
     assert "\x00" not in str(job.report)
     assert job.files.get().columns == ["pro\N{REPLACEMENT CHARACTER}mpt", "text"]
