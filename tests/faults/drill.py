@@ -10,7 +10,6 @@ from tests.faults.places import Place, Production
 from tests.judging.server import ChatServer
 
 FLUSHED_AT = (0.02, 0.45, 0.8)
-REDIS_RESTARTED_AT = 0.65
 RESTARTED_AT = (0.3, 0.7)
 WEB_STOPPED_AT = 0.55
 """Parts of the run after which a fault happens; the kills are spread over all of it."""
@@ -78,7 +77,6 @@ class Drill:
     def _hurt_services(self, place: Production) -> Iterator[tuple[float, str, Fault]]:
         for part in FLUSHED_AT:
             yield self._calls * part, "Redis flushed", partial(self._flush, place)
-        yield self._calls * REDIS_RESTARTED_AT, "Redis restarted", partial(self._restart_redis, place)
         for part in RESTARTED_AT:
             yield self._calls * part, "PostgreSQL restarted", partial(self._restart, place)
 
@@ -107,11 +105,6 @@ class Drill:
     @staticmethod
     def _flush(place: Production) -> str:
         return f"{place.broker.flush()} messages"
-
-    @staticmethod
-    def _restart_redis(place: Production) -> str:
-        place.broker.restart()
-        return "empty"
 
     def _restart(self, place: Production) -> str:
         calls = place.in_flight()

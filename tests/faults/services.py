@@ -74,11 +74,6 @@ class Redis:
         client.flushall()
         return messages
 
-    def restart(self) -> None:
-        """Kill it and start it again, empty."""
-        self.stop()
-        self._process = start_redis(self._socket)
-
     def stop(self) -> None:
         """Kill it."""
         self._process.kill()
