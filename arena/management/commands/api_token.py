@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
-from django.db.models import Q
 from django.utils import timezone
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, issue_token
@@ -36,7 +35,7 @@ class Command(BaseCommand):
             nargs="?",
             const=True,
             metavar="WHICH",
-            help="revoke tokens instead: those with this id or label, or all of them",
+            help="revoke tokens instead: the one with this id, those with this label, or all of them",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -67,7 +66,9 @@ class Command(BaseCommand):
     def _revoke(self, rater: Rater, which: str | None) -> None:
         live = ApiToken.objects.filter(rater=rater, revoked_at=None)
         if which is not None:
-            live = live.filter(Q(label=which) | Q(pk=int(which)) if which.isdecimal() else Q(label=which))
+            # An id comes first, so that a label that looks like one takes no other token along.
+            by_id = live.filter(pk=int(which)) if which.isdecimal() else live.none()
+            live = by_id if by_id.exists() else live.filter(label=which)
         count = live.update(revoked_at=timezone.now())
         if which is not None and not count:
             raise CommandError(f'{rater} has no token in use with the id or label "{which}".')

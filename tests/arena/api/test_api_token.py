@@ -77,6 +77,10 @@ def test_tokens_are_listed_and_revoked_one_by_one() -> None:
     assert run("gpt", "--revoke", str(cluster.pk)) == "Revoked 1 token(s) of GPT.\n"
     assert [row.label for row in ApiToken.objects.filter(revoked_at=None)] == ["7"]
     assert "revoked" in run("gpt", "--list")
+    named = ApiToken.objects.get(label="7")
+    run("gpt", "--label", str(named.pk))
+    run("gpt", "--revoke", str(named.pk))
+    assert [row.label for row in ApiToken.objects.filter(revoked_at=None)] == [str(named.pk)]
     for which in ("laptop", "", "9" * 30):
         with pytest.raises(CommandError, match=f'no token in use with the id or label "{which}"'):
             run("gpt", "--revoke", which)
