@@ -247,7 +247,7 @@ def test_progress_is_the_share_of_bytes_read(tmp_path: Path) -> None:
         (b"\xfd7zXZ\x00", "the file is packed with xz"),
         (b"BZh91AY", "the file is packed with bzip2"),
         (b"\x28\xb5\x2f\xfd", "the file is packed with Zstandard"),
-        (gzip.compress(gzip.compress(PROMPT)), "the file was packed with gzip twice"),
+        (gzip.compress(gzip.compress(PROMPT, mtime=0), mtime=0), "the file was packed with gzip twice"),
         ("id,instruction\n".encode("utf-32"), "the file is UTF-32"),
         ("id,instruction\n".encode("utf-16-le"), "the file is UTF-16"),
         ("id,instruction\n".encode("utf-16-be"), "the file is UTF-16"),
