@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet test lint faults bench lock
+.PHONY: help run install operator parquet fast test lint faults bench lock
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -33,10 +33,12 @@ _run _install _operator: _%:
 COMPILE := .venv/uv/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
-.PHONY: _install-dev
-_install-dev:
-	@$(call BOOTSTRAP,install-dev,exit 1)
+.PHONY: _install-dev _install-bench
+_install-dev _install-bench: _%:
+	@$(call BOOTSTRAP,$*,exit 1)
 
+fast: ## add numba, which speeds bootstrapped Elo up five- to tenfold and changes no number
+	@$(call BOOTSTRAP,fast,exit 1)
 parquet: ## add what reading and writing Parquet needs (pyarrow)
 	@$(call BOOTSTRAP,parquet,exit 1)
 
@@ -46,14 +48,16 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages; a quarter of an hour
 	@.venv/bin/python -m tests.faults
-bench: _install-dev ## speed benchmarks
+bench: _install-bench ## speed benchmarks
 	@.venv/bin/python -m pytest tests/benchmarks -s
 	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
 lock: _install-dev ## resolve the requirements files anew from pyproject.toml
 	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
 	@$(COMPILE) --output-file requirements.txt
 	@$(COMPILE) --extra parquet --output-file requirements-parquet.txt
+	@$(COMPILE) --extra fast --output-file requirements-fast.txt
 	@$(COMPILE) --group dev --output-file requirements-dev.txt
+	@$(COMPILE) --group bench --output-file requirements-bench.txt
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

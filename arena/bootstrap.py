@@ -32,7 +32,9 @@ def main() -> None:
     steps = {
         "install": install,
         "install-dev": install_dev,
+        "install-bench": install_bench,
         "parquet": install_parquet,
+        "fast": install_fast,
         "run": run,
         "operator": operator,
     }
@@ -75,6 +77,16 @@ def install() -> None:
 def install_dev() -> None:
     """Install requirements-dev.txt, which contains requirements.txt, unless that is done already."""
     install_requirements(ROOT / "requirements-dev.txt")
+
+
+def install_bench() -> None:
+    """Install requirements-bench.txt, which contains requirements-dev.txt, unless that is done already."""
+    install_requirements(ROOT / "requirements-bench.txt")
+
+
+def install_fast() -> None:
+    """Install requirements-fast.txt, which contains requirements.txt, unless that is done already."""
+    install_requirements(ROOT / "requirements-fast.txt")
 
 
 def install_parquet() -> None:

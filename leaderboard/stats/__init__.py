@@ -1,14 +1,10 @@
 """The statistics: arrays in, frozen results out, parameters included. NumPy and SciPy only, no Django."""
 
-from leaderboard.stats.bootstrap import (
-    BradleyTerryBootstrap,
-    EloBootstrap,
-    bootstrap_bradley_terry,
-    bootstrap_elo,
-)
 from leaderboard.stats.bradley_terry import BradleyTerryFit, bradley_terry
+from leaderboard.stats.bradley_terry_bootstrap import BradleyTerryBootstrap, bootstrap_bradley_terry
 from leaderboard.stats.correlation import Correlation, correlate, pair_means
 from leaderboard.stats.elo import EloParameters, sequential_elo
+from leaderboard.stats.elo_bootstrap import EloBootstrap, bootstrap_elo
 from leaderboard.stats.errors import StatsError
 from leaderboard.stats.games import Games, games_from_ratings, make_games
 from leaderboard.stats.histogram import Histogram, rating_histogram

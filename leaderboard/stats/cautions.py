@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from leaderboard.stats.bootstrap import BradleyTerryBootstrap, EloBootstrap
+from leaderboard.stats.bradley_terry_bootstrap import BradleyTerryBootstrap
 from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.elo_bootstrap import EloBootstrap
 from leaderboard.stats.games import IntArray
 
 FEWEST_CLUSTERS: Final = 30

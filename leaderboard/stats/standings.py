@@ -7,15 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.stats.bootstrap import (
-    BradleyTerryBootstrap,
-    EloBootstrap,
-    bootstrap_bradley_terry,
-    bootstrap_elo,
-)
 from leaderboard.stats.bradley_terry import CENTRE, PRIOR_GAMES, SCALE, bradley_terry, connected_components
+from leaderboard.stats.bradley_terry_bootstrap import BradleyTerryBootstrap, bootstrap_bradley_terry
 from leaderboard.stats.cautions import Findings, cautions
 from leaderboard.stats.elo import EloParameters, sequential_elo
+from leaderboard.stats.elo_bootstrap import EloBootstrap, bootstrap_elo
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.games import FloatArray, Games, IntArray, names_of
 from leaderboard.stats.intervals import KEPT_PERCENTILES, central_interval, check_level, median, percentiles

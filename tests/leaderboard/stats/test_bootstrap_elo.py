@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.stats import EloParameters, bootstrap_elo, central_interval, make_games, sequential_elo
-from leaderboard.stats.bootstrap import elo_samples
+from leaderboard.stats.elo_bootstrap import elo_samples
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.resampling import cluster_draws, cluster_steps, group_by_cluster
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
@@ -87,7 +87,7 @@ def test_blocks_and_threads_change_nothing(clustered, layout):
 def test_little_memory_for_pools_changes_nothing(monkeypatch):
     games = simulated_games(20, clustered=True)
     whole = bootstrap(games, rounds=12).samples
-    monkeypatch.setattr("leaderboard.stats.bootstrap.POOL_BYTES", 1000)
+    monkeypatch.setattr("leaderboard.stats.elo_bootstrap.POOL_BYTES", 1000)
     assert bootstrap(games, rounds=12).samples == pytest.approx(whole, abs=1e-9)
 
 

@@ -1,0 +1,113 @@
+"""Ratings: comparisons as they were given, with everything a ranking may use; checked once, here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.errors import LengthMismatchError, ParameterError
+from leaderboard.stats.games import FloatArray, Games, IntArray, games_from_ratings
+
+RESAMPLE: Final = ("prompts", "games", "raters")
+"""What a bootstrap may draw: whole prompts, single games, or whole raters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Comparisons as parallel arrays of shape (n,).
+
+    ``first`` and ``second`` are contestant numbers in presentation order; ``rating`` runs from 1 (first much
+    better) to ``points`` (second much better), the size of its scale. ``prompt`` and ``rater`` number the
+    prompt and the rater of each from 0 without gaps, or are None where nothing is known about them.
+    ``covariates`` holds, by name, how much more of something (length, Markdown) the first has than the
+    second.
+    """
+
+    first: IntArray
+    second: IntArray
+    rating: IntArray
+    points: IntArray
+    contestants: int
+    prompt: IntArray | None = None
+    rater: IntArray | None = None
+    covariates: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rating)
+
+    def unit(self, resample: str) -> IntArray | None:
+        """The number of what each rating is drawn with, None for games; raise ParameterError if not known."""
+        if resample not in RESAMPLE:
+            raise ParameterError(f"resample is {resample!r}; choose one of {', '.join(RESAMPLE)}")
+        if resample == "games":
+            return None
+        unit = self.prompt if resample == "prompts" else self.rater
+        if unit is None:
+            raise ParameterError(f"resample is {resample!r}, but the comparisons do not name their {resample}")
+        return unit
+
+    def games(self, *, ties: bool, resample: str = "prompts") -> Games:
+        """The comparisons as games (see games_from_ratings), clustered by the unit of ``resample``."""
+        return games_from_ratings(
+            self.first,
+            self.second,
+            self.rating,
+            self.points,
+            ties=ties,
+            contestants=self.contestants,
+            cluster=self.unit(resample),
+        )
+
+
+def make_ratings(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    rating: npt.ArrayLike,
+    points: npt.ArrayLike,
+    contestants: int,
+    *,
+    prompt: npt.ArrayLike | None = None,
+    rater: npt.ArrayLike | None = None,
+    covariates: Mapping[str, npt.ArrayLike] | None = None,
+) -> Ratings:
+    """Check the arrays and return them as Ratings; raise a StatsError that names the first bad position.
+
+    ``points`` is one number or one per rating; ``prompt`` and ``rater`` may be labels of any kind.
+    """
+    checked = games_from_ratings(first, second, rating, points, ties=True, contestants=contestants)
+    values = np.asarray(rating).reshape(-1).astype(np.int64)
+    scale = np.broadcast_to(np.asarray(points, dtype=np.int64), values.shape)
+    return Ratings(
+        checked.a,
+        checked.b,
+        values,
+        scale,
+        contestants,
+        _numbered("prompt", prompt, len(values)),
+        _numbered("rater", rater, len(values)),
+        {name: _finite(name, column, len(values)) for name, column in (covariates or {}).items()},
+    )
+
+
+def _numbered(name: str, labels: npt.ArrayLike | None, length: int) -> IntArray | None:
+    if labels is None:
+        return None
+    array = np.asarray(labels).reshape(-1)
+    _check_length(name, array, length)
+    return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _finite(name: str, column: npt.ArrayLike, length: int) -> FloatArray:
+    array = np.asarray(column, dtype=np.float64).reshape(-1)
+    _check_length(name, array, length)
+    if not np.isfinite(array).all():
+        raise ParameterError(f"{name}[{int((~np.isfinite(array)).argmax())}] is not a finite number")
+    return array
+
+
+def _check_length(name: str, array: npt.NDArray[np.generic], length: int) -> None:
+    if len(array) != length:
+        sizes = f"rating has {length}, {name} has {len(array)}"
+        raise LengthMismatchError(f"the arrays differ in length: {sizes}")
