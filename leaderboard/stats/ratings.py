@@ -45,7 +45,7 @@ class Ratings:
             return None
         unit = self.prompt if resample == "prompts" else self.rater
         if unit is None:
-            raise ParameterError(f"resample is {resample!r}, but the comparisons do not name their {resample}")
+            raise ParameterError(f"resample is {resample!r}, but the comparisons name no {resample}")
         return unit
 
     def games(self, *, ties: bool, resample: str = "prompts") -> Games:
