@@ -7,6 +7,15 @@ import numpy as np
 from scipy.optimize import minimize
 
 from leaderboard.stats import Games
+from tests.leaderboard.stats.simulation import simulated_games
+
+ROUNDS = 1000
+PAIRS_OF_20 = 190
+
+
+def games_of_20(wanted: int) -> Games:
+    """About ``wanted`` games of 20 contestants."""
+    return simulated_games(round(wanted / PAIRS_OF_20), tuple(np.linspace(800.0, 1200.0, 20)))
 
 
 def elo_by_python_loop(games: Games, rounds: int, seed: int = 0) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Speed of bootstrapped ratings against straightforward versions and evalica; run by ``make bench``."""
+"""Speed of bootstrapped Elo against straightforward versions and evalica; run by ``make bench``."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,28 +7,14 @@ import evalica
 import numpy as np
 import pytest
 
-from leaderboard.stats import Games, bootstrap_bradley_terry, bootstrap_elo
+from leaderboard.stats import Games, bootstrap_elo
 from tests.benchmarks.paired import Rival, race
-from tests.benchmarks.rivals import bradley_terry_by_rounds, elo_by_index_matrix, elo_by_python_loop
+from tests.benchmarks.rivals import ROUNDS, elo_by_index_matrix, elo_by_python_loop, games_of_20
 from tests.leaderboard.stats.simulation import simulated_games
-
-ROUNDS = 1000
-PAIRS_OF_20 = 190
-
-
-def games_of_20(wanted: int) -> Games:
-    """About ``wanted`` games of 20 contestants."""
-    return simulated_games(round(wanted / PAIRS_OF_20), tuple(np.linspace(800.0, 1200.0, 20)))
 
 
 def our_elo(games: Games, rounds: int = ROUNDS, **options: object) -> np.ndarray:
     return bootstrap_elo(
-        games.a, games.b, games.score, games.contestants, rounds=rounds, cluster=games.cluster, **options
-    ).samples
-
-
-def our_bradley_terry(games: Games, rounds: int = ROUNDS, **options: object) -> np.ndarray:
-    return bootstrap_bradley_terry(
         games.a, games.b, games.score, games.contestants, rounds=rounds, cluster=games.cluster, **options
     ).samples
 
@@ -67,22 +53,6 @@ def test_bootstrapped_elo(wanted: int) -> None:
     assert ours == pytest.approx(theirs, abs=15)
 
 
-@pytest.mark.parametrize("wanted", [2_000, 20_000])
-def test_bootstrapped_bradley_terry(wanted: int) -> None:
-    games = games_of_20(wanted)
-    n, few = len(games), 20
-    race(
-        f"Bootstrapped Bradley-Terry, 20 contestants, {n} games, {ROUNDS} rounds (update: a game of a round)",
-        Rival("ours, one thread", partial(our_bradley_terry, games), n * ROUNDS),
-        Rival(
-            f"one L-BFGS fit per round ({few} rounds)", partial(bradley_terry_by_rounds, games, few), n * few
-        ),
-        repeats=3,
-    )
-    ours = our_bradley_terry(games).mean(axis=0)
-    assert ours == pytest.approx(bradley_terry_by_rounds(games, 50).mean(axis=0), abs=15)
-
-
 def test_growth_with_the_number_of_games() -> None:
     for clustered in (False, True):
         unit = "prompts" if clustered else "games"
@@ -92,7 +62,6 @@ def test_growth_with_the_number_of_games() -> None:
             race(
                 f"Cost by size, 4 contestants, {len(games)} games, {ROUNDS} rounds, resampling {unit}",
                 Rival("Elo", partial(our_elo, games), work),
-                Rival("Bradley-Terry", partial(our_bradley_terry, games), work),
                 repeats=1,
             )
             assert our_elo(games, 2).shape == (2, 4)
