@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +11,17 @@ from leaderboard.stats.errors import (
     ClusterError,
     ContestantNumberError,
     LengthMismatchError,
+    ParameterError,
     RatingError,
     ScoreError,
     SelfComparisonError,
     StatsError,
 )
+from leaderboard.stats.tie_bands import USUAL as TIE_BAND
+from leaderboard.stats.tie_bands import TieBand
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
-TIE_BAND: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
-"""Ratings that count as a tie while ties are on, by the number of points of the scale."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,20 +91,21 @@ def games_from_ratings(
     ties: bool,
     contestants: int,
     cluster: npt.ArrayLike | None = None,
+    tie_band: TieBand | None = None,
 ) -> Games:
     """Reduce ratings to games; ``first`` and ``second`` are the contestants in presentation order.
 
     ``rating`` runs from 1 (first much better) to ``points`` (second much better); ``points`` is one number or
-    one per rating. With ties on, the middle of 3 and 5 points and 4-5 of 8 are half a win for each. With ties
-    off 4 of 8 is a win for the first and 5 for the second, and the exact middle of 3 and 5 points takes no
-    side: it is left out and counted in ``left_out``.
+    one per rating. With ties on, the middle of 3 and 5 points and 4-5 of 8 are half a win for each, or the
+    ratings of ``tie_band`` instead. With ties off 4 of 8 is a win for the first and 5 for the second, and
+    the exact middle of 3 and 5 points takes no side: it is left out and counted in ``left_out``.
     """
     ratings = _whole_numbers("rating", rating)
     scale = _whole_numbers("points", points)
     if np.ndim(points) == 0:
         scale = np.broadcast_to(scale, ratings.shape)
     _check_lengths(first=np.asarray(first), second=np.asarray(second), rating=ratings, points=scale)
-    score = scores(ratings, scale, ties=ties)
+    score = scores(ratings, scale, ties=ties, tie_band=tie_band)
     kept = ~np.isnan(score)
     checked = make_games(first, second, np.where(kept, score, 0.5), contestants, cluster=cluster)
     if kept.all():
@@ -119,8 +120,13 @@ def games_from_ratings(
     )
 
 
-def scores(rating: IntArray, points: IntArray, *, ties: bool) -> FloatArray:
-    """The first contestant's score for each rating: 1, 0.5, 0, or NaN where the rating takes no side."""
+def scores(rating: IntArray, points: IntArray, *, ties: bool, tie_band: TieBand | None = None) -> FloatArray:
+    """The first contestant's score for each rating: 1, 0.5, 0, or NaN where the rating takes no side.
+
+    Raises RatingError for ratings off their scale, ParameterError for a tie band that does not fit it.
+    """
+    if tie_band is not None and not ties:
+        raise ParameterError(f"tie-band is {tie_band}, but ties are off: there is nothing it could act on")
     _refuse(
         ~np.isin(points, tuple(TIE_BAND)),
         RatingError,
@@ -133,7 +139,10 @@ def scores(rating: IntArray, points: IntArray, *, ties: bool) -> FloatArray:
     )
     centred = 2 * rating - points - 1
     score = np.where(centred < 0, 1.0, np.where(centred > 0, 0.0, np.nan))
-    if ties:
+    if tie_band is not None:
+        tie_band.check(points)
+        score[(rating >= tie_band.low) & (rating <= tie_band.high)] = 0.5
+    elif ties:
         for size, band in TIE_BAND.items():
             score[(points == size) & np.isin(rating, band)] = 0.5
     return score

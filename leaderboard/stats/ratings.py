@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.errors import LengthMismatchError, ParameterError
 from leaderboard.stats.games import FloatArray, Games, IntArray, games_from_ratings
+from leaderboard.stats.tie_bands import TieBand
 
 RESAMPLE: Final = ("prompts", "games", "raters")
 """What a bootstrap may draw: whole prompts, single games, or whole raters."""
@@ -48,7 +49,7 @@ class Ratings:
             raise ParameterError(f"resample is {resample!r}, but the comparisons name no {resample}")
         return unit
 
-    def games(self, *, ties: bool, resample: str = "prompts") -> Games:
+    def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:
         """The comparisons as games (see games_from_ratings), clustered by the unit of ``resample``."""
         return games_from_ratings(
             self.first,
@@ -58,6 +59,7 @@ class Ratings:
             ties=ties,
             contestants=self.contestants,
             cluster=self.unit(resample),
+            tie_band=tie_band,
         )
 
 

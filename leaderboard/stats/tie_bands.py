@@ -1,0 +1,53 @@
+"""Tie bands: which ratings of a graded scale count as a tie while ties are on."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.errors import ParameterError
+
+USUAL: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
+"""Ratings that count as a tie where no other band is asked for, by the number of points of the scale."""
+
+_BAND: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
+
+
+@dataclass(frozen=True)
+class TieBand:
+    """Ratings ``low`` to ``high``, both included, count as ties instead of the usual ones."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def parse(cls, text: str) -> "TieBand":
+        """The band written as LOW-HIGH; raise ParameterError for anything else."""
+        found = _BAND.fullmatch(text.strip())
+        if not found or int(found[1]) > int(found[2]):
+            raise ParameterError(f"tie-band is {text!r}; it must be LOW-HIGH, such as 3-6")
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.low}-{self.high}"
+
+    def check(self, points: npt.NDArray[np.int64]) -> None:
+        """Raise ParameterError where the band does not lie evenly inside the scale of every rating."""
+        scales = [int(size) for size in np.unique(points)]
+        if len(scales) > 1:
+            named = " and ".join(str(size) for size in scales)
+            raise ParameterError(
+                f"tie-band is {self}, but the ratings are on scales of {named} points; a band needs one scale"
+            )
+        for size in scales:
+            if not 1 <= self.low <= self.high <= size:
+                raise ParameterError(f"tie-band is {self}, which is outside the scale 1-{size}")
+            if self.low + self.high != size + 1:
+                raise ParameterError(
+                    f"tie-band is {self}, which is not symmetric about the middle of the scale 1-{size}: "
+                    f"low and high must add up to {size + 1}"
+                )
+            if (self.low, self.high) == (1, size):
+                raise ParameterError(f"tie-band is {self}, the whole scale: every comparison would be a tie")
