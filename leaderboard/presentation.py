@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from leaderboard.stats.standings import Standing, Standings
+    from leaderboard.stats import Standing, Standings
 
 METHOD_NAMES: Final = {"elo": "Elo", "bradley-terry": "Bradley-Terry"}
 _HEADER: Final = ("rank", "contestant", "rating", "interval", "games", "wins", "losses", "ties")

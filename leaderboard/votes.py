@@ -17,7 +17,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from leaderboard.stats.games import TIE_BAND, Games, IntArray, games_from_ratings
+from leaderboard.stats.games import Games, IntArray, games_from_ratings
+from leaderboard.stats.tie_bands import TIE_BAND
 
 WINNERS: Final[Mapping[str, Mapping[str, int]]] = {
     "model_a": {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "model_b": 3},

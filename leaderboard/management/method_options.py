@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 if TYPE_CHECKING:
     from leaderboard.presentation import About
-    from leaderboard.stats.standings import Method, Standings
+    from leaderboard.stats import Method, Standings
 
 
 N = TypeVar("N", int, float)
@@ -45,7 +45,7 @@ def method_from(options: dict[str, Any]) -> "Method":
     """The method the options ask for; raise CommandError naming the option that is wrong."""
     from leaderboard.stats.elo import EloParameters
     from leaderboard.stats.errors import ParameterError
-    from leaderboard.stats.standings import METHODS, Method
+    from leaderboard.stats.method import METHODS, Method
 
     choice(options, "format", ("table", "json"))
     try:

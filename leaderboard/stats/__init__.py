@@ -1,5 +1,7 @@
 """The statistics: arrays in, frozen results out, parameters included. NumPy and SciPy only, no Django."""
 
+from leaderboard.stats.anchored import anchored
+from leaderboard.stats.anchored_result import Anchored
 from leaderboard.stats.bradley_terry import BradleyTerryFit, bradley_terry
 from leaderboard.stats.bradley_terry_bootstrap import BradleyTerryBootstrap, bootstrap_bradley_terry
 from leaderboard.stats.correlation import Correlation, correlate, pair_means
@@ -10,11 +12,16 @@ from leaderboard.stats.games import Games, games_from_ratings, make_games
 from leaderboard.stats.histogram import Histogram, rating_histogram
 from leaderboard.stats.intervals import central_interval, percentiles
 from leaderboard.stats.matrices import Matrices, matrices
-from leaderboard.stats.standings import METHODOLOGY, METHODS, Method, Standing, Standings, rank_games
+from leaderboard.stats.method import METHODOLOGY, METHODS, Method
+from leaderboard.stats.ratings import Ratings, make_ratings
+from leaderboard.stats.rows import Standing
+from leaderboard.stats.standings import Standings, rank_games, rank_ratings
+from leaderboard.stats.tie_bands import TieBand
 
 __all__ = [
     "METHODOLOGY",
     "METHODS",
+    "Anchored",
     "BradleyTerryBootstrap",
     "BradleyTerryFit",
     "Correlation",
@@ -24,9 +31,12 @@ __all__ = [
     "Histogram",
     "Matrices",
     "Method",
+    "Ratings",
     "Standing",
     "Standings",
     "StatsError",
+    "TieBand",
+    "anchored",
     "bootstrap_bradley_terry",
     "bootstrap_elo",
     "bradley_terry",
@@ -34,10 +44,12 @@ __all__ = [
     "correlate",
     "games_from_ratings",
     "make_games",
+    "make_ratings",
     "matrices",
     "pair_means",
     "percentiles",
     "rank_games",
+    "rank_ratings",
     "rating_histogram",
     "sequential_elo",
 ]

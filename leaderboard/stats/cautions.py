@@ -4,40 +4,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from leaderboard.stats.bradley_terry_bootstrap import BradleyTerryBootstrap
-from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.elo_bootstrap import EloBootstrap
-from leaderboard.stats.games import IntArray
+from leaderboard.stats.estimates import Estimate, Material
+from leaderboard.stats.method import Method
+from leaderboard.stats.rows import Tally
 
 FEWEST_CLUSTERS: Final = 30
-"""Below this many prompts a percentile interval covers less than its level."""
+"""Below this many prompts or raters a percentile interval covers less than its level."""
 
 NAMES_SHOWN: Final = 3
+
+_MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "The ordinal model"}
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a ranking found: ``played`` holds games, wins, losses and ties of each contestant in ``names``.
-
-    ``groups`` are the connected groups, ``prior`` whether Bradley-Terry needed its prior for all games,
-    ``units`` how many prompts or games a round of the bootstrap draws from, ``elo`` Elo's parameters or None
-    for another method.
-    """
+    """What a ranking found of the contestants in ``names``; ``groups`` are the connected ones."""
 
     names: tuple[str, ...]
-    played: tuple[IntArray, IntArray, IntArray, IntArray]
+    tally: Tally
     groups: tuple[tuple[str, ...], ...]
-    prior: bool
-    bootstrap: EloBootstrap | BradleyTerryBootstrap | None
-    units: int
-    elo: EloParameters | None
+    estimate: Estimate
+    material: Material
+    method: Method
 
 
 def cautions(found: Findings) -> tuple[str, ...]:
     """The sentences that apply, the most serious first."""
     return tuple(
         sentence
-        for check in (_disconnected, _without_games, _no_maximum, _not_settled, _few_clusters)
+        for check in (_disconnected, _without_games, _no_maximum, _not_settled, _few_clusters, _other_unit)
         for sentence in check(found)
     )
 
@@ -52,60 +47,74 @@ def _disconnected(found: Findings) -> Iterator[str]:
 
 
 def _without_games(found: Findings) -> Iterator[str]:
-    idle = [name for name, games in zip(found.names, found.played[0], strict=True) if not games]
+    idle = [name for name, games in zip(found.names, found.tally.games, strict=True) if not games]
     if idle:
         yield f"Without a game, and so without a rating: {_listed(idle)}."
 
 
 def _no_maximum(found: Findings) -> Iterator[str]:
-    if found.prior:
-        games, wins, losses, _ = found.played
-        rows = list(zip(found.names, games, wins, losses, strict=True))
-        never_lost = [name for name, n, won, _ in rows if n and won == n]
-        never_won = [name for name, n, _, lost in rows if n and lost == n]
-        causes = [f"{_listed(never_lost)} won every game"] if never_lost else []
-        causes += [f"{_listed(never_won)} lost every game"] if never_won else []
-        cause = " and ".join(causes) or "some contestants won every game against all the others"
+    name = _MODELS.get(found.method.name)
+    if found.estimate.prior:
         yield (
-            f"Bradley-Terry has no finite answer here because {cause}; one drawn game against the average "
+            f"{name} has no finite answer here because {_causes(found)}; one drawn game against the average "
             "was added for each contestant to keep the ratings finite."
         )
-        return
-    if isinstance(found.bootstrap, BradleyTerryBootstrap) and found.bootstrap.prior_rounds:
+    elif found.estimate.prior_rounds:
         yield (
-            f"In {found.bootstrap.prior_rounds} of {found.bootstrap.rounds} rounds Bradley-Terry had no "
+            f"In {found.estimate.prior_rounds} of {found.method.rounds} rounds {name} had no "
             "finite answer and one drawn game against the average was added for each contestant."
         )
 
 
+def _causes(found: Findings) -> str:
+    played = found.tally
+    rows = list(zip(found.names, played.games, played.wins, played.losses, strict=True))
+    never_lost = [name for name, n, won, _ in rows if n and won == n]
+    never_won = [name for name, n, _, lost in rows if n and lost == n]
+    causes = [f"{_listed(never_lost)} won every game"] if never_lost else []
+    causes += [f"{_listed(never_won)} lost every game"] if never_won else []
+    return " and ".join(causes) or "some contestants won every game against all the others"
+
+
 def _not_settled(found: Findings) -> Iterator[str]:
-    if found.elo is None:
+    if found.method.name != "elo":
         return
-    needed = found.elo.settling_games
+    needed = found.method.elo.settling_games
     few = sorted(
         (int(games), name)
-        for name, games in zip(found.names, found.played[0], strict=True)
+        for name, games in zip(found.names, found.tally.games, strict=True)
         if 0 < games < needed
     )
     if few:
         fewest, name = few[0]
         more = f", and {len(few) - 1} more have too few" if len(few) > 1 else ""
         yield (
-            f"Elo with K={found.elo.k:g} needs about {needed:.0f} games per contestant to settle; "
+            f"Elo with K={found.method.elo.k:g} needs about {needed:.0f} games per contestant to settle; "
             f"{name} has {fewest}{more}: ratings are drawn towards the start, so look at Bradley-Terry too."
         )
 
 
 def _few_clusters(found: Findings) -> Iterator[str]:
-    if found.bootstrap is None:
+    if found.method.rounds is None:
         return
-    if found.units == 1:
-        unit = "game" if found.bootstrap.clusters is None else "prompt"
-        yield f"There is only one {unit} to resample, which says nothing about uncertainty: no intervals."
-    elif found.bootstrap.clusters is not None and found.units < FEWEST_CLUSTERS:
+    units, drawn = found.material.games.units, found.material.resample
+    if units == 1:
         yield (
-            f"The intervals resample only {found.units} prompts; with fewer than {FEWEST_CLUSTERS} they tend "
+            f"There is only one {drawn.removesuffix('s')} to resample, which says nothing about uncertainty: "
+            "no intervals."
+        )
+    elif found.material.games.clusters is not None and units < FEWEST_CLUSTERS:
+        yield (
+            f"The intervals resample only {units} {drawn}; with fewer than {FEWEST_CLUSTERS} they tend "
             "to be too narrow."
+        )
+
+
+def _other_unit(found: Findings) -> Iterator[str]:
+    if found.method.rounds is not None and found.method.resample != found.material.resample:
+        yield (
+            "The comparisons name no prompts, so single games were resampled: where a prompt has several "
+            "games, the intervals are too narrow."
         )
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.errors import LengthMismatchError, RatingError
-from leaderboard.stats.games import TIE_BAND, FloatArray
+from leaderboard.stats.games import FloatArray
+from leaderboard.stats.tie_bands import TIE_BAND
 
 FEWEST_PAIRS: Final = 3
 

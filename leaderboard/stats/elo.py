@@ -2,16 +2,23 @@
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy.typing as npt
 
 from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.games import FloatArray, make_games
 
+LARGEST: Final = 1e9
+"""No parameter may be larger, nor K or scale smaller than its inverse: floats would not hold the ratings."""
+
 
 @dataclass(frozen=True)
 class EloParameters:
-    """K (points moved by one game at most), scale and base of the expected score, and the starting rating."""
+    """K (points moved by one game at most), scale and base of the expected score, and the starting rating.
+
+    Raises ParameterError for values out of range.
+    """
 
     k: float = 32.0
     scale: float = 400.0
@@ -26,6 +33,18 @@ class EloParameters:
             raise ParameterError(f"base is {self.base}; it must be greater than 1")
         if not math.isfinite(self.init):
             raise ParameterError(f"init is {self.init}; it must be a finite number")
+        self._check_size()
+
+    def _check_size(self) -> None:
+        for name in ("k", "scale", "base", "init"):
+            value = getattr(self, name)
+            if abs(value) > LARGEST:
+                raise ParameterError(f"{name} is {value:g}; it must be at most {LARGEST:g}")
+        for name in ("k", "scale"):
+            if getattr(self, name) < 1 / LARGEST:
+                raise ParameterError(
+                    f"{name} is {getattr(self, name):g}; it must be at least {1 / LARGEST:g}"
+                )
 
     @property
     def half_rate(self) -> float:

@@ -17,8 +17,7 @@ from leaderboard.stats.errors import (
     SelfComparisonError,
     StatsError,
 )
-from leaderboard.stats.tie_bands import USUAL as TIE_BAND
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.tie_bands import TIE_BAND, TieBand
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.errors import RatingError
-from leaderboard.stats.games import TIE_BAND
+from leaderboard.stats.tie_bands import TIE_BAND
 
 
 @dataclass(frozen=True)

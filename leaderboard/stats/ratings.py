@@ -93,6 +93,21 @@ def make_ratings(
     )
 
 
+def ratings_of_games(games: Games, resample: str = "prompts") -> Ratings:
+    """Games as ratings on three points, the clusters being what ``resample`` says."""
+    rating = (3.0 - 2.0 * games.score).astype(np.int64)
+    points = np.full(len(games), 3, dtype=np.int64)
+    return Ratings(
+        games.a,
+        games.b,
+        rating,
+        points,
+        games.contestants,
+        prompt=games.cluster if resample == "prompts" else None,
+        rater=games.cluster if resample == "raters" else None,
+    )
+
+
 def _numbered(name: str, labels: npt.ArrayLike | None, length: int) -> IntArray | None:
     if labels is None:
         return None

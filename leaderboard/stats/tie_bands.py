@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.errors import ParameterError
 
-USUAL: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
+TIE_BAND: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
 """Ratings that count as a tie where no other band is asked for, by the number of points of the scale."""
 
 _BAND: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")

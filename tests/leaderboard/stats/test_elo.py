@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats import EloParameters, sequential_elo
+from leaderboard.stats import EloParameters, bootstrap_elo, sequential_elo
 from leaderboard.stats.errors import ParameterError
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
@@ -81,6 +81,29 @@ def test_an_absurd_k_does_not_overflow():
 def test_it_refuses_parameters_out_of_range(name, value):
     with pytest.raises(ParameterError, match=f"{name} is {value}"):
         sequential_elo([0], [1], [1], 2, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "limit"),
+    [
+        ("k", 1e308, "at most 1e\\+09"),
+        ("scale", 1e10, "at most 1e\\+09"),
+        ("base", 1e300, "at most 1e\\+09"),
+        ("init", -1e300, "at most 1e\\+09"),
+        ("k", 1e-10, "at least 1e-09"),
+        ("scale", 1e-300, "at least 1e-09"),
+    ],
+)
+def test_it_refuses_parameters_that_ratings_could_not_follow(name, value, limit):
+    with pytest.raises(ParameterError, match=f"^{name} is .*; it must be {limit}$"):
+        EloParameters(**{name: value})
+
+
+@pytest.mark.parametrize("values", [{"k": 1e9}, {"scale": 1e-9, "base": 1e9}, {"scale": 1e9, "k": 1e-9}])
+def test_the_largest_and_smallest_give_finite_ratings(values):
+    arrays = [0, 0, 1] * 30, [1, 1, 0] * 30, [1, 0.5, 1] * 30, 2
+    assert np.isfinite(sequential_elo(*arrays, **values)).all()
+    assert np.isfinite(bootstrap_elo(*arrays, rounds=20, **values).samples).all()
 
 
 @pytest.mark.parametrize(("k", "games"), [(32.0, 65.1), (4.0, 521.2)])

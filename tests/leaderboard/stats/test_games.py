@@ -3,7 +3,8 @@ import pytest
 
 from arena import scales
 from leaderboard.stats import errors
-from leaderboard.stats.games import TIE_BAND, games_from_ratings, make_games, names_of
+from leaderboard.stats.games import games_from_ratings, make_games, names_of
+from leaderboard.stats.tie_bands import TIE_BAND
 
 
 def reduce(ratings, points, *, ties):

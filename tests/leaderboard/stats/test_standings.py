@@ -1,8 +1,19 @@
 import json
 
+import numpy as np
 import pytest
 
-from leaderboard.stats import METHODOLOGY, EloParameters, Method, bradley_terry, make_games, rank_games
+from leaderboard.stats import (
+    METHODOLOGY,
+    EloParameters,
+    Method,
+    TieBand,
+    bradley_terry,
+    make_games,
+    make_ratings,
+    rank_games,
+    rank_ratings,
+)
 from leaderboard.stats.errors import LengthMismatchError, NoGamesError, ParameterError
 from tests.leaderboard.stats.simulation import simulated_games
 
@@ -83,6 +94,113 @@ class TestRows:
         assert "2 groups that never met (a, b, c; d, e)" in standings.warnings[0]
 
 
+class TestCertainty:
+    """Four contestants, the last of them far behind, on few prompts."""
+
+    def ranked(self, **method):
+        return rank_games(simulated_games(30, clustered=True), NAMES, Method(rounds=200, **method))
+
+    def test_the_best_rank_the_intervals_leave_possible(self):
+        standings = self.ranked(name="bradley-terry").standings
+        for row in standings:
+            above = sum(other.low > row.high for other in standings)
+            assert row.rank_ub == 1 + above <= row.rank
+        assert standings[-1].rank_ub > 1
+
+    def test_somebody_is_first(self):
+        standings = self.ranked(name="bradley-terry").standings
+        assert sum(row.p_first for row in standings) == pytest.approx(1)
+        assert standings[0].p_first == max(row.p_first for row in standings)
+
+    def test_letters_and_names_of_groups_agree(self):
+        found = self.ranked(name="bradley-terry")
+        letters = {row.contestant: set(row.group) for row in found.standings}
+        named = {name: {"abcd"[n] for n, group in enumerate(found.groups) if name in group} for name in NAMES}
+        assert letters == named
+        assert not letters["Dolly"] & letters["Vicuna"]
+
+    def test_pairwise_probabilities_follow_the_order_of_the_rows(self):
+        found = self.ranked(name="bradley-terry", pairwise=True)
+        above = found.probability_above
+        for i in range(4):
+            assert above[i][i] is None
+            for j in range(i):
+                assert above[i][j] + above[j][i] == pytest.approx(1)
+        assert above[0][3] == 1.0
+        assert "probability_above" not in self.ranked().as_dict()
+
+    def test_without_intervals_nothing_is_said_of_certainty(self):
+        found = rank_games(simulated_games(30), NAMES, Method(rounds=None, pairwise=True))
+        assert found.groups is None
+        assert found.probability_above is None
+        assert {(row.rank_ub, row.p_first, row.group) for row in found.standings} == {(None, None, None)}
+
+    def test_groups_that_never_met_have_ranks_and_letters_of_their_own(self):
+        games = make_games([0, 1, 3, 3] * 20, [1, 2, 4, 4] * 20, [1, 0.5, 0.5, 1] * 20, 6)
+        found = rank_games(games, "abcdef", Method("bradley-terry", rounds=50, pairwise=True))
+        rows = by_name(found)
+        assert (rows["d"].rank_ub, rows["d"].p_first) == (1, pytest.approx(1, abs=0.2))
+        assert not set(rows["a"].group) & set(rows["d"].group)
+        assert (rows["f"].group, rows["f"].p_first) == (None, None)
+        assert all("f" not in group for group in found.groups)
+        assert [row.contestant for row in found.standings][3] == "d"
+        assert found.probability_above[0][3] is None
+
+
+class TestResampling:
+    """The same comparisons, drawn by prompt, rater or game."""
+
+    def ratings(self, **known):
+        generator = np.random.default_rng(3)
+        first = generator.integers(0, 3, 300)
+        second = (first + generator.integers(1, 3, 300)) % 3
+        labels = {"prompt": np.arange(300) % 40, "rater": np.arange(300) % 7}
+        return make_ratings(
+            first, second, generator.integers(1, 9, 300), 8, 3, **{name: labels[name] for name in known}
+        )
+
+    def used(self, ratings, **method):
+        found = rank_ratings(ratings, "xyz", Method("bradley-terry", rounds=20, **method))
+        drawn = found.parameters
+        return (drawn["resample"], drawn["clusters"], drawn["units"]), " ".join(found.warnings)
+
+    def test_prompts_unless_something_else_is_asked_for(self):
+        ratings = self.ratings(prompt=True, rater=True)
+        assert self.used(ratings) == (("prompts", 40, 40), "")
+        assert self.used(ratings, resample="games")[0] == ("games", None, 300)
+        drawn, warnings = self.used(ratings, resample="raters")
+        assert drawn == ("raters", 7, 7)
+        assert "resample only 7 raters" in warnings
+
+    def test_games_are_drawn_and_a_warning_says_so_where_no_prompt_is_known(self):
+        drawn, warnings = self.used(self.ratings())
+        assert drawn == ("games", None, 300)
+        assert "name no prompts, so single games were resampled" in warnings
+        assert self.used(self.ratings(), resample="games")[1] == ""
+
+    def test_raters_that_are_not_known_are_an_error(self):
+        with pytest.raises(ParameterError, match="resample is 'raters', but the comparisons name no raters"):
+            self.used(self.ratings(prompt=True), resample="raters")
+
+    def test_clusters_of_games_can_be_ignored(self):
+        games = simulated_games(30, clustered=True)
+        by_game = rank_games(games, NAMES, Method(rounds=20, resample="games"))
+        plain = make_games(games.a, games.b, games.score, 4)
+        assert by_game.canonical_json() == rank_games(plain, NAMES, Method(rounds=20)).canonical_json()
+
+
+class TestTieBand:
+    def test_a_wider_band_makes_more_ties(self):
+        ratings = make_ratings([0] * 8, [1] * 8, range(1, 9), 8, 2)
+        found = rank_ratings(ratings, "xy", Method(rounds=None, tie_band=TieBand(3, 6)))
+        assert found.standings[0].ties == 4
+        assert found.parameters["tie_band"] == "3-6"
+
+    def test_it_needs_ties(self):
+        with pytest.raises(ParameterError, match="tie-band is 3-6, but ties are off"):
+            Method(ties=False, tie_band=TieBand(3, 6))
+
+
 class TestWarnings:
     def warnings(self, games, **method):
         return " ".join(rank_games(games, NAMES[: games.contestants], Method(**method)).warnings)
@@ -127,10 +245,13 @@ class TestJson:
         assert found["parameters"] == {
             "ties": "off",
             "rounds": 10,
+            "tie_band": None,
             "interval": 95.0,
+            "intervals": "bootstrap",
             "seed": 5,
             "resample": "prompts",
             "clusters": 2,
+            "units": 2,
             "methodology": METHODOLOGY,
             "k": 32.0,
             "scale": 400.0,
@@ -188,6 +309,10 @@ class TestErrors:
             ({"rounds": 0}, "rounds is 0"),
             ({"interval": 100}, "interval is 100"),
             ({"seed": -1}, "seed is -1"),
+            ({"resample": "days"}, "there is no resample 'days'; choose one of prompts, games, raters"),
+            ({"intervals": "wald"}, "there is no intervals 'wald'; choose one of bootstrap, sandwich"),
+            ({"intervals": "sandwich"}, "intervals is 'sandwich', but elo has no likelihood"),
+            ({"adjust": ("length",)}, "adjust is length, but only the method ordinal adjusts"),
         ],
     )
     def test_parameters_out_of_range(self, options, message):
