@@ -16,13 +16,21 @@ N = TypeVar("N", int, float)
 
 def add_method_options(parser: ArgumentParser) -> None:
     """Declare the options; values stay text here so that ``method_from`` can refuse them in one sentence."""
-    parser.add_argument("--method", default="elo", metavar="elo|bradley-terry", help="default: elo")
+    parser.add_argument(
+        "--method", default="elo", metavar="elo|bradley-terry|davidson|ordinal", help="default: elo"
+    )
     parser.add_argument(
         "--ties",
         default="on",
         metavar="on|off",
         help="on: ties count half; off: 4 is first and 5 is second on 1-8, and the middle of an odd "
         "scale is left out and counted (default: on)",
+    )
+    parser.add_argument(
+        "--tie-band",
+        metavar="LOW-HIGH",
+        help="on a graded scale these ratings count as ties, such as 3-6 of 8 (default: 4-5 of 8, the middle "
+        "of 3 and 5)",
     )
     parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
     parser.add_argument("--rounds", default="1000", metavar="N", help="bootstrap rounds (default: 1000)")
@@ -32,6 +40,30 @@ def add_method_options(parser: ArgumentParser) -> None:
         default="95",
         metavar="PERCENT",
         help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
+    )
+    parser.add_argument(
+        "--resample",
+        default="prompts",
+        metavar="games|prompts|raters",
+        help="what is drawn as a whole (default: prompts, or games where no prompt is known)",
+    )
+    parser.add_argument(
+        "--intervals",
+        default="bootstrap",
+        metavar="bootstrap|sandwich",
+        help="sandwich: normal intervals from the robust covariance, for every method but elo "
+        "(default: bootstrap)",
+    )
+    parser.add_argument(
+        "--adjust",
+        default="",
+        metavar="NAME,...",
+        help="with ordinal: covariates to adjust for; raters: every rater's lean towards the first",
+    )
+    parser.add_argument(
+        "--pairwise",
+        action="store_true",
+        help="JSON: add the probability of each contestant being above each other one",
     )
     parser.add_argument(
         "--no-bootstrap",
@@ -45,7 +77,9 @@ def method_from(options: dict[str, Any]) -> "Method":
     """The method the options ask for; raise CommandError naming the option that is wrong."""
     from leaderboard.stats.elo import EloParameters
     from leaderboard.stats.errors import ParameterError
-    from leaderboard.stats.method import METHODS, Method
+    from leaderboard.stats.method import INTERVALS, METHODS, Method
+    from leaderboard.stats.ratings import RESAMPLE
+    from leaderboard.stats.tie_bands import TieBand
 
     choice(options, "format", ("table", "json"))
     try:
@@ -56,6 +90,11 @@ def method_from(options: dict[str, Any]) -> "Method":
             interval=_number(options, "interval", float),
             seed=_number(options, "seed", int),
             elo=EloParameters(k=_number(options, "k", float)),
+            resample=choice(options, "resample", RESAMPLE),
+            tie_band=None if options["tie_band"] is None else TieBand.parse(options["tie_band"]),
+            intervals=choice(options, "intervals", INTERVALS),
+            adjust=tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip()),
+            pairwise=options["pairwise"],
         ).with_bootstrap(not options["no_bootstrap"])
     except ParameterError as error:
         raise CommandError(f"--{error}.") from error

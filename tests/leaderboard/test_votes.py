@@ -185,14 +185,57 @@ class TestErrors:
 
 class TestGames:
     def test_ties_off_leaves_the_middle_out(self, vote_file):
-        games = read_votes(vote_file(arena("x,y,tie", "x,y,model_b"))).games(ties=False)
+        votes = read_votes(vote_file(arena("x,y,tie", "x,y,model_b")))
+        games = votes.ratings().games(ties=False, resample="games")
         assert (games.score.tolist(), games.left_out) == ([0], 1)
 
     def test_ties_on_counts_half(self, vote_file):
-        games = read_votes(vote_file(arena("x,y,tie", "x,y,model_b"))).games(ties=True)
+        votes = read_votes(vote_file(arena("x,y,tie", "x,y,model_b")))
+        games = votes.ratings().games(ties=True, resample="games")
         assert (games.score.tolist(), games.left_out, games.cluster) == ([0.5, 0], 0, None)
 
     def test_prompts_are_clusters_and_votes_without_one_stand_alone(self, vote_file):
         rows = ("p,x,y,tie", ",x,y,tie", "p,y,x,tie", ",x,y,tie", "2,x,y,tie")
-        games = read_votes(vote_file(arena(*rows, header="prompt,model_a,model_b,winner"))).games(ties=True)
+        votes = read_votes(vote_file(arena(*rows, header="prompt,model_a,model_b,winner")))
+        games = votes.ratings().games(ties=True)
         assert games.cluster.tolist() == [0, 1, 0, 2, 3]
+
+    def test_raters_are_clusters_too(self, vote_file):
+        rows = ("ann,x,y,tie", "ben,x,y,tie", "ann,y,x,tie")
+        ratings = read_votes(vote_file(arena(*rows, header="rater,model_a,model_b,winner"))).ratings()
+        assert ratings.prompt is None
+        assert ratings.games(ties=True, resample="raters").cluster.tolist() == [0, 1, 0]
+
+
+class TestCovariates:
+    HEADER = "left,right,winner,length_a,length_b,markdown_a,markdown_b"
+
+    def test_columns_become_normalised_differences(self, vote_file):
+        rows = ("x,y,tie,30,10,0,0", "y,x,left,0,7,1.5,0.5")
+        votes = read_votes(vote_file(arena(*rows, header=self.HEADER)), adjust=("length", "markdown"))
+        assert {name: column.tolist() for name, column in votes.ratings().covariates.items()} == {
+            "length": [0.5, -1.0],
+            "markdown": [0.0, 0.5],
+        }
+
+    def test_they_are_read_only_when_asked_for(self, vote_file):
+        text = arena("x,y,tie,many,10,0,0", header=self.HEADER)
+        assert read_votes(vote_file(text), adjust=("raters",)).covariates == {}
+
+    @pytest.mark.parametrize(
+        ("amount", "message"),
+        [
+            ("many", "line 2: the length_a 'many' is not a number from 0 on"),
+            ("-1", "line 2: the length_a '-1' is not a number from 0 on"),
+            ("nan", "line 2: the length_a 'nan' is not a number from 0 on"),
+            ("inf", "line 2: the length_a 'inf' is not a number from 0 on"),
+            ("", "line 2: the length_a is missing"),
+        ],
+    )
+    def test_what_is_no_amount(self, vote_file, amount, message):
+        with pytest.raises(VoteFileError, match=message):
+            read_votes(vote_file(arena(f"x,y,tie,{amount},1,0,0", header=self.HEADER)), adjust=("length",))
+
+    def test_columns_that_are_not_there(self, vote_file):
+        with pytest.raises(VoteFileError, match="to adjust for size the columns 'size_a' and 'size_b' are"):
+            read_votes(vote_file(arena("x,y,tie,1,1,0,0", header=self.HEADER)), adjust=("size",))

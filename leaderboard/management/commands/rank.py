@@ -17,13 +17,13 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.stats import StatsError, rank_games
-        from leaderboard.votes import VoteFileError, read_votes
+        from leaderboard.stats import StatsError
+        from leaderboard.votes import VoteFileError, rank_votes, read_votes
 
         method = method_from(options)
         try:
-            votes = read_votes(options["file"])
-            standings = rank_games(votes.games(ties=method.ties), votes.names, method)
+            votes = read_votes(options["file"], adjust=method.adjust)
+            standings = rank_votes(votes, method)
         except VoteFileError as error:
             raise CommandError(f"{error}.") from error
         except StatsError as error:
