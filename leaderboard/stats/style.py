@@ -1,0 +1,111 @@
+"""Length and Markdown of completions, and how much more of each one side of a comparison has.
+
+What is counted follows the style control of arena leaderboards (Li, Angelopoulos and Chiang 2024, *Does style
+matter?*): headers, list items and bold text outside fenced code. Fences follow CommonMark 0.31: three or more
+backticks or tildes, closed by as many of the same, or else open to the end. Every step takes time linear in
+the length of the text, whatever the text is.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.errors import LengthMismatchError
+from leaderboard.stats.games import FloatArray
+
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_HEADER: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_ORDERED: Final = re.compile(r"[ \t]*\d{1,9}[.)](?:[ \t]|$)")
+_UNORDERED: Final = re.compile(r"[ \t]*[-*+](?:[ \t]|$)")
+_BOLD: Final = re.compile(r"\*\*[^*\s][^*]*\*\*|__[^_\s][^_]*__")
+
+
+@dataclass(frozen=True)
+class Style:
+    """Counts of one text. ``bold`` counts stretches in ** or __ that end on the line they begin on."""
+
+    characters: int
+    words: int
+    headers: int
+    ordered_items: int
+    unordered_items: int
+    bold: int
+
+    @property
+    def marks(self) -> int:
+        """Headers, list items and bold stretches together."""
+        return self.headers + self.ordered_items + self.unordered_items + self.bold
+
+    @property
+    def density(self) -> float:
+        """Marks per word; 0 for a text without words."""
+        return self.marks / self.words if self.words else 0.0
+
+
+def style_of(text: str) -> Style:
+    """Count one text. Words are what stands between white space; code counts for length, not for Markdown."""
+    lines = _outside_code(_LINE_END.split(text))
+    return Style(
+        characters=len(text),
+        words=len(text.split()),
+        headers=sum(_HEADER.match(line) is not None for line in lines),
+        ordered_items=sum(_ORDERED.match(line) is not None for line in lines),
+        unordered_items=sum(_UNORDERED.match(line) is not None for line in lines),
+        bold=sum(len(_BOLD.findall(line)) for line in lines),
+    )
+
+
+def style_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
+    """(first - second) / (first + second) of amounts that are not negative, 0 where both are 0.
+
+    From -1 (only the second has any) to 1 (only the first has); changing sides changes the sign.
+    """
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.shape != other.shape:
+        raise LengthMismatchError(f"the amounts differ in shape: {one.shape} and {other.shape}")
+    larger = np.maximum(one, other)
+    # Divided by the larger first, so that no sum of large amounts overflows.
+    scale = np.where(larger > 0, larger, 1.0)
+    difference: FloatArray = (one / scale - other / scale) / np.where(
+        larger > 0, one / scale + other / scale, 1.0
+    )
+    return difference
+
+
+def covariates_of(texts_first: Sequence[str], texts_second: Sequence[str]) -> dict[str, FloatArray]:
+    """Covariates for make_ratings: "length" (characters) and "markdown" (marks per word).
+
+    The texts run in parallel, one of each per comparison; each covariate is the style_difference of the two
+    sides. A text that is compared often is counted once.
+    """
+    if len(texts_first) != len(texts_second):
+        raise LengthMismatchError(
+            f"there are {len(texts_first)} first texts and {len(texts_second)} second ones"
+        )
+    styles = {text: style_of(text) for text in {*texts_first, *texts_second}}
+    first, second = [styles[text] for text in texts_first], [styles[text] for text in texts_second]
+    return {
+        "length": style_difference([s.characters for s in first], [s.characters for s in second]),
+        "markdown": style_difference([s.density for s in first], [s.density for s in second]),
+    }
+
+
+def _outside_code(lines: list[str]) -> list[str]:
+    """The lines outside fenced code, fences left out."""
+    kept, fence = [], ""
+    for line in lines:
+        found = _FENCE.match(line)
+        if not fence:
+            # A fence of backticks has no backtick after it: ```this``` is inline code.
+            if found and not (found[1][0] == "`" and "`" in found[2]):
+                fence = found[1]
+            else:
+                kept.append(line)
+        elif found and found[1].startswith(fence) and not found[2].strip():
+            fence = ""
+    return kept

@@ -1,0 +1,113 @@
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.stats.errors import LengthMismatchError
+from leaderboard.stats.style import covariates_of, style_difference, style_of
+
+amounts = st.lists(st.floats(0, 1e308), min_size=1, max_size=20)
+texts = st.text(st.sampled_from("ab *_#-+`~1.)\n\r\t"), max_size=80)
+
+
+class TestCounts:
+    def test_a_text_with_everything(self):
+        style = style_of(
+            "# Title\n\nSome **bold** and __more bold__.\n\n"
+            "- one\n  * two\n+ three\n1. first\n2) second\n###### Small"
+        )
+        assert (style.headers, style.unordered_items, style.ordered_items, style.bold) == (2, 3, 2, 2)
+        assert style.marks == 9
+
+    def test_length_in_characters_and_words(self):
+        style = style_of("Ein  kurzer\nText.")
+        assert (style.characters, style.words) == (17, 3)
+
+    def test_an_empty_text_has_nothing(self):
+        assert (style_of("").marks, style_of("").words, style_of("").density) == (0, 0, 0.0)
+
+    @pytest.mark.parametrize(
+        "text",
+        ["#no space", "####### seven", "-no space", "2026.5 is no item", "*one star*", "** **", "a\\#"],
+    )
+    def test_what_only_looks_like_markdown(self, text):
+        assert style_of(text).marks == 0
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_any_line_end(self, end):
+        assert style_of(f"# A{end}# B{end}- c").marks == 3
+
+    def test_bold_ends_on_its_line(self):
+        assert style_of("**open\nclose**").bold == 0
+
+    def test_density_is_marks_per_word(self):
+        assert style_of("# one two three").density == pytest.approx(1 / 4)
+
+
+class TestFencedCode:
+    @pytest.mark.parametrize("fence", ["```", "~~~", "`````"])
+    def test_is_left_out(self, fence):
+        assert style_of(f"# Title\n{fence}python\n# comment\n- x\n{fence}\n- item").marks == 2
+
+    def test_a_shorter_or_other_fence_does_not_close(self):
+        assert style_of("````\n```\n# a\n~~~~\n# b\n````\n# c").headers == 1
+
+    def test_a_fence_left_open_runs_to_the_end(self):
+        assert style_of("# a\n```\n# b\n# c").headers == 1
+
+    def test_inline_code_opens_no_fence(self):
+        assert style_of("```inline``` code\n# a").headers == 1
+
+
+class TestDifference:
+    def test_by_hand(self):
+        assert style_difference([300, 0, 5, 0], [100, 7, 5, 0]) == pytest.approx([0.5, -1, 0, 0])
+
+    @given(amounts, st.data())
+    def test_is_antisymmetric_and_bounded(self, first, data):
+        second = data.draw(st.lists(st.floats(0, 1e308), min_size=len(first), max_size=len(first)))
+        difference = style_difference(first, second)
+        assert (np.abs(difference) <= 1).all()
+        assert np.array_equal(difference, -style_difference(second, first))
+
+    def test_amounts_in_parallel_only(self):
+        with pytest.raises(LengthMismatchError, match="shape"):
+            style_difference([1, 2], [1])
+
+
+class TestCovariates:
+    def test_by_hand(self):
+        found = covariates_of(["**a** bc", "x"], ["ab", "x"])
+        assert found["length"] == pytest.approx([(8 - 2) / 10, 0])
+        assert found["markdown"] == pytest.approx([1, 0])
+
+    @given(st.lists(st.tuples(texts, texts), max_size=10))
+    def test_changing_sides_changes_the_sign(self, pairs):
+        first, second = [a for a, _ in pairs], [b for _, b in pairs]
+        here, there = covariates_of(first, second), covariates_of(second, first)
+        for name in ("length", "markdown"):
+            assert here[name].shape == (len(pairs),)
+            assert np.array_equal(here[name], -there[name])
+            assert (np.abs(here[name]) <= 1).all()
+
+    def test_texts_in_parallel_only(self):
+        with pytest.raises(LengthMismatchError, match="2 first texts and 1 second"):
+            covariates_of(["a", "b"], ["a"])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["`", "*", "_", "**a", "__a_", "#", " ", "\t", "1", "- ", "```\n", "~~~`\n", "1.", "\r", "** *", "__ "],
+)
+def test_hostile_texts_take_time_in_proportion(piece):
+    def seconds(length):
+        text = piece * (length // len(piece))
+        start = time.process_time()
+        style_of(text)
+        return time.process_time() - start
+
+    seconds(1000)
+    # Eight times the text; quadratic would be sixty-four times the time.
+    assert seconds(800_000) < 30 * max(min(seconds(100_000) for _ in range(3)), 1e-3)
