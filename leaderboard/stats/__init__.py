@@ -13,9 +13,12 @@ from leaderboard.stats.histogram import Histogram, rating_histogram
 from leaderboard.stats.intervals import central_interval, percentiles
 from leaderboard.stats.matrices import Matrices, matrices
 from leaderboard.stats.method import METHODOLOGY, METHODS, Method
+from leaderboard.stats.ordinal import OrdinalFit, ordinal
+from leaderboard.stats.ordinal_bootstrap import OrdinalBootstrap, bootstrap_ordinal
 from leaderboard.stats.ratings import Ratings, make_ratings
 from leaderboard.stats.rows import Standing
 from leaderboard.stats.standings import Standings, rank_games, rank_ratings
+from leaderboard.stats.style import covariates_of
 from leaderboard.stats.tie_bands import TieBand
 
 __all__ = [
@@ -31,6 +34,8 @@ __all__ = [
     "Histogram",
     "Matrices",
     "Method",
+    "OrdinalBootstrap",
+    "OrdinalFit",
     "Ratings",
     "Standing",
     "Standings",
@@ -39,13 +44,16 @@ __all__ = [
     "anchored",
     "bootstrap_bradley_terry",
     "bootstrap_elo",
+    "bootstrap_ordinal",
     "bradley_terry",
     "central_interval",
     "correlate",
+    "covariates_of",
     "games_from_ratings",
     "make_games",
     "make_ratings",
     "matrices",
+    "ordinal",
     "pair_means",
     "percentiles",
     "rank_games",
