@@ -6,19 +6,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from leaderboard.stats.backends import Backend, choose_backend, choose_threads, load_backend
 from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.elo_walk import walk
-from leaderboard.stats.errors import ParameterError
-from leaderboard.stats.games import FloatArray, Games, IntArray, make_games
-from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.resampling import cluster_steps, game_steps, group_by_cluster
-from leaderboard.stats.rounds import check_run, in_blocks, resamplable
+from leaderboard.stats.game_reader import read_games
+from leaderboard.stats.games import FloatArray
+from leaderboard.stats.outcomes import Outcomes
+from leaderboard.stats.resampling import Clusters
+from leaderboard.stats.rounds import check_run, in_blocks
 
-BACKENDS: Final = ("numpy",)
-ROUNDS_AT_ONCE: Final = 1024
-STEPS_AT_ONCE: Final = 32
-POOL_BYTES: Final = 2**26
-"""Memory for the pools of the rounds in hand while clusters are resampled."""
+POOL_BYTES: Final = 80_000_000
+"""Memory for the pools of the rounds in hand, all threads together, while clusters are resampled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,42 +61,50 @@ def bootstrap_elo(
     round draws whole clusters and plays all their games in a random order of that round. The result
     depends on the input and the seed alone, not on threads or blocks. Raises a StatsError for bad input.
     """
-    games = resamplable(make_games(a, b, score, contestants, cluster=cluster))
     parameters = EloParameters(k, scale, base, init)
     check_run(rounds, seed, threads)
-    if backend not in (None, *BACKENDS):
-        raise ParameterError(f"there is no backend {backend!r}; choose one of {', '.join(BACKENDS)}")
-    used = threads or 1
-    samples = elo_samples(games, rounds, parameters, seed, threads=used)
+    games = read_games(a, b, score, contestants, cluster)
+    updates = rounds * len(games.of_game)
+    chosen = choose_backend(backend, updates)
+    used = choose_threads(threads, chosen, updates)
+    samples = elo_samples(
+        games, contestants, parameters, rounds, seed, backend=load_backend(chosen), threads=used
+    )
+    clusters = len(games) if isinstance(games, Clusters) else None
     return EloBootstrap(
-        samples, rounds, k, scale, base, init, seed, clusters=games.clusters, backend="numpy", threads=used
+        samples, rounds, k, scale, base, init, seed, clusters=clusters, backend=chosen, threads=used
     )
 
 
 def elo_samples(
-    games: Games,
-    rounds: int,
+    games: Outcomes | Clusters,
+    contestants: int,
     parameters: EloParameters,
+    rounds: int,
     seed: int,
     *,
+    backend: Backend,
     threads: int = 1,
-    rounds_at_once: int = ROUNDS_AT_ONCE,
-    steps_at_once: int = STEPS_AT_ONCE,
+    rounds_at_once: int | None = None,
 ) -> FloatArray:
-    """Ratings of shape (rounds, contestants); blocks and threads change the time taken, nothing else."""
-    outcomes = distinct_outcomes(games)
-    clusters = None if games.cluster is None else group_by_cluster(games.cluster)
-    if clusters is not None:
-        rounds_at_once = min(
-            rounds_at_once, max(1, POOL_BYTES // (outcomes.of_game.nbytes + 4 * len(clusters)))
+    """Ratings of shape (rounds, contestants); backend, blocks and threads change the time taken alone."""
+    at_once = min(rounds_at_once or backend.ROUNDS_AT_ONCE, -(-rounds // threads))
+    if isinstance(games, Outcomes):
+        return np.concatenate(
+            in_blocks(
+                lambda block: backend.walk_games(games, contestants, parameters, seed, block),
+                rounds,
+                at_once,
+                threads,
+            )
         )
-
-    def run(block: IntArray) -> FloatArray:
-        steps = (
-            game_steps(outcomes.of_game, seed, block, steps_at_once)
-            if clusters is None
-            else cluster_steps(outcomes.of_game, clusters, seed, block, steps_at_once, len(outcomes))
+    sizes = backend.pool_sizes(games, seed, np.arange(rounds))
+    held = max(1, POOL_BYTES // (int(sizes.max()) * games.of_game.itemsize))
+    return np.concatenate(
+        in_blocks(
+            lambda block: backend.walk_pools(games, sizes[block], contestants, parameters, seed, block),
+            rounds,
+            min(at_once, max(1, held // threads)),
+            min(threads, held),
         )
-        return walk(outcomes, games.contestants, len(block), steps, parameters)
-
-    return np.concatenate(in_blocks(run, rounds, min(rounds_at_once, -(-rounds // threads)), threads))
+    )

@@ -6,27 +6,52 @@ update a gather, a subtraction, a tanh, a multiplication and a scatter.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.games import FloatArray
+from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.outcomes import Outcomes
+from leaderboard.stats.resampling import Clusters, cluster_steps, game_steps
+from leaderboard.stats.resampling import pool_sizes as pool_sizes
+
+ROUNDS_AT_ONCE: Final = 1024
+STEPS_AT_ONCE: Final = 32
 
 
-def walk(
+def walk_games(
+    outcomes: Outcomes, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
+) -> FloatArray:
+    """Ratings of shape (rounds, contestants) after resampling games."""
+    steps = game_steps(outcomes.of_game, seed, rounds, STEPS_AT_ONCE)
+    return _walk(outcomes, contestants, parameters, len(rounds), steps)
+
+
+def walk_pools(
+    clusters: Clusters,
+    sizes: IntArray,
+    contestants: int,
+    parameters: EloParameters,
+    seed: int,
+    rounds: IntArray,
+) -> FloatArray:
+    """Ratings of shape (rounds, contestants) after resampling clusters; ``sizes`` as for cluster_steps."""
+    steps = cluster_steps(clusters, sizes, seed, rounds, STEPS_AT_ONCE)
+    return _walk(clusters.outcomes, contestants, parameters, len(rounds), steps)
+
+
+def _walk(
     outcomes: Outcomes,
     contestants: int,
+    parameters: EloParameters,
     rounds: int,
     steps: Iterable[npt.NDArray[Any]],
-    parameters: EloParameters,
 ) -> FloatArray:
-    """Final ratings of shape (rounds, contestants) after the outcome numbers in ``steps``.
+    """Final ratings after the outcome numbers in ``steps``, which come in blocks of shape (steps, rounds).
 
-    ``steps`` yields blocks of shape (steps, rounds); the number ``len(outcomes)`` means that no game is
-    played.
+    The number ``len(outcomes)`` means that no game is played.
     """
     gain = parameters.k * parameters.half_rate / 2.0
     columns = np.arange(rounds)

@@ -1,16 +1,20 @@
 """The distinct outcomes of games: who against whom with which score, and how often.
 
 A study has few of them (at most three for each pair of contestants) however many games it has, so the kernels
-look numbers up in a table that stays in the processor's cache.
+look numbers up in a table that stays in the processor's cache. Games are read a part at a time: what is kept
+is a number of two bytes for each game (four where there are more than 65,535 outcomes).
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.games import FloatArray, Games, IntArray
+
+GAMES_AT_ONCE: Final = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +32,45 @@ class Outcomes:
 
 def distinct_outcomes(games: Games) -> Outcomes:
     """Number the distinct outcomes; a game seen from the other side is the same outcome."""
-    swapped = games.a > games.b
-    low, high = np.minimum(games.a, games.b), np.maximum(games.a, games.b)
-    score = np.where(swapped, 1.0 - games.score, games.score)
-    code = (low * games.contestants + high) * 3 + (2 * score).astype(np.int64)
-    distinct, of_game = np.unique(code, return_inverse=True)
-    pair, doubled = np.divmod(distinct, 3)
-    a, b = np.divmod(pair, max(games.contestants, 1))
+    return outcomes_of(games.a, games.b, games.score, games.contestants)
+
+
+def outcomes_of(
+    a: npt.NDArray[Any], b: npt.NDArray[Any], score: npt.NDArray[Any], contestants: int
+) -> Outcomes:
+    """As distinct_outcomes, from arrays of any numeric type that make_games would accept."""
+
+    def codes(part: slice) -> IntArray:
+        return _codes(a[part].astype(np.int64), b[part].astype(np.int64), score[part], contestants)
+
+    distinct = distinct_values(codes, len(a))
     # One number more than there are outcomes must fit: the kernels use it for "no game".
-    return Outcomes(a, b, doubled / 2.0, of_game.reshape(-1).astype(np.min_scalar_type(len(distinct))))
+    of_game = np.empty(len(a), dtype=np.promote_types(np.uint16, np.min_scalar_type(len(distinct))))
+    for part in parts(len(a)):
+        of_game[part] = np.searchsorted(distinct, codes(part))
+    pair, doubled = np.divmod(distinct, 3)
+    low, high = np.divmod(pair, max(contestants, 1))
+    return Outcomes(low, high, doubled / 2.0, of_game)
+
+
+def parts(length: int) -> Iterator[slice]:
+    """0..length-1 in slices of GAMES_AT_ONCE."""
+    return (slice(start, start + GAMES_AT_ONCE) for start in range(0, length, GAMES_AT_ONCE))
+
+
+def distinct_values(values: Callable[[slice], npt.NDArray[Any]], length: int) -> npt.NDArray[Any]:
+    """The different values of an array that is read a part at a time, sorted."""
+    found = values(slice(0, 0))
+    waiting: list[npt.NDArray[Any]] = []
+    for part in parts(length):
+        waiting.append(np.unique(values(part)))
+        # Merged only when there is as much to add as there is: the cost stays that of a few sorts.
+        if sum(map(len, waiting)) > len(found):
+            found, waiting = np.unique(np.concatenate((found, *waiting))), []
+    return np.unique(np.concatenate((found, *waiting)))
+
+
+def _codes(a: IntArray, b: IntArray, score: npt.NDArray[Any], contestants: int) -> IntArray:
+    """One number for each game, the same for the same outcome."""
+    doubled = (2 * np.where(a > b, 1 - score, score)).astype(np.int64)
+    return (np.minimum(a, b) * contestants + np.maximum(a, b)) * 3 + doubled

@@ -57,10 +57,15 @@ def words(keys: WordArray, first_step: int, steps: int) -> WordArray:
     return block
 
 
-def choices(keys: WordArray, first_step: int, steps: int, things: int) -> npt.NDArray[np.int64]:
-    """Numbers in 0..things-1 of shape (steps, rounds), equally likely to one part in 2**32 / things."""
+def choices(
+    keys: WordArray, first_step: int, steps: int, things: int | npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Numbers in 0..things-1 of shape (steps, rounds), equally likely to one part in 2**32 / things.
+
+    ``things`` is one number, or one for each step and round.
+    """
     block = words(keys, first_step, steps)
     np.right_shift(block, np.uint64(32), out=block)
-    np.multiply(block, np.uint64(things), out=block)
+    np.multiply(block, np.asarray(things).astype(np.uint64), out=block)
     np.right_shift(block, np.uint64(32), out=block)
     return block.view(np.int64)

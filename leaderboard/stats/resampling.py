@@ -6,47 +6,80 @@ Clusters: each round draws as many clusters (prompts) as there are, with replace
 drawn cluster, a cluster drawn twice counting twice, and plays this pool in a random order of its own. Elo
 weighs late games more than early ones, so a fixed order inside the pool would let the same prompts decide
 every round; and drawing the games of the pool with replacement again would add the noise of games to the
-noise of prompts.
+noise of prompts. The order comes from a shuffle (Fisher and Yates 1938, as by Durstenfeld 1964) done while
+walking: step t draws one of the places t.. of the pool, plays the game there, and puts the game at t there.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.games import IntArray
-from leaderboard.stats.random_stream import WordArray, choices, round_keys, words
+from leaderboard.stats.outcomes import GAMES_AT_ONCE, Outcomes, distinct_values, parts
+from leaderboard.stats.random_stream import choices, round_keys
 
 GAME_DRAWS: Final = 0
 CLUSTER_DRAWS: Final = 1
 POOL_ORDER: Final = 2
+DRAWS_AT_ONCE: Final = 2**15
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The games of cluster c are ``games[start[c] : start[c] + size[c]]``."""
+    """Outcomes arranged by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``."""
 
-    games: IntArray
+    outcomes: Outcomes
     start: IntArray
-    size: IntArray
 
     def __len__(self) -> int:
-        return len(self.size)
+        return len(self.start) - 1
+
+    @property
+    def of_game(self) -> npt.NDArray[Any]:
+        """The outcome number of each game, in the order of the clusters."""
+        return self.outcomes.of_game
+
+    @property
+    def size(self) -> IntArray:
+        """The number of games of each cluster."""
+        return np.diff(self.start)
 
 
-def group_by_cluster(cluster: IntArray) -> Clusters:
-    """Group game numbers by their cluster, numbered 0.. without gaps."""
-    size = np.bincount(cluster)
-    return Clusters(np.argsort(cluster, kind="stable"), np.cumsum(size) - size, size)
+def group_by_cluster(outcomes: Outcomes, label: npt.NDArray[Any]) -> Clusters:
+    """Arrange the outcomes of games by the label of their cluster, and in their order within it."""
+    labels = distinct_values(label.__getitem__, len(label))
+    size = np.zeros(len(labels), dtype=np.int64)
+    for part in parts(len(label)):
+        found, times = np.unique(label[part], return_counts=True)
+        size[np.searchsorted(labels, found)] += times
+    start = np.concatenate(([0], np.cumsum(size)))
+    arranged, free = np.empty_like(outcomes.of_game), start[:-1].copy()
+    for part in parts(len(label)):
+        number = np.searchsorted(labels, label[part])
+        order = np.argsort(number, kind="stable")
+        found, first, times = np.unique(number[order], return_index=True, return_counts=True)
+        places = np.repeat(free[found] - first, times) + np.arange(len(order))
+        arranged[places] = outcomes.of_game[part][order]
+        free[found] += times
+    return Clusters(replace(outcomes, of_game=arranged), start)
 
 
 def cluster_draws(seed: int, rounds: IntArray, clusters: int) -> Iterator[IntArray]:
     """For each round in turn the clusters drawn, as many as there are."""
     keys = round_keys(seed, rounds, CLUSTER_DRAWS)
-    for row in range(len(rounds)):
-        yield choices(keys[row : row + 1], 0, clusters, clusters)[:, 0]
+    together = max(1, DRAWS_AT_ONCE // clusters)
+    for row in range(0, len(rounds), together):
+        yield from np.ascontiguousarray(choices(keys[row : row + together], 0, clusters, clusters).T)
+
+
+def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
+    """How many games each round plays."""
+    size = clusters.size
+    return np.array([size[drawn].sum() for drawn in cluster_draws(seed, rounds, len(clusters))])
 
 
 def game_steps(
@@ -59,43 +92,43 @@ def game_steps(
 
 
 def cluster_steps(
-    of_game: npt.NDArray[Any],
-    clusters: Clusters,
-    seed: int,
-    rounds: IntArray,
-    steps_at_once: int,
-    no_game: int,
+    clusters: Clusters, sizes: IntArray, seed: int, rounds: IntArray, steps_at_once: int
 ) -> Iterator[npt.NDArray[Any]]:
     """Outcome numbers in blocks of shape (steps, rounds): whole clusters drawn, their games in random order.
 
-    Rounds whose pool is shorter than the longest are filled with ``no_game``.
+    ``sizes`` are the pool_sizes of the rounds. Those with fewer games than the most are filled with
+    ``len(clusters.outcomes)``.
     """
-    small = np.min_scalar_type(len(clusters))
-    draws = [drawn.astype(small) for drawn in cluster_draws(seed, rounds, len(clusters))]
-    length = max(int(clusters.size[drawn].sum()) for drawn in draws)
-    in_order = of_game[clusters.games]
-    pool = np.full((len(rounds), length), no_game, dtype=of_game.dtype)
-    order_keys = round_keys(seed, rounds, POOL_ORDER)
-    for row, drawn in enumerate(draws):
-        outcomes = in_order[_positions(clusters, drawn)]
-        pool[row, : len(outcomes)] = outcomes[_random_order(len(outcomes), order_keys[row : row + 1])]
-    for step in range(0, length, steps_at_once):
-        yield pool[:, step : step + steps_at_once].T
+    pools = _pools(clusters, sizes, seed, rounds)
+    keys, columns = round_keys(seed, rounds, POOL_ORDER), np.arange(len(rounds))
+    flat = pools.reshape(-1)
+    for first in range(0, len(pools), steps_at_once):
+        steps = np.arange(first, min(first + steps_at_once, len(pools)))
+        left = np.maximum(sizes[None, :] - steps[:, None], 1)
+        places = (choices(keys, first, len(steps), left) + steps[:, None]) * len(rounds) + columns
+        block = np.empty(places.shape, dtype=pools.dtype)
+        for step, where, played in zip(steps, places, block, strict=True):
+            flat.take(where, out=played, mode="clip")
+            flat[where] = pools[step]
+        yield block
 
 
-def _positions(clusters: Clusters, drawn: IntArray) -> IntArray:
-    """Where the games of the drawn clusters stand in ``clusters.games``, one cluster after the other."""
-    sizes = clusters.size[drawn]
+def _pools(clusters: Clusters, sizes: IntArray, seed: int, rounds: IntArray) -> npt.NDArray[Any]:
+    """The games of the drawn clusters, of shape (games, rounds)."""
+    size = clusters.size
+    pools = np.full((int(sizes.max()), len(rounds)), len(clusters.outcomes), dtype=clusters.of_game.dtype)
+    for column, drawn in enumerate(cluster_draws(seed, rounds, len(clusters))):
+        _fill(pools[:, column], clusters, drawn, size[drawn])
+    return pools
+
+
+def _fill(pool: npt.NDArray[Any], clusters: Clusters, drawn: IntArray, sizes: IntArray) -> None:
+    """Put the outcomes of the drawn clusters into the pool, one cluster after the other, some at a time."""
     ends = np.cumsum(sizes)
-    positions = np.repeat(clusters.start[drawn] - (ends - sizes), sizes)
-    positions += np.arange(len(positions))
-    return positions
-
-
-def _random_order(length: int, key: WordArray) -> IntArray:
-    """0..length-1 in an order given by the key alone: random words that end in the position, sorted."""
-    mask = np.uint64(2 ** max(1, (length - 1).bit_length()) - 1)
-    lots = words(key, 0, length)[:, 0] & ~mask
-    lots |= np.arange(length, dtype=np.uint64)
-    lots.sort()
-    return (lots & mask).view(np.int64)
+    cuts = [0, *(np.flatnonzero(np.diff(ends // GAMES_AT_ONCE)) + 1), len(drawn)]
+    done = 0
+    for first, last in pairwise(cuts):
+        few, end = sizes[first:last], int(ends[last - 1])
+        shift = clusters.start[drawn[first:last]] - (ends[first:last] - few)
+        pool[done:end] = clusters.of_game[np.repeat(shift, few) + np.arange(done, end)]
+        done = end

@@ -24,11 +24,16 @@ def in_blocks(run: Callable[[IntArray], T], rounds: int, size: int, threads: int
 
 def resamplable(games: Games) -> Games:
     """The games, if there are some and not too many to draw from; raise a StatsError otherwise."""
-    if not len(games):
-        raise NoGamesError("there are no games to resample")
-    if len(games) > LARGEST:
-        raise ParameterError(f"there are {len(games)} games; at most {LARGEST} can be resampled")
+    check_count(len(games))
     return games
+
+
+def check_count(games: int) -> None:
+    """Raise a StatsError if there is no game to draw, or too many to draw from."""
+    if not games:
+        raise NoGamesError("there are no games to resample")
+    if games > LARGEST:
+        raise ParameterError(f"there are {games} games; at most {LARGEST} can be resampled")
 
 
 def check_run(rounds: int, seed: int, threads: int | None) -> None:

@@ -5,13 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.stats import EloParameters, bootstrap_elo, central_interval, make_games, sequential_elo
+from leaderboard.stats import (
+    EloParameters,
+    bootstrap_elo,
+    central_interval,
+    elo_walk,
+    make_games,
+    sequential_elo,
+)
+from leaderboard.stats.backends import BACKENDS, load_backend
 from leaderboard.stats.elo_bootstrap import elo_samples
 from leaderboard.stats.errors import NoGamesError, ParameterError
-from leaderboard.stats.resampling import cluster_draws, cluster_steps, group_by_cluster
+from leaderboard.stats.game_reader import read_games
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
-from tests.leaderboard.stats.test_random_stream import word_in_plain_integers
+from tests.leaderboard.stats.test_random_stream import choice_in_plain_integers
 
 
 def bootstrap(games, **options):
@@ -29,7 +37,7 @@ class TestResamplingGames:
         n = len(games)
         result = bootstrap(games, rounds=5, seed=42, k=24.0, scale=300.0, base=8.0, init=1500.0)
         for number in range(5):
-            drawn = [(word_in_plain_integers(42, number, step) >> 32) * n >> 32 for step in range(n)]
+            drawn = [choice_in_plain_integers(42, number, step, n) for step in range(n)]
             expected = sequential_elo(
                 games.a[drawn],
                 games.b[drawn],
@@ -43,7 +51,7 @@ class TestResamplingGames:
             assert result.samples[number] == pytest.approx(expected, abs=1e-9)
 
     def test_the_result_carries_its_parameters(self):
-        result = bootstrap(simulated_games(3), rounds=7, k=16, seed=9, threads=2)
+        result = bootstrap(simulated_games(3), rounds=7, k=16, seed=9, backend="numpy", threads=2)
         assert result.samples.shape == (7, 4)
         assert (result.rounds, result.k, result.scale, result.base) == (7, 16, 400.0, 10.0)
         assert (result.init, result.seed, result.clusters) == (1000.0, 9, None)
@@ -68,27 +76,52 @@ class TestResamplingGames:
         assert peak < 12e6
 
 
+def samples(games, backend="numpy", rounds=40, **layout):
+    """Ratings of the rounds, computed in the blocks and threads of ``layout``."""
+    played = read_games(games.a, games.b, games.score, games.contestants, games.cluster)
+    run = load_backend(backend)
+    return elo_samples(played, games.contestants, EloParameters(), rounds, 3, backend=run, **layout)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize(
     "layout",
-    [
-        {"rounds_at_once": 1},
-        {"rounds_at_once": 7, "steps_at_once": 5},
-        {"threads": 2},
-        {"threads": 3, "rounds_at_once": 4, "steps_at_once": 1000},
-    ],
+    [{}, {"rounds_at_once": 1}, {"rounds_at_once": 7}, {"threads": 2}, {"threads": 3, "rounds_at_once": 4}],
 )
-def test_blocks_and_threads_change_nothing(clustered, layout):
+def test_backends_blocks_and_threads_change_nothing(backend, clustered, layout):
     games = simulated_games(20, tie_share=0.2, clustered=clustered)
-    whole = elo_samples(games, 40, EloParameters(), seed=3)
-    assert elo_samples(games, 40, EloParameters(), seed=3, **layout) == pytest.approx(whole, abs=1e-9)
+    assert samples(games, backend, **layout) == pytest.approx(samples(games), abs=1e-9)
 
 
-def test_little_memory_for_pools_changes_nothing(monkeypatch):
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_number_of_steps_at_once_changes_nothing(monkeypatch, clustered):
+    games = simulated_games(20, clustered=clustered)
+    whole = samples(games)
+    monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 5)
+    assert np.array_equal(samples(games), whole)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)),
+    st.integers(0, 2**64 - 1),
+    st.floats(0.1, 100.0),
+    st.integers(1, 3),
+)
+def test_backends_agree_on_any_games(games, seed, k, threads):
+    options = {"rounds": 9, "seed": seed, "k": k}
+    expected = bootstrap(games, backend="numpy", **options).samples
+    found = bootstrap(games, backend="numba", threads=threads, **options).samples
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_little_memory_for_pools_changes_nothing(monkeypatch, backend):
     games = simulated_games(20, clustered=True)
-    whole = bootstrap(games, rounds=12).samples
+    whole = samples(games)
     monkeypatch.setattr("leaderboard.stats.elo_bootstrap.POOL_BYTES", 1000)
-    assert bootstrap(games, rounds=12).samples == pytest.approx(whole, abs=1e-9)
+    assert samples(games, backend, threads=3) == pytest.approx(whole, abs=1e-9)
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -124,34 +157,6 @@ def test_points_are_neither_made_nor_lost(games):
 
 
 class TestResamplingPrompts:
-    SIZES = (1, 4, 2, 7, 1, 3)
-
-    def pools(self, rounds):
-        """Game numbers played in each round; every game is its own outcome here."""
-        cluster = np.repeat(np.arange(len(self.SIZES)), self.SIZES)
-        games = np.arange(len(cluster), dtype=np.uint16)
-        blocks = cluster_steps(games, group_by_cluster(cluster), 11, np.arange(rounds), 5, no_game=999)
-        steps = np.concatenate(list(blocks))
-        return cluster, [column[column != 999].tolist() for column in steps.T]
-
-    def test_whole_clusters_are_drawn_as_often_as_there_are_clusters(self):
-        cluster, pools = self.pools(50)
-        draws = cluster_draws(11, np.arange(50), len(self.SIZES))
-        for pool, drawn in zip(pools, draws, strict=True):
-            expected = [game for c in drawn for game in np.flatnonzero(cluster == c)]
-            assert sorted(pool) == sorted(expected)
-
-    def test_the_games_of_a_pool_stand_in_random_order(self):
-        _, pools = self.pools(4000)
-        # Relative place, 0 to 1, at which a game is played: on average the middle, whatever the game.
-        places = {}
-        for pool in pools:
-            for place, game in enumerate(pool):
-                places.setdefault(game, []).append((place + 0.5) / len(pool))
-        means = [np.mean(found) for found in places.values()]
-        assert len(means) == sum(self.SIZES)
-        assert means == pytest.approx(np.full(len(means), 0.5), abs=0.03)
-
     def test_the_number_of_clusters_is_reported(self):
         assert bootstrap(simulated_games(9, clustered=True), rounds=2).clusters == 9
 
@@ -199,7 +204,7 @@ class TestThePublishedStudy:
         ({"rounds": 0}, "rounds is 0"),
         ({"threads": 0}, "threads is 0"),
         ({"seed": -1}, "seed is -1"),
-        ({"backend": "cuda"}, "no backend 'cuda'; choose one of numpy"),
+        ({"backend": "cuda"}, "no backend 'cuda'; choose one of numpy, numba"),
         ({"k": 0}, "k is 0"),
     ],
 )

@@ -23,6 +23,10 @@ def word_in_plain_integers(seed, number, step, purpose=0):
     return scrambled(key_in_plain_integers(seed, number, purpose) + (step + 1) * GOLDEN & MASK)
 
 
+def choice_in_plain_integers(seed, number, step, things, purpose=0):
+    return (word_in_plain_integers(seed, number, step, purpose) >> 32) * things >> 32
+
+
 def test_the_mixing_is_that_of_splitmix64():
     # First outputs of the published generator for the seed 1234567.
     outputs = [scrambled(1234567 + i * GOLDEN & MASK) for i in (1, 2)]
