@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from leaderboard.stats import Games
+    from leaderboard.stats import Ratings
 
     BoolArray = npt.NDArray[np.bool_]
 
@@ -76,23 +76,24 @@ class Opinions:
         found: BoolArray = (first != NOBODY) & (second != NOBODY) & (first != second)
         return found
 
-    def games(self, *, ties: bool) -> Games:
-        """The scored comparisons between contestants in the ranking, as games clustered by prompt.
+    def ratings(self, covariates: Mapping[str, npt.ArrayLike] | None = None) -> Ratings:
+        """The scored comparisons between contestants in the ranking, with their prompts and raters.
 
         Contestant numbers are those of ``names``. Ratings stay as shown and contestants are given in
-        presentation order, so nothing is mirrored.
+        presentation order, so nothing is mirrored. ``covariates`` hold a number for each of them.
         """
-        from leaderboard.stats import games_from_ratings
+        from leaderboard.stats import make_ratings
 
         rows = self.rows[self.scored & self.ranked]
-        return games_from_ratings(
+        return make_ratings(
             rows["first"],
             rows["second"],
             rows["rating"],
             rows["points"],
-            ties=ties,
-            contestants=len(self.names),
-            cluster=rows["prompt"],
+            len(self.names),
+            prompt=rows["prompt"],
+            rater=rows["rater"],
+            covariates=covariates,
         )
 
     def present(self) -> Opinions:

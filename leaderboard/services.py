@@ -69,9 +69,9 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
 
 
 def refresh_if_stale(study: Study) -> Outcome | None:
-    """Refresh a study whose data changed since its newest snapshot; None where nothing did."""
+    """Refresh a study whose data or methods changed since its newest snapshot; None where nothing did."""
     newest = Snapshot.objects.newest(study)
-    if newest is not None and newest.data == data_mark(study):
+    if newest is not None and newest.data == data_mark(study) and _is_current(newest):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         return None
     return refresh(study)
@@ -173,13 +173,20 @@ def request_refresh(study_id: int) -> bool:
 
 
 def stale() -> list[int]:
-    """Ids of the studies whose data have changed since their newest snapshot."""
+    """Ids of the studies whose data, or the methods, have changed since their newest snapshot."""
     newest = Snapshot.objects.newest_of(Study.objects.all())
     return [
         study_id
         for study_id, mark in data_marks().items()
-        if study_id not in newest or newest[study_id].data != mark
+        if study_id not in newest or newest[study_id].data != mark or not _is_current(newest[study_id])
     ]
+
+
+def _is_current(snapshot: Snapshot) -> bool:
+    """Whether a snapshot was made by the methods of today; those before an update were not."""
+    from leaderboard.stats import METHODOLOGY
+
+    return snapshot.methodology == METHODOLOGY
 
 
 def sweep() -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from leaderboard.games import Choice, Opinions
-    from leaderboard.stats import Games, Method
+    from leaderboard.stats import Games, Method, Ratings
 
 TIES: Final = ("on", "off")
 
@@ -57,38 +57,39 @@ def _rankings(
     from leaderboard.stats import METHODS
 
     players = chosen.present()
+    given = players.ratings()
     for ties in TIES:
-        games = players.games(ties=ties == "on")
+        games = given.games(ties=ties == "on")
         if not len(games):
             continue
         place = {"raters": choice.selector, "ties": ties, "category": category}
         yield Table("matrices", payload=canonical(matrix_table(games, players.names)), **place)
         for name in METHODS:
             wanted = replace(method, name=name, ties=ties == "on")
-            inputs = digest(players, games, wanted)
+            inputs = digest(players, given, wanted)
             if inputs not in computed:
-                computed[inputs] = canonical(standings(players, games, wanted))
+                computed[inputs] = canonical(standings(players, given, wanted))
             yield Table("standings", payload=computed[inputs], method=name, inputs=inputs, **place)
 
 
-def digest(players: Opinions, games: Games, method: Method) -> str:
+def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
     """SHA-256 of everything standings depend on: equal digests mean equal standings."""
     from leaderboard.stats import METHODOLOGY
 
-    uncounted = (~players.scored).sum(), (players.scored & ~players.ranked).sum(), games.left_out
+    uncounted = (~players.scored).sum(), (players.scored & ~players.ranked).sum()
     # The number of threads changes the time taken, not the numbers.
     words = [METHODOLOGY, replace(method, threads=None), players.names, players.kinds, *map(int, uncounted)]
     found = hashlib.sha256(repr(words).encode())
-    for array in (games.a, games.b, games.score, games.cluster):
+    for array in (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt):
         found.update(b"|" if array is None else array.tobytes())
     return found.hexdigest()
 
 
-def standings(players: Opinions, games: Games, method: Method) -> dict[str, Any]:
+def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, Any]:
     """Standings as ``rank`` prints them, with the comparisons that became no game counted beside them."""
-    from leaderboard.stats import rank_games
+    from leaderboard.stats import rank_ratings
 
-    ranked = rank_games(games, players.names, method).as_dict()
+    ranked = rank_ratings(ratings, players.names, method).as_dict()
     kinds = dict(zip(players.names, players.kinds, strict=True))
     for row in ranked["standings"]:
         row["kind"] = kinds[row["contestant"]]

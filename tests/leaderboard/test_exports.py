@@ -17,7 +17,7 @@ from arena.models import Rater, Study
 from arena.transfer import import_files
 from leaderboard import exports, services
 from leaderboard.games import opinions
-from leaderboard.stats import EloParameters, Method, rank_games
+from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
@@ -59,7 +59,7 @@ def every_standing(study: Study) -> dict[str, str]:
             for name in ("elo", "bradley-terry"):
                 method = Method(name=name, ties=ties, rounds=ROUNDS, interval=95, seed=0, elo=EloParameters())
                 chosen = read.by(choice.ids).present()
-                standings = rank_games(chosen.games(ties=ties), chosen.names, method)
+                standings = rank_ratings(chosen.ratings(), chosen.names, method)
                 found[f"{choice.selector} {choice.label} {choice.simulated} {ties} {name}"] = (
                     standings.canonical_json()
                 )

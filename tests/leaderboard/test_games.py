@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def played(study, *, ties=True):
     """The study's games as (winner or first, other, score) in names."""
     read = opinions(study)
-    games = read.games(ties=ties)
+    games = read.ratings().games(ties=ties)
     return [
         (read.names[a], read.names[b], score)
         for a, b, score in zip(games.a, games.b, games.score, strict=True)
@@ -38,7 +38,7 @@ def test_scales_are_mixed_and_the_middle_of_three_has_no_side_without_ties(ties,
     for rating, points in ((4, 8), (5, 8), (2, 3), (3, 3)):
         made.rate("alpha", "beta", rating, points=points)
     read = opinions(made.study)
-    games = read.games(ties=ties)
+    games = read.ratings().games(ties=ties)
     assert games.score.tolist() == expected
     assert games.left_out == (0 if ties else 1)
 
@@ -48,7 +48,7 @@ def test_an_unscored_comparison_is_never_a_game():
     made.rate("alpha", "beta", None, reason="refused")
     read = opinions(made.study)
     assert len(read) == 1
-    assert len(read.games(ties=True)) == 0
+    assert len(read.ratings().games(ties=True)) == 0
     assert read.rows["reason"].tolist() == [b"refused"]
 
 
@@ -112,7 +112,7 @@ def test_games_are_clustered_by_prompt():
     made = HandMade("alpha", "beta", categories=("coding", "coding"))
     for prompt in (0, 1, 0):
         made.rate("alpha", "beta", 1, prompt=prompt)
-    assert opinions(made.study).games(ties=True).cluster.tolist() == [0, 1, 0]
+    assert opinions(made.study).ratings().games(ties=True).cluster.tolist() == [0, 1, 0]
 
 
 def test_nobody_is_present_without_a_game():
@@ -121,7 +121,7 @@ def test_nobody_is_present_without_a_game():
     made.rate("alpha", "gamma", None, reason="empty")
     present = opinions(made.study).present()
     assert present.names == ("beta", "delta")
-    games = present.games(ties=True)
+    games = present.ratings().games(ties=True)
     assert (games.a.tolist(), games.b.tolist()) == ([0], [1])
 
 
@@ -130,7 +130,7 @@ def test_a_study_without_comparisons():
     assert len(read) == 0
     assert read.mark == (0, 0, 0)
     assert read.raters == ()
-    assert np.size(read.games(ties=True).a) == 0
+    assert np.size(read.ratings().games(ties=True).a) == 0
 
 
 def test_the_number_of_queries_does_not_depend_on_the_data():

@@ -12,6 +12,7 @@ from arena.signals import comparison_recorded, study_changed
 from leaderboard import services, tasks
 from leaderboard.holding import BusyError
 from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
+from leaderboard.stats import METHODOLOGY
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +50,7 @@ def test_a_snapshot_carries_its_method_and_watermark(made):
     assert outcome.snapshot == snapshot
     last = made.study.comparisons.get().pk
     assert snapshot.watermark == f"0.1.{last}"
-    assert (snapshot.seed, snapshot.methodology) == (0, "1")
+    assert (snapshot.seed, snapshot.methodology) == (0, METHODOLOGY)
     assert snapshot.parameters["rounds"] == 20
     assert snapshot.parameters["resample"] == "prompts"
     row = snapshot.slices.get(kind="standings", raters="people", ties="on", category="", method="elo")
@@ -82,6 +83,14 @@ def test_nothing_is_computed_while_the_data_stay_the_same(made):
     assert services.refresh_if_stale(made.study).snapshot.counts["comparisons"] == 2
     made.study.touch()
     assert services.refresh_if_stale(made.study).snapshot.revision == 1
+
+
+def test_a_snapshot_made_by_earlier_methods_is_made_again(made, messages):
+    services.refresh(made.study)
+    Snapshot.objects.update(methodology="1")
+    assert services.stale() == [made.study.pk]
+    assert services.refresh_if_stale(made.study).snapshot.methodology == METHODOLOGY
+    assert services.stale() == []
 
 
 def test_two_refreshes_do_not_compute_at_the_same_time(made):

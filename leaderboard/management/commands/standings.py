@@ -29,14 +29,14 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.stats import StatsError, rank_games
+        from leaderboard.stats import StatsError, rank_ratings
 
         method = method_from(options)
         study = study_named(options["study"])
         chosen, about = _chosen(study, options["raters"], options["category"])
         players = chosen.present()
         try:
-            standings = rank_games(players.games(ties=method.ties), players.names, method)
+            standings = rank_ratings(players.ratings(), players.names, method)
         except StatsError as error:
             where = f" in {options['category']}" if options["category"] else ""
             raise CommandError(f"{study.slug}, {options['raters']}{where}: {error}.") from error

@@ -104,7 +104,7 @@ def test_texts_without_a_contestant_are_counted_and_rank_nobody() -> None:
     read = opinions(Study.objects.get())
     assert len(read) == 2
     assert read.ranked.tolist() == [False, True]
-    assert len(read.games(ties=True).score) == 1
+    assert len(read.ratings().games(ties=True).score) == 1
 
 
 class TestGold:
