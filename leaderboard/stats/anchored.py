@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from leaderboard.stats.anchored_balance import balance
 from leaderboard.stats.anchored_equation import Equation, Part, Solution
-from leaderboard.stats.anchored_pairs import RatedPairs, check_pairs
-from leaderboard.stats.anchored_result import Anchored, Estimate
-from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BoolArray, connected_components
+from leaderboard.stats.anchored_pairs import BoolArray, RatedPairs, check_pairs
+from leaderboard.stats.anchored_result import Anchored, Counts, Estimate
+from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, connected_components
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.intervals import bounds
@@ -35,24 +35,31 @@ def anchored(
     contestants: int,
     *,
     prompt: npt.ArrayLike,
+    category: npt.ArrayLike | None = None,
     interval: float = 95.0,
     power: float | None = None,
 ) -> Anchored:
     """Ratings by people, made more certain by a judge.
 
     One entry per pair, two completions of one prompt: contestant numbers ``a`` and ``b``; ``human``, the
-    mean score people gave ``a``, between 0 and 1, NaN where nobody rated the pair; ``judge``, the judge's mean
-    score for ``a`` over its orders and repeats, NaN where it did not answer; and its ``prompt``. Pairs that
-    people rated and the judge did not count in the human part alone.
+    mean score people gave ``a``, between 0 and 1, NaN where nobody rated the pair; ``judge``, the same of the
+    judge over its orders and repeats, NaN where it did not answer; and the ``prompt``. Pairs that people
+    rated and the judge did not count in the human part alone.
 
     ``interval`` is the level in percent; intervals use Student's t with one degree of freedom less than
     there are prompts that people rated. ``power``, from 0 (people alone) to 1, is tuned to the smallest mean
-    variance where it is None. Raises a StatsError for bad input and where no pair was rated by both.
+    variance where it is None. ``category``, of each pair's prompt, is used to test whether people rated a
+    random part. Raises a StatsError for bad input and where no pair was rated by both.
     """
+    pairs = check_pairs(a, b, human, judge, contestants, prompt=prompt, category=category)
+    return anchor_pairs(pairs, interval=interval, power=power)
+
+
+def anchor_pairs(pairs: RatedPairs, *, interval: float = 95.0, power: float | None = None) -> Anchored:
+    """The same for pairs made from single comparisons (see rated_pairs)."""
     tail = bounds(interval)[1] / 100.0
     if power is not None and not 0.0 <= power <= 1.0:
         raise ParameterError(f"power is {power}; it must be between 0 and 1")
-    pairs = check_pairs(a, b, human, judge, contestants, prompt)
     component, kept, left_out = _within_reach(pairs)
     used = pairs.only(kept)
     if not used.both.any():
@@ -62,32 +69,33 @@ def anchored(
     equation = _equation(used, component)
     human_fit, fit, used_power = _solve(equation, power)
     judge_fit, judged = _judge_alone(equation, used)
-    spread = _Spread(len(np.unique(used.prompt[used.rated])), tail, component >= 0)
-    human_alone = spread.around(CENTRE, human_fit)
-    best = spread.around(CENTRE, fit)
-    many = _Spread(len(np.unique(used.prompt[used.judged])), tail, judged)
-    bias = _Spread(spread.prompts, tail, judged)
-    worth = _worth(equation, fit, component >= 0)
+    each, overall = _worth(equation, fit, component >= 0)
+    counts = _counts(used, left_out)
+    people = _Spread(counts.human_prompts, tail, component >= 0)
+    judge = _Spread(counts.judged_prompts, tail, judged)
     return Anchored(
-        best.value,
-        best.standard_error,
-        best.low,
-        best.high,
-        human_alone,
-        many.around(CENTRE, judge_fit),
-        bias.around(0.0, _difference(judge_fit, fit)),
-        used_power,
-        *worth,
-        component=component,
-        human_pairs=int(used.rated.sum()),
-        judged_pairs=int(used.judged.sum()),
-        shared_pairs=int(used.both.sum()),
-        left_out=left_out,
-        human_prompts=spread.prompts,
-        judged_prompts=many.prompts,
+        best=people.around(CENTRE, fit),
+        human=people.around(CENTRE, human_fit),
+        judge=judge.around(CENTRE, judge_fit),
+        bias=replace(people, shown=judged).around(0.0, _difference(judge_fit, fit)),
+        power=used_power,
         interval=float(interval),
-        prior=fit.prior,
+        effective_votes=each,
+        effective_votes_overall=overall,
+        component=component,
+        counts=counts,
         balance=balance(used),
+    )
+
+
+def _counts(pairs: RatedPairs, left_out: int) -> Counts:
+    return Counts(
+        human_pairs=int(np.count_nonzero(pairs.rated)),
+        judged_pairs=int(np.count_nonzero(pairs.judged)),
+        shared_pairs=int(np.count_nonzero(pairs.both)),
+        human_prompts=len(np.unique(pairs.prompt[pairs.rated])),
+        judged_prompts=len(np.unique(pairs.prompt[pairs.judged])),
+        left_out=left_out,
     )
 
 
@@ -198,10 +206,12 @@ def _worth(equation: Equation, fit: Solution, shown: BoolArray) -> tuple[FloatAr
     Per contestant, and with the variances averaged over contestants.
     """
     votes = float(equation.parts[0].size)
-    alone = ((equation.scores(equation.parts[0], fit.theta) @ fit.bread) ** 2).sum(axis=0)
-    with_judge = (fit.influence**2).sum(axis=0)
+    influence_alone = equation.scores(equation.parts[0], fit.theta) @ fit.bread
+    alone, together = (
+        (influence[:, shown] ** 2).sum(axis=0) for influence in (influence_alone, fit.influence)
+    )
     each = np.full(len(shown), np.nan)
-    if not (with_judge[shown] > 0).all():
+    if not (together > 0).all():
         return each, np.nan
-    each[shown] = votes * alone[shown] / with_judge[shown]
-    return each, votes * float(alone[shown].sum() / with_judge[shown].sum())
+    each[shown] = votes * alone / together
+    return each, votes * float(alone.sum() / together.sum())

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.bradley_terry import BoolArray
-from leaderboard.stats.errors import LengthMismatchError, ScoreError
-from leaderboard.stats.games import FloatArray, Games, IntArray, make_games, scores
+from leaderboard.stats.errors import LengthMismatchError, ParameterError, ScoreError
+from leaderboard.stats.games import FloatArray, IntArray, make_games, scores
+from leaderboard.stats.ratings import Ratings
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +17,8 @@ class RatedPairs:
     """Pairs as parallel arrays: contestants ``a`` and ``b``, mean scores of ``a``, and the prompt from 0.
 
     ``human`` and ``judge`` lie between 0 and 1, or are NaN where people or the judge did not rate the pair.
-    ``left_out`` counts comparisons without a side.
+    ``category`` numbers the category of each pair's prompt from 0, or is None. ``left_out`` counts
+    comparisons without a side.
     """
 
     a: IntArray
@@ -24,6 +27,7 @@ class RatedPairs:
     judge: FloatArray
     contestants: int
     prompt: IntArray
+    category: IntArray | None = None
     left_out: int = 0
 
     def __len__(self) -> int:
@@ -46,9 +50,9 @@ class RatedPairs:
 
     def only(self, chosen: BoolArray) -> "RatedPairs":
         """Some of the pairs, with their prompts numbered anew."""
-        prompt = np.unique(self.prompt[chosen], return_inverse=True)[1].reshape(-1)
         columns = (self.a[chosen], self.b[chosen], self.human[chosen], self.judge[chosen])
-        return RatedPairs(*columns, self.contestants, prompt, self.left_out)
+        category = None if self.category is None else self.category[chosen]
+        return RatedPairs(*columns, self.contestants, _dense(self.prompt[chosen]), category, self.left_out)
 
 
 def check_pairs(
@@ -57,51 +61,55 @@ def check_pairs(
     human: npt.ArrayLike,
     judge: npt.ArrayLike,
     contestants: int,
+    *,
     prompt: npt.ArrayLike,
+    category: npt.ArrayLike | None = None,
 ) -> RatedPairs:
     """Check the arrays and return them as RatedPairs; raise a StatsError naming the first bad position."""
     games = make_games(a, b, np.zeros(np.size(a)), contestants, cluster=prompt)
-    human_score, judge_score = (
-        _shares(name, x, len(games)) for name, x in (("human", human), ("judge", judge))
+    return RatedPairs(
+        games.a,
+        games.b,
+        _shares("human", human, len(games)),
+        _shares("judge", judge, len(games)),
+        contestants,
+        _dense(np.asarray(prompt)),
+        None if category is None else _dense(_as_long("category", np.asarray(category), len(games))),
     )
-    return RatedPairs(games.a, games.b, human_score, judge_score, contestants, _numbers(games))
 
 
 def rated_pairs(
-    first: IntArray,
-    second: IntArray,
-    rating: IntArray,
-    points: IntArray,
-    prompt: npt.ArrayLike,
-    by_judge: BoolArray,
-    contestants: int,
-    *,
-    ties: bool = True,
+    ratings: Ratings, by_judge: BoolArray, *, ties: bool = True, category: npt.ArrayLike | None = None
 ) -> RatedPairs:
-    """Average single comparisons into pairs, whatever side a contestant was shown on.
+    """Average comparisons into pairs, whatever side a contestant was shown on.
 
-    ``first`` and ``second`` are contestant numbers in presentation order, ``by_judge`` says which
-    comparisons are the judge's. A score is 1, 1/2 or 0 (see ``games_from_ratings``); the mean over people's
-    comparisons of a pair is its human score, the mean over the judge's orders and repeats its judge score.
-    With ties off, a comparison in the exact middle is left out and counted.
+    ``by_judge``, of shape (n,), says which comparisons are the judge's. A score is 1, 1/2 or 0 (see
+    games_from_ratings). The mean over people's comparisons of a pair is its human score; the mean over the
+    judge's orders and repeats, or over several judges, its judge score. With ties off, a comparison in the
+    exact middle is left out and counted. ``category`` is that of each comparison's prompt. Raises
+    ParameterError where the comparisons name no prompts.
     """
-    number = _numbers(make_games(first, second, np.zeros(np.size(first)), contestants, cluster=prompt))
-    score = scores(rating, points, ties=ties)
+    if ratings.prompt is None:
+        raise ParameterError("the comparisons name no prompts, so people's and the judge's cannot be paired")
+    score = scores(ratings.rating, ratings.points, ties=ties)
+    turned = ratings.first > ratings.second
+    low, high = (choose(ratings.first, ratings.second) for choose in (np.minimum, np.maximum))
     kept = ~np.isnan(score)
-    low, high = np.minimum(first, second)[kept], np.maximum(first, second)[kept]
-    toward_low = np.where(first > second, 1.0 - score, score)[kept]
-    code = (number[kept] * contestants + low) * contestants + high
-    distinct, pair = np.unique(code, return_inverse=True)
-    rest, b = np.divmod(distinct, max(contestants, 1))
-    prompts, a = np.divmod(rest, max(contestants, 1))
-    human, judge = (
-        _means(pair.reshape(-1), toward_low, chosen[kept], len(distinct)) for chosen in (~by_judge, by_judge)
+    code = (ratings.prompt * ratings.contestants + low) * ratings.contestants + high
+    _, one, pair = np.unique(code[kept], return_index=True, return_inverse=True)
+    of_low, pair = np.where(turned, 1.0 - score, score)[kept], pair.reshape(-1)
+    human, judge = (_means(pair, of_low, chosen[kept], len(one)) for chosen in (~by_judge, by_judge))
+    a, b, prompt = (column[kept][one] for column in (low, high, ratings.prompt))
+    return RatedPairs(
+        a,
+        b,
+        human,
+        judge,
+        ratings.contestants,
+        _dense(prompt),
+        None if category is None else _dense(np.asarray(category)[kept][one]),
+        int(np.count_nonzero(~kept)),
     )
-    return RatedPairs(a, b, human, judge, contestants, prompts, int((~kept).sum()))
-
-
-def _numbers(games: Games) -> IntArray:
-    return np.empty(0, dtype=np.int64) if games.cluster is None else games.cluster
 
 
 def _means(pair: IntArray, score: FloatArray, chosen: BoolArray, pairs: int) -> FloatArray:
@@ -110,12 +118,23 @@ def _means(pair: IntArray, score: FloatArray, chosen: BoolArray, pairs: int) -> 
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
+def _dense(labels: npt.NDArray[np.generic]) -> IntArray:
+    """Labels numbered 0, 1, ... in sorted order."""
+    number: IntArray = np.unique(labels.reshape(-1), return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return number
+
+
 def _shares(name: str, values: npt.ArrayLike, length: int) -> FloatArray:
     array = np.array(values, dtype=np.float64).reshape(-1)
-    if len(array) != length:
-        raise LengthMismatchError(f"the arrays differ in length: a has {length}, {name} has {len(array)}")
+    _as_long(name, array, length)
     bad = ~np.isnan(array) & ~((array >= 0.0) & (array <= 1.0))
     if bad.any():
         place = int(bad.argmax())
         raise ScoreError(f"{name}[{place}] is {array[place]}; a score lies between 0 and 1, or is NaN")
+    return array
+
+
+def _as_long(name: str, array: npt.NDArray[np.generic], length: int) -> npt.NDArray[np.generic]:
+    if array.size != length:
+        raise LengthMismatchError(f"the arrays differ in length: a has {length}, {name} has {array.size}")
     return array

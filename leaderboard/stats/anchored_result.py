@@ -1,13 +1,14 @@
 """What human-anchored ranking finds: ratings with and without the judge, and what the judge was worth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.stats.bradley_terry import BoolArray
+from leaderboard.stats.anchored_pairs import BoolArray
 from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.separation import rank_upper_bound
 
 _DECIMALS: Final = 6
 
@@ -36,54 +37,74 @@ class Estimate:
         return {name: rounded(column[contestant]) for name, column in columns.items()}
 
 
+@dataclass(frozen=True)
+class Counts:
+    """What the ratings rest on: pairs rated by people, by the judge and by both, and the prompts of each.
+
+    ``left_out`` counts judged pairs that were not used, because no chain of pairs rated by people connects
+    their contestants.
+    """
+
+    human_pairs: int
+    judged_pairs: int
+    shared_pairs: int
+    human_prompts: int
+    judged_prompts: int
+    left_out: int
+
+
 @dataclass(frozen=True, eq=False)
 class Anchored:
     """Human-anchored ratings: arrays of shape (contestants,), NaN for a contestant nobody rated.
 
-    ``rating`` averages 1000 within each ``component`` of contestants that people's pairs connect; -1 is the
-    component of a contestant without human pairs. ``power`` between 0 and 1 says how much the judge was
-    used. ``human`` is people alone, ``judge`` the judge alone (on the same contestants), ``bias`` the judge
-    alone minus ``rating``: positive where the judge is kind.
+    ``best`` are the anchored ratings, ``human`` those by people alone, ``judge`` those by the judge alone on
+    the same contestants; all average 1000 within each ``component`` of contestants that people's pairs
+    connect; -1 is the component of a contestant without human pairs. ``bias`` is the judge alone minus
+    ``best``: positive where the judge is kind. ``power`` between 0 and 1 says how much the judge was used.
 
     ``effective_votes`` is the number of pairs people would have had to rate to know each contestant as well
-    without the judge, ``effective_votes_overall`` the same for the mean variance over all contestants;
-    ``human_pairs`` is the number they did rate. ``shared_pairs`` were rated by both, ``judged_pairs`` by the
-    judge; ``left_out`` counts judged pairs that no human pair ties to the others. ``balance``
-    holds p values, small where the pairs people rated do not look like a random part of the judged ones.
-    ``prior`` is as in Estimate.
+    without the judge, ``effective_votes_overall`` the same for the variance averaged over contestants.
+    ``balance`` holds p values, small where the pairs people rated do not look like a random part of the
+    judged ones.
     """
 
-    rating: FloatArray
-    standard_error: FloatArray
-    low: FloatArray
-    high: FloatArray
+    best: Estimate
     human: Estimate
     judge: Estimate
     bias: Estimate
     power: float
+    interval: float
     effective_votes: FloatArray
     effective_votes_overall: float
     component: IntArray
-    human_pairs: int
-    judged_pairs: int
-    shared_pairs: int
-    left_out: int
-    human_prompts: int
-    judged_prompts: int
-    interval: float
-    prior: bool
+    counts: Counts
     balance: Mapping[str, float]
+
+    @property
+    def rating(self) -> FloatArray:
+        """The anchored ratings."""
+        return self.best.value
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Their standard errors."""
+        return self.best.standard_error
+
+    @property
+    def low(self) -> FloatArray:
+        """The lower ends of their intervals."""
+        return self.best.low
+
+    @property
+    def high(self) -> FloatArray:
+        """The upper ends."""
+        return self.best.high
 
     @property
     def is_anchored(self) -> BoolArray:
         """Which contestants people rated."""
         found: BoolArray = self.component >= 0
         return found
-
-    @property
-    def estimate(self) -> Estimate:
-        """The anchored ratings in the form of the other estimates."""
-        return Estimate(self.rating, self.standard_error, self.low, self.high, self.prior)
 
     def order(self, names: Sequence[str]) -> list[int]:
         """The contestants by component, then rating, best first, then name; those not anchored at the end."""
@@ -95,26 +116,30 @@ class Anchored:
         """Plain values for JSON, rounded to 1e-6, best first within each component; not anchored last."""
         return {
             "parameters": {"interval": self.interval, "power": rounded(self.power)},
-            "counts": {
-                "human_pairs": self.human_pairs,
-                "judged_pairs": self.judged_pairs,
-                "shared_pairs": self.shared_pairs,
-                "left_out": self.left_out,
-                "human_prompts": self.human_prompts,
-                "judged_prompts": self.judged_prompts,
-            },
+            "counts": asdict(self.counts),
             "effective_votes": rounded(self.effective_votes_overall),
-            "votes_gained": rounded(self.effective_votes_overall - self.human_pairs),
+            "votes_gained": rounded(self.effective_votes_overall - self.counts.human_pairs),
             "balance": {name: rounded(value) for name, value in self.balance.items()},
-            "prior": {"anchored": self.prior, "human": self.human.prior, "judge": self.judge.prior},
+            "prior": {"anchored": self.best.prior, "human": self.human.prior, "judge": self.judge.prior},
             "standings": [self._row(i, names[i]) for i in self.order(names)],
         }
 
+    def ranks(self) -> tuple[IntArray, IntArray]:
+        """Rank by rating within the component, and the best rank an interval allows; 0 where not anchored."""
+        rating = np.round(self.rating, _DECIMALS)
+        together = self.component[:, None] == self.component[None, :]
+        rank = 1 + np.count_nonzero(together & (rating[None, :] > rating[:, None]), axis=1)
+        best = rank_upper_bound(self.low, self.high, self.component)
+        return np.where(self.is_anchored, rank, 0), np.where(self.is_anchored, best, 0)
+
     def _row(self, i: int, name: str) -> dict[str, Any]:
+        rank, best = (int(ranks[i]) or None for ranks in self.ranks())
         return {
             "contestant": name,
+            "rank": rank,
+            "rank_ub": best,
             "component": int(self.component[i]) if self.is_anchored[i] else None,
-            **self.estimate.as_dict(i),
+            **self.best.as_dict(i),
             "human": self.human.as_dict(i),
             "judge": self.judge.as_dict(i),
             "bias": self.bias.as_dict(i),

@@ -1,5 +1,7 @@
 """Human-anchored ratings: by hand, against independent root finding, and what they must not depend on."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,8 +10,10 @@ from scipy.optimize import root
 from scipy.special import expit
 
 from leaderboard.stats import anchored, bradley_terry, make_games
+from leaderboard.stats.anchored_cautions import anchored_cautions
 from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.errors import NoGamesError, ParameterError, ScoreError
+from leaderboard.stats.ratings import make_ratings
 
 POINTS = 400 / np.log(10)
 
@@ -128,7 +132,7 @@ class TestByHand:
         found = rate(study)
         assert found.power == 0
         assert np.array_equal(found.rating, found.human.value)
-        assert found.effective_votes_overall == found.human_pairs
+        assert found.effective_votes_overall == found.counts.human_pairs
 
     def test_a_judge_that_is_people_counts_like_people(self):
         study = make_study(agree=1.0, rated=60)
@@ -234,7 +238,7 @@ class TestWhoIsAnchored:
         assert found.is_anchored.tolist() == [True, True, False, True]
         for values in (found.rating, found.low, found.human.value, found.judge.value, found.bias.value):
             assert np.isnan(values).tolist() == [False, False, True, False]
-        assert found.left_out == 180
+        assert found.counts.left_out == 180
         without = {name: values[(study["a"] != 2) & (study["b"] != 2)] for name, values in study.items()}
         assert np.nan_to_num(rate(without).rating) == pytest.approx(np.nan_to_num(found.rating))
         row = found.as_dict(["k", "l", "m", "n"])["standings"][-1]
@@ -246,7 +250,7 @@ class TestWhoIsAnchored:
         study["human"][across] = np.nan
         found = rate(study)
         assert found.component.tolist() == [0, 0, 1, 1]
-        assert found.left_out == across.sum()
+        assert found.counts.left_out == across.sum()
         assert [found.rating[:2].mean(), found.rating[2:].mean()] == pytest.approx([1000, 1000])
 
     def test_the_judge_alone_is_shown_only_where_its_pairs_connect_the_group(self):
@@ -331,25 +335,72 @@ class TestBalance:
         assert rate(make_study(rated=60)).balance == {}
 
 
-class TestPairMeans:
+class TestRatedPairs:
     def test_comparisons_become_pairs_without_sides(self):
         # Contestants 0 and 1 on one prompt: a person saw 1 first and preferred 0, another called it a tie;
         # the judge preferred what came first in both orders. Then 2 against 1 by the judge alone.
-        pairs = rated_pairs(
-            np.array([1, 0, 0, 1, 2]),
-            np.array([0, 1, 1, 0, 1]),
-            np.array([3, 2, 1, 1, 8]),
-            np.array([3, 3, 3, 3, 8]),
-            ["p", "p", "p", "p", "q"],
-            np.array([False, False, True, True, True]),
-            3,
+        ratings = make_ratings(
+            [1, 0, 0, 1, 2], [0, 1, 1, 0, 1], [3, 2, 1, 1, 8], [3, 3, 3, 3, 8], 3, prompt=[*"pppp", "q"]
         )
+        by_judge = np.array([False, False, True, True, True])
+        pairs = rated_pairs(ratings, by_judge, category=[*"xxxx", "y"])
         assert (pairs.a.tolist(), pairs.b.tolist(), pairs.prompt.tolist()) == ([0, 1], [1, 2], [0, 1])
         assert pairs.human == pytest.approx([0.75, np.nan], nan_ok=True)
         assert pairs.judge == pytest.approx([0.5, 1.0])
+        assert pairs.category.tolist() == [0, 1]
 
     def test_ties_off_leaves_the_middle_out(self):
-        arrays = ([0, 0], [1, 1], [2, 1], [3, 3])
-        pairs = rated_pairs(*map(np.array, arrays), [0, 0], np.array([False, True]), 2, ties=False)
+        ratings = make_ratings([0, 0], [1, 1], [2, 1], 3, 2, prompt=[0, 0])
+        pairs = rated_pairs(ratings, np.array([False, True]), ties=False)
         assert np.isnan(pairs.human).all()
         assert (pairs.judge.tolist(), pairs.left_out) == ([1.0], 1)
+
+    def test_without_prompts_nothing_can_be_paired(self):
+        ratings = make_ratings([0, 0], [1, 1], [2, 1], 3, 2)
+        with pytest.raises(ParameterError, match="the comparisons name no prompts"):
+            rated_pairs(ratings, np.array([False, True]))
+
+
+class TestResult:
+    def test_json_has_ranks_and_every_estimate(self):
+        found = rate(make_study(rated=60))
+        values = found.as_dict(["k", "l", "m", "n"])
+        assert [row["rank"] for row in values["standings"]] == [1, 2, 3, 4]
+        assert [row["rating"] for row in values["standings"]] == sorted(found.rating.round(6), reverse=True)
+        best = values["standings"][-1]["rank_ub"]
+        assert best == 1 + sum(found.low > found.high[found.rating.argmin()])
+        assert json.loads(json.dumps(values, allow_nan=False)) == values
+        assert values["votes_gained"] == round(found.effective_votes_overall - 360, 6)
+
+    def test_cautions_say_what_is_weak(self):
+        study = make_study()
+        study["human"][(study["a"] == 2) | (study["b"] == 2)] = np.nan
+        said = anchored_cautions(rate(study), ["k", "l", "m", "n"])
+        assert said[0] == "People rated no pair of m: not ranked, whatever the judge says of them."
+        assert said[1].startswith("People rated pairs of only 20 prompts; with fewer than 30 the intervals")
+        assert said[2].startswith("180 judged pairs")
+        assert len(said) == 3
+
+    def test_cautions_about_groups_and_a_judge_of_no_use(self):
+        study = make_study(rated=60)
+        study["human"][(study["a"] < 2) & (study["b"] >= 2)] = np.nan
+        study["judge"][np.isnan(study["human"])] = np.nan
+        said = anchored_cautions(rate(study), ["k", "l", "m", "n"])
+        assert "leave 2 groups that never met (k, l; m, n)" in said[0]
+        assert said[1] == "The judge rated no pair beyond those people rated, so it adds nothing."
+        study = make_study(rated=30)
+        study["judge"][:] = 0.5
+        assert "the ratings are those of people alone" in anchored_cautions(rate(study), [*"klmn"])[0]
+
+    def test_cautions_about_a_choice_that_was_not_random(self):
+        study = make_study(rated=30)
+        by_category = {**study, "category": np.where(study["prompt"] < 30, "prose", "code")}
+        found = anchored(
+            *(study[name] for name in ("a", "b", "human", "judge")),
+            4,
+            prompt=study["prompt"],
+            category=by_category["category"],
+        )
+        said = anchored_cautions(found, [*"klmn"])
+        assert "do not look like a random part" in said[0]
+        assert "the prompts are of other categories, p = " in said[0]

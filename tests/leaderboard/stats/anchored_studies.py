@@ -1,0 +1,126 @@
+"""Simulated studies with people and a judge, and how often intervals hold what very many people would say."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.optimize import root
+from scipy.special import expit
+
+from leaderboard.stats import Anchored, anchored
+
+POINTS = 400 / np.log(10)
+STRENGTH = np.array([150.0, 80.0, 0.0, -80.0, -150.0]) / POINTS
+QUALITY = 250.0 / POINTS
+"""Standard deviation, over prompts, of how good a contestant's completion is."""
+TIES = 0.15
+A, B = np.triu_indices(len(STRENGTH), 1)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How it errs, in points.
+
+    It is ``kind`` to the last contestant, sees each completion through ``noise``, and leans by ``position``
+    to what it reads first. A ``coin`` looks at nothing.
+    """
+
+    kind: float = 0.0
+    noise: float = 120.0
+    position: float = 0.0
+    coin: bool = False
+
+
+JUDGES = {
+    "good": Judge(),
+    "kind to one by 200 points": Judge(kind=200.0),
+    "noisy": Judge(noise=500.0),
+    "swayed by position, half ties": Judge(position=300.0),
+    "kind, noisy and swayed": Judge(kind=200.0, noise=300.0, position=200.0),
+    "useless": Judge(coin=True),
+}
+
+
+@cache
+def truth() -> np.ndarray:
+    """The Bradley-Terry fit of infinitely many people on infinitely many prompts, by integration."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    spread = np.sqrt(2) * QUALITY * nodes
+    chance = expit((STRENGTH[A] - STRENGTH[B])[:, None] + spread) @ weights / weights.sum()
+    share = (1 - TIES) * chance + TIES / 2
+    x = np.eye(len(STRENGTH))[A] - np.eye(len(STRENGTH))[B]
+    theta = root(lambda t: x.T @ (expit(x @ t) - share) + t.mean(), STRENGTH, tol=1e-12).x
+    return 1000 + POINTS * (theta - theta.mean())
+
+
+@dataclass(frozen=True)
+class Design:
+    """How many prompts the judge rated, how many of them people, and on how many random pairs of each.
+
+    ``rated_pairs`` is how many of the pairs of a prompt people rated, at most ``pairs``.
+    """
+
+    rated: int
+    judged: int = 1000
+    pairs: int = 10
+    rated_pairs: int = 10
+
+
+def simulated(judge: Judge, design: Design, seed: int) -> Anchored:
+    """A study of five contestants, one person's verdict for each pair people rated."""
+    generator = np.random.default_rng(seed)
+    quality = STRENGTH + generator.normal(0.0, QUALITY, (design.judged, len(STRENGTH)))
+    human = (generator.random((design.judged, len(A))) < expit(quality[:, A] - quality[:, B])).astype(float)
+    human[generator.random(human.shape) < TIES] = 0.5
+    verdicts = _verdicts(judge, quality, generator)
+    place = generator.random(human.shape).argsort(axis=1).argsort(axis=1)
+    human[place >= min(design.pairs, design.rated_pairs)] = np.nan
+    human[design.rated :] = np.nan
+    there = (place < design.pairs).ravel()
+    prompt, pair = np.divmod(np.flatnonzero(there), len(A))
+    scores = (values.ravel()[there] for values in (human, verdicts))
+    return anchored(A[pair], B[pair], *scores, len(STRENGTH), prompt=prompt)
+
+
+def _verdicts(judge: Judge, quality: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """The judge's mean score over both orders, (prompts, pairs)."""
+    if judge.coin:
+        return generator.integers(0, 3, (len(quality), len(A))) / 2
+    last = np.arange(len(STRENGTH)) == len(STRENGTH) - 1
+    seen = quality + (judge.kind * last + generator.normal(0.0, judge.noise, quality.shape)) / POINTS
+    ahead = seen[:, A] - seen[:, B]
+    pull = judge.position / POINTS
+    return ((ahead + pull > 0).astype(float) + (ahead - pull > 0)) / 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Over many studies: shares of intervals that hold the truth, and means of what the judge was worth."""
+
+    anchored: float
+    human: float
+    judge: float
+    worst: float
+    width: float
+    worth: float
+    power: float
+
+
+def coverage(judge: Judge, design: Design, studies: int) -> Outcome:
+    """Simulate ``studies`` studies with seeds 0, 1, ..."""
+    found = [simulated(judge, design, seed) for seed in range(studies)]
+
+    def held(name: str) -> np.ndarray:
+        estimates = [getattr(result, name) for result in found]
+        return np.array([(one.low <= truth()) & (truth() <= one.high) for one in estimates])
+
+    each = held("best").mean(axis=0)
+    return Outcome(
+        anchored=float(each.mean()),
+        human=float(held("human").mean()),
+        judge=float(held("judge").mean()),
+        worst=float(each[np.abs(each - 0.95).argmax()]),
+        width=float(np.mean([(r.high - r.low).mean() / (r.human.high - r.human.low).mean() for r in found])),
+        worth=float(np.mean([r.effective_votes_overall / r.counts.human_pairs for r in found])),
+        power=float(np.mean([r.power for r in found])),
+    )
