@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.bradley_terry import CENTRE, PRIOR_GAMES, SCALE, PairTable
+from leaderboard.stats.bradley_terry import CENTRE, PRIOR_GAMES, SCALE, all_games
 from leaderboard.stats.bradley_terry_rounds import (
     DRAWN_TOGETHER,
     Reference,
@@ -15,6 +15,7 @@ from leaderboard.stats.bradley_terry_rounds import (
 )
 from leaderboard.stats.games import FloatArray, IntArray, make_games
 from leaderboard.stats.outcomes import distinct_outcomes
+from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.rounds import check_run, in_blocks, resamplable
 
 
@@ -60,7 +61,7 @@ def bootstrap_bradley_terry(
     check_run(rounds, seed, threads)
     outcomes, used = distinct_outcomes(games), threads or 1
     table = PairTable.of(outcomes, contestants)
-    reference = Reference.of(table)
+    reference = Reference.of(all_games(table), contestants)
     draw = weights_of_rounds(outcomes, games.cluster, seed)
     distinct, place = distinct_rounds(games.cluster, seed, rounds)
     fits = in_blocks(

@@ -10,17 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from leaderboard.stats.bradley_terry import (
-    BoolArray,
-    PairTable,
-    fit_all_games,
-    gradient,
-    hessian,
-    newton,
-    to_ratings,
-)
+from leaderboard.stats.bradley_terry import BradleyTerryLikelihood, to_ratings
+from leaderboard.stats.climbing import Likelihood, climb, climb_from
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.outcomes import Outcomes
+from leaderboard.stats.pair_table import BoolArray, PairTable
 from leaderboard.stats.resampling import cluster_draws
 
 DRAWN_TOGETHER: Final = 64
@@ -28,9 +22,6 @@ DRAWN_TOGETHER: Final = 64
 
 MOST_CLUSTERS_COMPARED: Final = 12
 """With more clusters hardly two of a thousand rounds draw the same ones."""
-
-_CHORD_STEPS: Final = 40
-_TOLERANCE: Final = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,53 +34,30 @@ class RoundFits:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The fit of all games: log-odds (contestants, 1) and the inverse Hessian there."""
+    """The fit of all games: its maximum (parameters, 1), inverse curvature there, and who has the prior."""
 
-    theta: FloatArray
-    prior: bool
+    x: FloatArray
     inverse: FloatArray
+    prior: BoolArray
 
     @classmethod
-    def of(cls, table: PairTable) -> "Reference":
-        """Fit all games of the table."""
-        theta, prior = fit_all_games(table)
-        half = np.tanh((theta[table.a] - theta[table.b]) * 0.5)
-        won, lost = table.points(table.count_of_outcome[:, None])
-        curvature = hessian(table, won + lost, half, np.array([prior]), theta)
-        return cls(theta, prior, np.linalg.inv(curvature)[0])
+    def of(cls, likelihood: Likelihood, parameters: int) -> "Reference":
+        """Maximise the likelihood of all games."""
+        x = climb(likelihood, np.zeros((parameters, 1)))
+        return cls(x, np.linalg.inv(likelihood.curvature(x))[0], likelihood.prior)
+
+    def climb(self, likelihood: Likelihood) -> FloatArray:
+        """The maximum of every round, (parameters, rounds)."""
+        alike = (likelihood.prior == self.prior).all(axis=0)
+        return climb_from(likelihood, self.x, self.inverse, alike)
 
 
 def fit_rounds(table: PairTable, reference: Reference, weights: FloatArray) -> RoundFits:
     """Fit every round of ``weights``, of shape (outcomes, rounds)."""
     won, lost = table.points(weights)
     prior = table.no_finite_maximum(won, lost)
-    theta = np.repeat(reference.theta, weights.shape[1], axis=1)
-    settled = np.zeros(weights.shape[1], dtype=bool)
-    shared = np.flatnonzero(prior == reference.prior)
-    if len(shared):
-        theta[:, shared], settled[shared] = _chord(
-            table, reference, won[:, shared], lost[:, shared], prior[shared]
-        )
-    rest = np.flatnonzero(~settled)
-    if len(rest):
-        start = np.repeat(reference.theta, len(rest), axis=1)
-        theta[:, rest] = newton(table, won[:, rest], lost[:, rest], prior[rest], start)
-    return RoundFits(to_ratings(table.centred(theta)), prior)
-
-
-def _chord(
-    table: PairTable, reference: Reference, won: FloatArray, lost: FloatArray, prior: BoolArray
-) -> tuple[FloatArray, BoolArray]:
-    """Steps with the reference's inverse Hessian; log-odds of each round and whether they settled."""
-    theta = np.repeat(reference.theta, won.shape[1], axis=1)
-    size = np.zeros(won.shape[1])
-    for _ in range(_CHORD_STEPS):
-        step = reference.inverse @ gradient(table, won, lost, prior, theta)[0]
-        size = np.abs(step).max(axis=0)
-        theta += np.clip(step, -1.0, 1.0)
-        if size.max() < _TOLERANCE:
-            break
-    return theta, size < _TOLERANCE
+    theta = reference.climb(BradleyTerryLikelihood(table, won, lost, prior))
+    return RoundFits(to_ratings(table.centred(theta)), np.asarray(prior.any(axis=0)))
 
 
 def weights_of_rounds(

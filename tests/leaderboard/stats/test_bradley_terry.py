@@ -124,6 +124,39 @@ class TestFiniteMaximum:
         assert fit.rating[:2].min() > fit.rating[2:].max() + 100
 
 
+class TestUnbounded:
+    def flags(self, a, b, score, contestants):
+        return bradley_terry(make_games(a, b, score, contestants)).unbounded
+
+    def test_nobody_where_a_maximum_exists(self):
+        assert self.flags([0, 1, 2], [1, 2, 0], [1, 1, 1], 3) == (None, None, None)
+
+    def test_never_lost_is_above_and_never_won_is_below(self):
+        assert self.flags([0, 0, 1], [1, 2, 2], [1, 1, 1], 3) == ("above", None, "below")
+
+    def test_a_set_whose_members_lost_only_to_each_other_is_above(self):
+        flags = self.flags([0, 1, 0, 1, 2, 3], [1, 0, 2, 3, 3, 2], [1] * 6, 4)
+        assert flags == ("above", "above", "below", "below")
+
+    def test_half_a_point_is_a_limit(self):
+        assert self.flags([0, 0], [1, 1], [1, 0.5], 2) == (None, None)
+
+    def test_without_games_there_is_nothing_to_say(self):
+        assert self.flags([0], [1], [1], 3) == ("above", "below", None)
+
+    @settings(deadline=None)
+    @given(small_games())
+    def test_some_flag_is_set_exactly_where_the_prior_is_used(self, games):
+        """And a group that is open above is open below."""
+        fit = bradley_terry(games)
+        above, below = (
+            {fit.component[i] for i, flag in enumerate(fit.unbounded) if flag == end}
+            for end in ("above", "below")
+        )
+        assert above == below
+        assert bool(above) is fit.prior
+
+
 class TestGroups:
     def test_groups_that_never_met_are_numbered_by_size_and_centred_apart(self):
         games = make_games([5, 5, 0, 1, 2], [4, 4, 1, 2, 0], [1, 0.5, 1, 1, 1], 7)
@@ -143,6 +176,15 @@ class TestGroups:
             8,
         )
         assert bradley_terry(both).rating[:4] == pytest.approx(bradley_terry(alone).rating, abs=1e-8)
+
+
+def test_the_prior_is_given_only_to_the_group_that_needs_it():
+    games = make_games([0, 1, 2, 3], [1, 2, 0, 4], [1, 1, 1, 1], 5)
+    fit = bradley_terry(games)
+    assert fit.prior
+    assert fit.rating[:3] == pytest.approx([1000] * 3)
+    assert fit.rating[3:] == pytest.approx([1131.38, 868.62], abs=0.01)
+    assert fit.unbounded == (None, None, None, "above", "below")
 
 
 @settings(deadline=None)

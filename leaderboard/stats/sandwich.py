@@ -1,0 +1,139 @@
+"""Robust ("sandwich") standard errors of Bradley-Terry and Davidson ratings, without resampling.
+
+The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature of the log-likelihood at its maximum,
+B the sum over independent units of the outer product of their scores. The unit is the game, or the cluster
+(prompt, rater) whose games may depend on each other (Liang and Zeger 1986). B is multiplied by G / (G - 1)
+for G units, because scores are taken at the estimate itself (elsewhere called CR0, or HC0 for games; here
+with this factor).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, BradleyTerryFit, all_games
+from leaderboard.stats.davidson import DavidsonFit, chances, likelihood_of_rounds
+from leaderboard.stats.games import FloatArray, Games, IntArray
+from leaderboard.stats.intervals import check_level
+from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.random_stream import round_keys, words
+from leaderboard.stats.rounds import check_run
+
+NORMAL_DRAWS: Final = 12
+"""The purpose of the stream of normal draws; other purposes are in resampling.py."""
+
+_NEGLIGIBLE: Final = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Sandwich:
+    """``covariance`` (contestants, contestants) of the ratings in squared points, and its roots in points.
+
+    Both are NaN for a contestant that met nobody, and for all where there is only one unit. ``clusters`` is
+    the number of clusters, None where single games are the units.
+    """
+
+    covariance: FloatArray
+    standard_error: FloatArray
+    clusters: int | None
+
+
+def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
+    """The robust covariance of the fit of these games, clustered where the games have clusters.
+
+    Ratings are measured from the mean of their component, as the fit has them.
+    """
+    outcomes = distinct_outcomes(games)
+    table = PairTable.of(outcomes, games.contestants)
+    if isinstance(fit, DavidsonFit) and fit.nu > 0:
+        curvature, scores = _davidson(table, outcomes, fit)
+    else:
+        curvature, scores = _bradley_terry(table, outcomes, fit)
+    spread = _spread(scores, outcomes, games.cluster)
+    factor = games.units / (games.units - 1) if games.units > 1 else np.nan
+    root = (np.eye(games.contestants) - table.gauge) @ np.linalg.inv(curvature)[: games.contestants]
+    covariance = root @ spread @ root.T * (factor * POINTS_PER_UNIT**2)
+    alone = np.bincount(table.component)[table.component] == 1
+    covariance[alone] = covariance[:, alone] = np.nan
+    return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters)
+
+
+def _bradley_terry(
+    table: PairTable, outcomes: Outcomes, fit: BradleyTerryFit | DavidsonFit
+) -> tuple[FloatArray, Any]:
+    """The curvature (contestants, contestants) and each outcome's score, sparse (outcomes, contestants)."""
+    half = np.tanh(0.5 * (fit.log_odds[outcomes.a, 0] - fit.log_odds[outcomes.b, 0]))
+    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - half)
+    return all_games(table).curvature(fit.log_odds)[0], _by_side(outcomes, surplus, table.contestants)
+
+
+def _davidson(table: PairTable, outcomes: Outcomes, fit: DavidsonFit) -> tuple[FloatArray, Any]:
+    """The same with log nu as the last parameter."""
+    from scipy.sparse import csr_array, hstack
+
+    x = np.append(fit.log_odds, [[np.log(fit.nu)]], axis=0)
+    lead, tie = chances(x[outcomes.a] - x[outcomes.b], x[-1])
+    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - lead[:, 0])
+    ties = (outcomes.score == 0.5)[:, None] - tie
+    curvature = likelihood_of_rounds(table, table.count_of_outcome[:, None]).curvature(x)[0]
+    return curvature, hstack((_by_side(outcomes, surplus, table.contestants), csr_array(ties)), format="csr")
+
+
+def _by_side(outcomes: Outcomes, surplus: FloatArray, contestants: int) -> Any:
+    from scipy.sparse import csr_array
+
+    row = np.arange(len(outcomes))
+    places = (np.concatenate((row, row)), np.concatenate((outcomes.a, outcomes.b)))
+    return csr_array((np.concatenate((surplus, -surplus)), places), shape=(len(row), contestants))
+
+
+def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatArray:
+    """The sum over units of the outer products of their scores, (parameters, parameters)."""
+    from scipy.sparse import coo_array
+
+    if cluster is None:
+        count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
+        single: FloatArray = (scores.T @ (scores * count[:, None])).toarray()
+        return single
+    places, ones = (cluster, outcomes.of_game), np.ones(len(cluster))
+    shape = (int(cluster.max()) + 1, len(outcomes))
+    of_cluster = coo_array((ones, places), shape=shape).tocsr() @ scores
+    clustered: FloatArray = (of_cluster.T @ of_cluster).toarray()
+    return clustered
+
+
+def normal_interval(
+    rating: FloatArray, standard_error: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the normal interval of the level in percent; NaN where there is no standard error."""
+    from scipy.special import ndtri
+
+    reach = ndtri(0.5 + check_level(level) / 200.0) * standard_error
+    return rating - reach, rating + reach
+
+
+def sandwich_samples(
+    fit: BradleyTerryFit | DavidsonFit, covariance: FloatArray, rounds: int = 1000, seed: int = 0
+) -> FloatArray:
+    """Ratings (rounds, contestants) drawn from the normal approximation: the fit, and its covariance.
+
+    With them whatever is computed from bootstrap samples (ranks, probabilities) can use the sandwich. A
+    contestant without a standard error keeps its rating in every round.
+    """
+    from scipy.special import ndtri
+
+    check_run(rounds, seed, None)
+    keys = round_keys(seed, np.arange(rounds), NORMAL_DRAWS)
+    uniform = ((words(keys, 0, len(covariance)) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
+    samples: FloatArray = fit.rating + ndtri(uniform).T @ _square_root(np.nan_to_num(covariance))
+    return samples
+
+
+def _square_root(covariance: FloatArray) -> FloatArray:
+    """The symmetric square root: unlike factors from other decompositions it is the same on any machine."""
+    variance, direction = np.linalg.eigh(covariance)
+    variance[variance < _NEGLIGIBLE * variance.max(initial=0.0)] = 0.0
+    root: FloatArray = (direction * np.sqrt(variance)) @ direction.T
+    return root
