@@ -136,15 +136,16 @@ def plan_from_data(
     """
     if between is None and gap is None:
         raise ParameterError("a plan needs two contestants or a gap")
+    if ratings.prompt is None:
+        raise ParameterError("a plan needs the prompts of the comparisons, and none are named")
     games = ratings.games(ties=ties, tie_band=tie_band)
     rater = None
     if ratings.rater is not None:
         rater = ratings.games(ties=ties, resample="raters", tie_band=tie_band).cluster
     evidence = measured(games, rater, *(between or typical_pair(games)))
     aim = Aim(abs(evidence.gap) if gap is None else gap, level, power)
-    return _plan(
-        aim, raters or max(1, round(evidence.raters)), evidence.variance, evidence, between is not None
-    )
+    wanted = max(1, round(evidence.raters)) if raters is None else raters
+    return _plan(aim, wanted, evidence.variance, evidence, between is not None)
 
 
 def plan_from_assumptions(

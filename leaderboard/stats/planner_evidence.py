@@ -120,7 +120,7 @@ def _prompts(games: Games) -> IntArray:
     if not len(games):
         raise NoGamesError("there are no games to plan from")
     if games.cluster is None:
-        raise ParameterError("a plan needs the prompt of every comparison, and none is named")
+        raise ParameterError("a plan needs the prompts of the comparisons, and none are named")
     if games.units < 2:
         raise ParameterError("there is only one prompt, which says nothing about how prompts differ")
     return games.cluster

@@ -14,10 +14,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from leaderboard.stats.bradley_terry import PairTable, connected_components, fit_all_games, hessian
+from leaderboard.stats.connectivity import connected_components
 from leaderboard.stats.errors import ClusterError, NoGamesError, ParameterError
-from leaderboard.stats.games import FloatArray, Games, IntArray
+from leaderboard.stats.games import Games, IntArray
+from leaderboard.stats.influence import FittedTable
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.ratings import RESAMPLE
 
 _CHALLENGERS: Final = 3
@@ -107,7 +109,7 @@ def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
     lost = (start.component == 0) & (after.component != after.component[first])
     return Removals(
         first,
-        after.leader(first),
+        _leader(after, first),
         path.length,
         pool.units,
         unit,
@@ -117,19 +119,11 @@ def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """Log-odds of what is left, its connected groups, and minus the second derivative there."""
-
-    theta: FloatArray
-    component: IntArray
-    curvature: FloatArray
-
-    def leader(self, first: int) -> int:
-        """Who is rated highest of those connected to ``first``: ``first`` unless somebody is above it."""
-        theta = np.where(self.component == self.component[first], self.theta, -np.inf)
-        best = int(np.argmax(theta))
-        return best if theta[best] > theta[first] + _EQUAL else first
+def _leader(fit: FittedTable, first: int) -> int:
+    """Who is rated highest of those connected to ``first``: ``first`` unless somebody is above it."""
+    theta = np.where(fit.component == fit.component[first], fit.theta, -np.inf)
+    best = int(np.argmax(theta))
+    return best if theta[best] > theta[first] + _EQUAL else first
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,27 +167,12 @@ class _Pool:
         """How many units there are."""
         return int(self.stock.sum())
 
-    def without(self, gone: IntArray) -> _Fit:
+    def without(self, gone: IntArray) -> FittedTable:
         """The fit of what is left when ``gone`` (kinds,) units are removed."""
         left = self.table.count_of_outcome - self.contents @ gone
         pair = self.table.pair_of_outcome[left > 0]
         component = connected_components(self.table.a[pair], self.table.b[pair], self.table.contestants)
-        table = replace(self.table, count_of_outcome=left, component=component)
-        theta, prior = fit_all_games(table)
-        won, lost = table.points(left[:, None])
-        half = np.tanh((theta[table.a] - theta[table.b]) * 0.5)
-        curvature = hessian(table, won + lost, half, np.array([prior]), theta)[0]
-        return _Fit(theta[:, 0], component, curvature)
-
-    def gains(self, fit: _Fit, first: int, challenger: int) -> FloatArray:
-        """By how much the gap shrinks, to first order, when one unit of each kind is removed."""
-        contrast = np.zeros(len(fit.theta))
-        contrast[first], contrast[challenger] = 1.0, -1.0
-        pull = np.linalg.solve(fit.curvature, contrast)
-        lead = fit.theta[self.found.a] - fit.theta[self.found.b]
-        surplus = self.found.score - 0.5 * (1.0 + np.tanh(0.5 * lead))
-        gain: FloatArray = self.contents.T @ ((pull[self.found.a] - pull[self.found.b]) * surplus)
-        return gain
+        return FittedTable.of(replace(self.table, count_of_outcome=left, component=component))
 
     def picked(self, path: "_Path") -> IntArray:
         """Positions of the games on the path, or the numbers of its clusters, in its order."""
@@ -245,7 +224,7 @@ class _Path:
         return _Path(kind, count, self.kinds)
 
 
-def _shortest(pool: _Pool, start: _Fit, first: int) -> _Path | None:
+def _shortest(pool: _Pool, start: FittedTable, first: int) -> _Path | None:
     """The shortest of the paths against the nearest challengers, cut to what is needed."""
     nothing = _Path(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), len(pool.stock))
     rivals = np.flatnonzero((start.component == 0) & (np.arange(len(start.theta)) != first)).tolist()
@@ -258,9 +237,9 @@ def _shortest(pool: _Pool, start: _Fit, first: int) -> _Path | None:
     return best
 
 
-def _path(pool: _Pool, fit: _Fit, path: _Path, first: int, rival: int) -> _Path | None:
+def _path(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) -> _Path | None:
     """Removals, a part of the predicted ones at a time, until another leads; None where they run out."""
-    while fit.leader(first) == first:
+    while _leader(fit, first) == first:
         ahead = _predicted(pool, fit, path, first, rival)
         if not ahead.length:
             return None
@@ -274,19 +253,19 @@ def _fewest(pool: _Pool, path: _Path, first: int) -> int:
     not_enough, enough = 0, path.length
     while enough - not_enough > 1:
         middle = (not_enough + enough) // 2
-        if pool.without(path.gone(middle)).leader(first) == first:
+        if _leader(pool.without(path.gone(middle)), first) == first:
             not_enough = middle
         else:
             enough = middle
     return enough
 
 
-def _predicted(pool: _Pool, fit: _Fit, path: _Path, first: int, rival: int) -> _Path:
+def _predicted(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) -> _Path:
     """The removals that close the gap if each shrinks it as the first order says, the most telling first.
 
     All that shrink it where they do not close it, none where the rival is not connected to the first.
     """
-    gain = pool.gains(fit, first, rival) * (fit.component[first] == fit.component[rival])
+    gain = pool.contents.T @ fit.influence(first, rival) * (fit.component[first] == fit.component[rival])
     left = pool.stock - path.gone(path.length)
     order = np.argsort(-gain, kind="stable")
     order = order[(gain[order] > _NOTHING) & (left[order] > 0)]

@@ -60,7 +60,7 @@ class TestAim:
 
 class TestAssumedVariance:
     def test_equals_without_ties_by_hand(self):
-        # A score of 0 or 1 has variance p (1 - p), the slope is p (1 - p) / 173.72 with p = 0.5073 for 5 points.
+        # A score of 0 or 1 has variance p (1 - p), and the slope is p (1 - p) / 173.72.
         p = 1 / (1 + 10 ** (-5 / 400))
         found = assumed_variance(5, 0, 0, 2)
         assert found.between == pytest.approx(0, abs=1e-9)
@@ -79,7 +79,7 @@ class TestAssumedVariance:
         assert found.within == pytest.approx((draws * (1 - draws)).mean() * 16 * POINTS_PER_UNIT**2, rel=0.01)
 
     def test_a_gap_that_ties_rule_out_is_refused(self):
-        with pytest.raises(StatsError, match="gap is 400, which cannot be: with a share of 0.5 ties"):
+        with pytest.raises(StatsError, match=r"gap is 400, which cannot be: with a share of 0\.5 ties"):
             assumed_variance(400, 0.5, 0, 2)
 
     @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ class TestAssumedVariance:
 class TestMeasured:
     def test_by_hand(self):
         # Prompts won 2:0, 1:1, 1:1, 0:2 by two raters. Each score of 1/2 above or below moves the gap by
-        # 4 / 8 * 1/2 = 1/4 log-odds, so prompts move it by 1/2, 0, 0, -1/2: variance 1/2 * 4/3. The raters differ
-        # on two prompts: 2 * ((1/4)^2 + (1/4)^2) * 2 = 1/2 with the factor n / (n - 1), n = 2.
+        # 4 / 8 * 1/2 = 1/4 log-odds, so prompts move it by 1/2, 0, 0, -1/2: variance 1/2 * 4/3. The raters
+        # differ on two prompts: 2 * ((1/4)^2 + (1/4)^2) * 2 = 1/2 with the factor n / (n - 1), n = 2.
         first, second = [0] * 8, [1] * 8
         rating, prompt, rater = [1, 1, 1, 2, 2, 1, 2, 2], [0, 0, 1, 1, 2, 2, 3, 3], [0, 1] * 4
         study = make_ratings(first, second, rating, 2, 2, prompt=prompt, rater=rater)
@@ -166,14 +166,14 @@ class TestMeasured:
 
 class TestPlan:
     def test_from_assumptions_by_hand(self):
-        # Equal and without ties one rating has variance 4 * 173.72^2 = 120,710 points^2 (p = 1/2), a little more
-        # at p = 0.543 for 30 points: 121,615. Divided by 114.67: 1060.6.
+        # One rating without ties has the variance 173.72^2 / (p (1 - p)) = 121,615 at p = 0.543, which is 30
+        # points. Divided by 114.67: 1060.6.
         plan = plan_from_assumptions(30, ties=0, prompt_sd=0)
         assert plan.need.prompts == plan.need.more == 1061
         assert [need.prompts for need in plan.needs] == [1061, 531, 354, 213]
         assert plan.sentence() == (
-            "To see a gap of 30 points at 95 % with a power of 80 %, about 1061 prompts with 1 rater of every pair "
-            "are needed."
+            "To see a gap of 30 points at 95 % with a power of 80 %, about 1061 prompts with 1 rater of "
+            "every pair are needed."
         )
 
     def test_more_raters_cannot_replace_prompts(self):
@@ -220,8 +220,8 @@ class TestPlan:
     def test_what_is_needed_is_said(self):
         plan = plan_from_data(make_study(50), between=(0, 1), gap=20, raters=3)
         assert plan.sentence("AB") == (
-            f"To tell A from B (20 points) at 95 % with a power of 80 %, about {plan.need.more} more prompts with 3 "
-            f"raters of every pair are needed ({plan.need.prompts} in all)."
+            f"To tell A from B (20 points) at 95 % with a power of 80 %, about {plan.need.more} more prompts "
+            f"with 3 raters of every pair are needed ({plan.need.prompts} in all)."
         )
         assert "see a gap of 20 points" in plan_from_data(make_study(50), gap=20).sentence()
 
@@ -252,7 +252,7 @@ class TestPlan:
                 lambda: plan_from_data(make_ratings([], [], [], 2, 2, prompt=[]), gap=9),
                 "no games to plan from",
             ),
-            (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2), gap=9), "needs the prompt"),
+            (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2), gap=9), "needs the prompts"),
             (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2, prompt=[0]), gap=9), "only one prompt"),
         ],
     )

@@ -3,10 +3,8 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from scipy.optimize import minimize
 
 from leaderboard.stats import StatsError, bradley_terry, make_games
-from leaderboard.stats import robustness as module
 from leaderboard.stats.robustness import Removed, fewest_removals
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import small_games
@@ -142,32 +140,6 @@ class TestAgainstEnumeration:
         by_game, by_prompt = fewest_removals(games), fewest_removals(alone, unit="prompts")
         assert by_game.removed == by_prompt.removed
         assert by_game.outcomes == by_prompt.outcomes
-
-
-class TestInfluence:
-    def test_is_the_slope_of_the_gap_in_the_weight_of_an_outcome(self):
-        # The reference maximises the weighted likelihood by a general optimiser, once above and once below.
-        games = simulated_games(30, seed=3, tie_share=0.2)
-        pool = module._Pool.of(games, "games")
-        start = pool.without(np.zeros_like(pool.stock))
-        gains = pool.gains(start, 0, 1)
-        for outcome in (0, 4, len(gains) - 1):
-            step = 0.01
-            gaps = [self.gap(pool, outcome, change) for change in (-step, step)]
-            assert gains[outcome] == pytest.approx((gaps[1] - gaps[0]) / (2 * step), rel=1e-3, abs=1e-5)
-
-    def gap(self, pool, outcome, change):
-        """The gap between contestants 0 and 1 when ``change`` games of an outcome are added."""
-        weight = pool.table.count_of_outcome + change * (np.arange(len(pool.stock)) == outcome)
-        found = pool.found
-
-        def loss(theta):
-            lead = theta[found.a] - theta[found.b]
-            won, lost = np.logaddexp(0, -lead), np.logaddexp(0, lead)
-            return (weight * (found.score * won + (1 - found.score) * lost)).sum() + 0.5 * theta.sum() ** 2
-
-        theta = minimize(loss, np.zeros(pool.table.contestants), method="BFGS", options={"gtol": 1e-10}).x
-        return theta[0] - theta[1]
 
 
 def test_a_published_table_hangs_on_a_clear_share():
