@@ -12,10 +12,12 @@ style as covariates: Li, Angelopoulos and Chiang 2024 (*Does style matter?*).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT
+from leaderboard.stats.connectivity import ABOVE, BELOW
 from leaderboard.stats.errors import NoGamesError
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.ordinal_fitting import WholeFit, fit_everything
@@ -23,6 +25,9 @@ from leaderboard.stats.ordinal_sandwich import sandwich
 from leaderboard.stats.ordinal_scale import threshold_rows
 from leaderboard.stats.ordinal_table import make_table
 from leaderboard.stats.ratings import Ratings
+
+_STILL: Final = 1e-3
+"""A rating that runs away gains about one unit in every step, the others hardly move."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class OrdinalFit:
     data; ``effects`` the covariates adjusted for, by name. ``rater_lean`` (raters,) is how much each rater
     leans towards the first beyond that, shrunk towards 0, and ``lean_sd`` the spread of leans among raters
     (None where they are not fitted). ``prior`` says that no finite maximum exists and that contestants,
-    position and effects were given drawn games (see bradley_terry). ``covariance`` is that of all
+    position and effects were given drawn games (see bradley_terry); ``unbounded`` says for each contestant
+    whether its rating would have gone "above" or "below" any bound, or None. ``covariance`` is that of all
     parameters in log-odds, robust to ratings of one unit going together; ``units`` counts those.
     """
 
@@ -62,6 +68,7 @@ class OrdinalFit:
     rater_lean: FloatArray | None
     lean_sd: float | None
     prior: bool
+    unbounded: tuple[str | None, ...]
     component: IntArray
     covariance: FloatArray
     units: int
@@ -122,7 +129,14 @@ def _described(fit: WholeFit, covariance: FloatArray, units: int) -> OrdinalFit:
         rater_lean=place[layout.leans_at] if layout.raters else None,
         lean_sd=fit.lean_sd if layout.raters else None,
         prior=fit.prior,
+        unbounded=tuple(_direction(step) for step in fit.running.tolist()),
         component=table.component,
         covariance=covariance,
         units=units,
     )
+
+
+def _direction(step: float) -> str | None:
+    if abs(step) < _STILL:
+        return None
+    return ABOVE if step > 0 else BELOW

@@ -16,7 +16,7 @@ from leaderboard.stats.bradley_terry_rounds import DRAWN_TOGETHER, distinct_roun
 from leaderboard.stats.errors import NoGamesError
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.ordinal_fitting import WholeFit, fit_everything
-from leaderboard.stats.ordinal_likelihood import TOLERANCE, Sums
+from leaderboard.stats.ordinal_likelihood import Sums, settled
 from leaderboard.stats.ordinal_table import make_table
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.rounds import check_run, in_blocks
@@ -109,16 +109,17 @@ def _fit_part(fit: WholeFit, weights: FloatArray) -> tuple[FloatArray, BoolArray
     rounds = weights.shape[1]
     prior = fit.model.table.falls_apart(weights) | fit.prior
     sums = Sums.of(fit.model.table, weights, prior)
-    place, settled = np.repeat(fit.place, rounds, axis=1), np.zeros(rounds, dtype=bool)
+    place, done = np.repeat(fit.place, rounds, axis=1), np.zeros(rounds, dtype=bool)
     shared = np.flatnonzero(prior == fit.prior)
     if len(shared):
-        place[:, shared], settled[shared] = _chord(fit, sums.take(shared, fit.prior))
+        place[:, shared], done[shared] = _chord(fit, sums.take(shared, fit.prior))
     for with_prior in (False, True):
-        rest = np.flatnonzero(~settled & (prior == with_prior))
+        rest = np.flatnonzero(~done & (prior == with_prior))
         if len(rest):
             start = np.repeat(fit.place, len(rest), axis=1)
-            place[:, rest], settled[rest] = fit.model.newton(sums.take(rest, with_prior), start)
-            prior[rest] |= ~settled[rest]
+            place[:, rest], step = fit.model.newton(sums.take(rest, with_prior), start)
+            done[rest] = settled(step)
+            prior[rest] |= ~done[rest]
     return place, prior
 
 
@@ -126,13 +127,12 @@ def _chord(fit: WholeFit, sums: Sums) -> tuple[FloatArray, BoolArray]:
     """Steps with the inverse curvature of all ratings; where each round arrived, and whether it settled."""
     widths = fit.model.table.widths
     place = np.repeat(fit.place, sums.won.shape[1], axis=1)
-    size = np.zeros(sums.won.shape[1])
+    step = np.full(place.shape, np.inf)
     for _ in range(_CHORD_STEPS):
         step = fit.inverse @ fit.model.gradient(sums, place)
-        size = np.abs(step).max(axis=0)
-        if size.max() < TOLERANCE:
+        if settled(step).all():
             break
-        place += np.clip(step, -_LONGEST_CHORD, _LONGEST_CHORD)
-        if not ((widths @ place) > 0.0).all():
-            return place, np.zeros(len(size), dtype=bool)
-    return place, size < TOLERANCE
+        reached = place + np.clip(step, -_LONGEST_CHORD, _LONGEST_CHORD)
+        out_of_order = ~(widths @ reached > 0.0).all(axis=0)
+        place = np.where(out_of_order, place, reached)
+    return place, settled(step)

@@ -7,7 +7,7 @@ import numpy as np
 
 from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.games import FloatArray
-from leaderboard.stats.ordinal_likelihood import OrdinalModel, Sums
+from leaderboard.stats.ordinal_likelihood import OrdinalModel, Sums, settled
 from leaderboard.stats.ordinal_table import OrdinalTable
 
 _FIRST_LEAN_SD: Final = 0.5
@@ -21,14 +21,16 @@ _NOT_IDENTIFIED: Final = 1e-9
 class WholeFit:
     """The maximum for all ratings: ``place`` (parameters, 1) and the inverse of the curvature there.
 
-    ``prior`` says that no finite maximum exists without the prior. ``lean_sd`` is the standard deviation of
-    rater leans, 0 where none are fitted.
+    ``prior`` says that no finite maximum exists without the prior; ``running`` (contestants,) is how far each
+    contestant still moved when the search for one was given up, else 0. ``lean_sd`` is the standard deviation
+    of rater leans, 0 where none are fitted.
     """
 
     model: OrdinalModel
     place: FloatArray
     inverse: FloatArray
     prior: bool
+    running: FloatArray
     lean_sd: float
 
 
@@ -45,9 +47,9 @@ def fit_everything(table: OrdinalTable) -> WholeFit:
         unexplained = np.diag(fit.inverse)[layout.leans_at].sum() / fit.lean_sd**2
         effective = max(layout.raters - unexplained, 1e-6)
         lean_sd = max(float(np.sqrt(leans @ leans / effective)), _SMALLEST_LEAN_SD)
-        settled = abs(lean_sd - fit.lean_sd) < _LEAN_TOLERANCE * fit.lean_sd
+        steady = abs(lean_sd - fit.lean_sd) < _LEAN_TOLERANCE * fit.lean_sd
         fit = _fit(table, lean_sd, fit)
-        if settled:
+        if steady:
             break
     return fit
 
@@ -60,14 +62,16 @@ def _fit(table: OrdinalTable, lean_sd: float, earlier: WholeFit | None) -> Whole
     sums = Sums.of(table, table.count[:, None], np.array([False]))
     if earlier is None:
         _check_identified(model, sums)
-        place, settled = model.newton(sums, model.start(1))
-        prior = not settled[0]
+        place, step = model.newton(sums, model.start(1))
+        running = np.where(settled(step), 0.0, step)[: table.layout.contestants, 0]
+        prior = not settled(step)[0]
     else:
-        place, prior = earlier.place, earlier.prior
-    sums = sums.take(np.array([0]), prior)
-    place, _ = model.newton(sums, model.start(1) if earlier is None and prior else place)
+        place, prior, running = earlier.place, earlier.prior, earlier.running
+    if prior or earlier is not None:
+        sums = sums.take(np.array([0]), prior)
+        place, _ = model.newton(sums, model.start(1) if earlier is None else place)
     inverse = np.linalg.inv(model.curvature(sums, place)[0])
-    return WholeFit(model, place, inverse, prior, lean_sd)
+    return WholeFit(model, place, inverse, prior, running, lean_sd)
 
 
 def _check_identified(model: OrdinalModel, sums: Sums) -> None:

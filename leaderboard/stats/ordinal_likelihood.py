@@ -117,11 +117,14 @@ class OrdinalModel:
         scaled.data *= weight[self.table.row_of_entry]
         return (self.table.design_by_parameter @ scaled).toarray()
 
-    def newton(self, sums: Sums, start: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """The maximum of each round from ``start`` (parameters, rounds), and which rounds settled there."""
-        place, settled = np.array(start), np.zeros(start.shape[1], dtype=bool)
+    def newton(self, sums: Sums, start: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The maximum of each round from ``start`` (parameters, rounds), and the last step that led there.
+
+        A round has settled if its last step is below the tolerance (see ``settled``).
+        """
+        place, step = np.array(start), np.full(start.shape, np.inf)
         for _ in range(NEWTON_STEPS):
-            open_rounds = np.flatnonzero(~settled)
+            open_rounds = np.flatnonzero(~settled(step))
             if not len(open_rounds):
                 break
             part = Sums(
@@ -130,13 +133,13 @@ class OrdinalModel:
                 sums.inside[:, open_rounds],
                 sums.prior[open_rounds],
             )
-            place[:, open_rounds], size = self._newton_step(part, place[:, open_rounds])
-            settled[open_rounds] = size < TOLERANCE
-        return place, settled
+            place[:, open_rounds], step[:, open_rounds] = self._newton_step(part, place[:, open_rounds])
+        return place, step
 
     def _newton_step(self, sums: Sums, place: FloatArray) -> tuple[FloatArray, FloatArray]:
         slope = self.gradient(sums, place)
-        step = np.linalg.solve(self.curvature(sums, place), slope.T[:, :, None])[:, :, 0].T
+        solved = np.linalg.solve(self.curvature(sums, place), slope.T[:, :, None])[:, :, 0]
+        step = np.ascontiguousarray(solved.T, dtype=np.float64)
         size = np.abs(step).max(axis=0, initial=0.0)
         step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(size, TOLERANCE))
         value = self.log_likelihood(sums, place)
@@ -145,7 +148,13 @@ class OrdinalModel:
             if not worse.any():
                 break
             step[:, worse] *= 0.5
-        return place + step, size
+        return place + step, step
+
+
+def settled(step: FloatArray) -> BoolArray:
+    """Which rounds have arrived, by the last ``step`` of each (parameters, rounds)."""
+    small: BoolArray = np.abs(step).max(axis=0, initial=0.0) < TOLERANCE
+    return small
 
 
 def width_slope(width: FloatArray) -> FloatArray:
