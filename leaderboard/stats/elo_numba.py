@@ -5,10 +5,10 @@ several rounds at once instead of waiting for one. Each inner loop does one thin
 arithmetic into vector instructions, while loads and stores at drawn places stay single. Draws are those of
 random_stream, expected scores those of elo_walk to about 1e-15, so samples agree to 1e-9 and better.
 
-``error_model="numpy"`` because a branch for division by zero would stop vectorising; ``nogil`` because
-rounds.py shares blocks among threads. Threads of numba's own (``parallel=True``) are not used: they survive
-neither a fork nor two callers at once. All compiled code is in this file, by whose date numba tells whether
-its cache is old.
+``error_model="numpy"`` because a branch for division by zero would stop vectorising; ``contract`` lets a
+product and a sum be one instruction; ``nogil`` because rounds.py shares blocks among threads. Threads of numba's
+own (``parallel=True``) are not used: they survive neither a fork nor two callers at once. All compiled code is
+in this file, by whose date numba tells whether its cache is old.
 """
 
 import math
@@ -45,7 +45,7 @@ C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = (1.0 / math.factorial(n) for n i
 
 
 def _compiled(function: Kernel) -> Kernel:
-    jit = partial(numba.njit, error_model="numpy", nogil=True)
+    jit = partial(numba.njit, error_model="numpy", fastmath={"contract"}, nogil=True)
     try:
         return cast(Kernel, jit(cache=True)(function))
     except RuntimeError:  # there is no folder in which the compiled code could be kept
@@ -135,27 +135,14 @@ def _walk_games(
 
 
 @_compiled
-def _walk_pools(
-    pools: npt.NDArray[Any],
-    sizes: IntArray,
-    packed: IntArray,
-    contestants: int,
-    keys: WordArray,
-    gain: float,
-) -> FloatArray:
-    """Log-odds, contestants x rounds, after all games of each round's pool in an order drawn on the way."""
+def _walk_pools(pools: npt.NDArray[Any], packed: IntArray, contestants: int, gain: float) -> FloatArray:
+    """Log-odds, contestants x rounds, after the games in each row of ``pools``, in their order."""
     rounds, longest = pools.shape
     state, workspace = np.zeros(contestants * rounds), _workspace(rounds)
-    played, counter = workspace[0], np.uint64(0)
-    place, flat = np.empty(rounds, np.int64), pools.reshape(-1)
+    played = workspace[0]
     for step in range(longest):
-        counter += GOLDEN
         for r in range(rounds):
-            left = np.uint64(max(sizes[r] - step, 1))
-            place[r] = r * longest + step + _choice(keys[r], counter, left)
-        for r in range(rounds):
-            played[r] = packed[flat[place[r]]]
-            flat[place[r]] = flat[r * longest + step]
+            played[r] = packed[pools[r, step]]
         _play(state, gain, workspace)
     return state
 
@@ -174,19 +161,46 @@ def _pool_sizes(start: IntArray, keys: WordArray, sizes: IntArray) -> None:
 
 @_compiled
 def _fill_pools(
-    pools: npt.NDArray[Any], outcomes: npt.NDArray[Any], start: IntArray, keys: WordArray, no_game: int
+    pools: npt.NDArray[Any],
+    of_game: npt.NDArray[Any],
+    start: IntArray,
+    draw_keys: WordArray,
+    order_keys: WordArray,
+    no_game: int,
 ) -> None:
-    """Put the games of the drawn clusters of each round into its row."""
+    """Put the games of the drawn clusters of each round into its row, in random order.
+
+    The shuffle is that of resampling.cluster_steps, but done before the walk: one row fits a cache that the
+    rows of all rounds would not.
+    """
     clusters = np.uint64(len(start) - 1)
-    for r in range(len(keys)):
+    for r in range(len(pools)):
         counter, end = np.uint64(0), 0
         for _ in range(len(start) - 1):
             counter += GOLDEN
-            drawn = _choice(keys[r], counter, clusters)
+            drawn = _choice(draw_keys[r], counter, clusters)
             for game in range(start[drawn], start[drawn + 1]):
-                pools[r, end] = outcomes[game]
+                pools[r, end] = of_game[game]
                 end += 1
         pools[r, end:] = no_game
+        _shuffle(pools[r, :end], order_keys[r])
+
+
+@_compiled
+def _shuffle(pool: npt.NDArray[Any], key: np.uint64) -> None:
+    places = np.empty(64, np.int64)
+    counter = np.uint64(0)
+    for first in range(0, len(pool), len(places)):
+        steps = min(len(places), len(pool) - first)
+        # The draws of many steps at a time are vector instructions; the swaps are not.
+        for i in range(steps):
+            left = np.uint64(len(pool) - first - i)
+            places[i] = first + i + _choice(key, counter + np.uint64(i + 1) * GOLDEN, left)
+        counter += np.uint64(steps) * GOLDEN
+        for i in range(steps):
+            drawn = pool[places[i]]
+            pool[places[i]] = pool[first + i]
+            pool[first + i] = drawn
 
 
 def walk_games(
@@ -210,13 +224,12 @@ def walk_pools(
     """As elo_walk.walk_pools."""
     outcomes = clusters.outcomes
     pools = np.empty((len(rounds), int(sizes.max())), dtype=clusters.of_game.dtype)
-    drawn = round_keys(seed, rounds, CLUSTER_DRAWS)
-    _fill_pools(pools, clusters.of_game, clusters.start, drawn, len(outcomes))
+    draw_keys, order_keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, POOL_ORDER))
+    _fill_pools(pools, clusters.of_game, clusters.start, draw_keys, order_keys, len(outcomes))
     # Two more contestants who always draw absorb the steps without a game.
     packed = np.append(_packed(outcomes), _pack(contestants, contestants + 1, 1))
-    keys = round_keys(seed, rounds, POOL_ORDER)
     gain = 2.0 * parameters.half_rate * parameters.k
-    state = _walk_pools(pools, sizes, packed, contestants + 2, keys, gain)
+    state = _walk_pools(pools, packed, contestants + 2, gain)
     return _ratings(state, contestants, parameters, len(rounds))
 
 
