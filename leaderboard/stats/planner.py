@@ -23,6 +23,9 @@ RATERS_SHOWN: Final = (1, 2, 3, 5)
 
 FEWEST_PROMPTS: Final = 2
 
+FEW_PROMPTS: Final = 30
+"""With fewer at hand their variance is itself known only roughly."""
+
 
 @dataclass(frozen=True)
 class Aim:
@@ -96,6 +99,19 @@ class Plan:
         wanted = f"{bound} {need.more} {more}{prompts} with {raters} of every pair"
         return f"To {goal} {odds}, {wanted} are needed{total}."
 
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences that must stand beside the answer."""
+        found = []
+        if self.evidence is not None and self.evidence.prompts < FEW_PROMPTS:
+            known = f"How much prompts differ is estimated from {self.evidence.prompts} of them"
+            found.append(f"{known}: take the number as an order of magnitude.")
+        if self.variance.within is None:
+            unknown = "so what more raters of a pair would save is not known"
+            found.append(f"No two raters judged the same two answers, {unknown}.")
+        if self.need.prompts < FEW_PROMPTS:
+            found.append(f"Intervals from fewer than {FEW_PROMPTS} prompts tend to be too narrow.")
+        return tuple(found)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; contestants by number."""
         evidence = self.evidence and {
@@ -112,6 +128,7 @@ class Plan:
             "needs": [asdict(need) for need in self.needs],
             "variance": asdict(self.variance),
             "evidence": evidence,
+            "warnings": list(self.warnings()),
         }
 
 
@@ -155,7 +172,7 @@ def plan_from_assumptions(
     level: float = 95.0,
     power: float = 80.0,
     ties: float = 0.2,
-    prompt_sd: float = 100.0,
+    prompt_sd: float = 150.0,
     contestants: int = 2,
 ) -> Plan:
     """How many prompts a study needs to see a gap of ``gap`` points; the rest as in ``assumed_variance``."""
@@ -168,7 +185,8 @@ def _plan(
 ) -> Plan:
     if raters < 1:
         raise ParameterError(f"raters is {raters}; it must be at least 1")
-    needs = {number: _need(aim, number, variance, evidence) for number in sorted({*RATERS_SHOWN, raters})}
+    shown = {raters} if variance.within is None else {*RATERS_SHOWN, raters}
+    needs = {number: _need(aim, number, variance, evidence) for number in sorted(shown)}
     now = None
     if evidence is not None:
         now = aim.width * math.sqrt(variance.of_prompt(evidence.raters) / evidence.prompts)
@@ -182,16 +200,18 @@ def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | 
     beside N of R raters and variance V the gap has the variance (N R² V + n r² v) / (N R + n r)², so n is the
     positive root of a quadratic equation.
     """
-    new, had = variance.of_prompt(raters), evidence.prompts if evidence else 0
-    weight = evidence.raters * had if evidence else 0.0
-    noise = evidence.raters * weight * variance.of_prompt(evidence.raters) if evidence else 0.0
-    missing = noise - aim.variance * weight**2
-    more = 0
-    if evidence is None or missing > 0:
-        half = (raters * new / aim.variance - 2.0 * weight) / 2.0
-        root = (half + math.sqrt(half**2 + missing / aim.variance)) / raters
-        more = max(math.ceil(root - 1e-9), FEWEST_PROMPTS - had)
-    left = (noise + more * raters**2 * new) / (weight + more * raters) ** 2
+    if evidence is None:
+        fresh = variance.of_prompt(raters)
+        more = max(math.ceil(fresh / aim.variance - 1e-9), FEWEST_PROMPTS)
+        return Need(raters, more, more, aim.width * math.sqrt(fresh / more))
+    had, now, new = evidence.prompts, evidence.raters, float(raters)
+    if variance.within is None:
+        new = now  # what another number of raters would change is not known
+    weight, noise = had * now, had * now**2 * variance.of_prompt(now)
+    missing = noise / aim.variance - weight**2
+    half = new * variance.of_prompt(new) / aim.variance / 2.0 - weight
+    more = math.ceil((half + math.sqrt(half**2 + missing)) / new - 1e-9) if missing > 0 else 0
+    left = (noise + more * new**2 * variance.of_prompt(new)) / (weight + more * new) ** 2
     return Need(raters, more, had + more, aim.width * math.sqrt(left))
 
 

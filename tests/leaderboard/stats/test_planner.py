@@ -228,6 +228,19 @@ class TestPlan:
     def test_an_upper_bound_is_said_to_be_one(self):
         plan = plan_from_data(make_study(50, raters=1), between=(0, 1), gap=20, raters=3)
         assert "at most about" in plan.sentence("AB")
+        assert plan.need.prompts == plan_from_data(make_study(50, raters=1), gap=20).need.prompts
+        assert len(plan.needs) == 1
+        assert any("No two raters judged the same two answers" in warning for warning in plan.warnings())
+
+    def test_few_prompts_are_warned_about(self):
+        assert plan_from_data(make_study(40), gap=20).warnings() == ()
+        few = plan_from_data(make_study(20), gap=20).warnings()
+        assert few == (
+            "How much prompts differ is estimated from 20 of them: take the number as an order of magnitude.",
+        )
+        assert plan_from_assumptions(250).warnings() == (
+            "Intervals from fewer than 30 prompts tend to be too narrow.",
+        )
 
     def test_ties_off_and_raters_stay_in_step(self):
         study = make_study(60)
