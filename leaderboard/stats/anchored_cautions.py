@@ -12,6 +12,7 @@ UNLIKELY: Final = 0.001
 """A p value of the balance below this is said: one study in a thousand by chance, for each test."""
 
 _NAMES_SHOWN: Final = 3
+_SMALLEST: Final = 1e-6
 _IMBALANCE: Final = {
     "contestants": "the contestants take part in other shares",
     "decided": "the judge was more, or less, decided on them",
@@ -47,7 +48,7 @@ def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
 def _imbalance(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     seen = [(name, p) for name, p in found.balance.items() if p < UNLIKELY]
     if seen:
-        reasons = "; ".join(f"{_IMBALANCE[name]}, p = {p:.1g}" for name, p in seen)
+        reasons = "; ".join(f"{_IMBALANCE[name]}, p {_size(p)}" for name, p in seen)
         yield (
             "The pairs people rated do not look like a random part of the judged ones "
             f"({reasons}): the judge's bias may not cancel."
@@ -85,6 +86,10 @@ def _left_out(found: Anchored, _: Sequence[str]) -> Iterator[str]:
             f"{found.counts.left_out} judged pairs were not used: no pairs that people rated connect their "
             "contestants."
         )
+
+
+def _size(p: float) -> str:
+    return f"= {p:.1g}" if p >= _SMALLEST else f"< {_SMALLEST:g}"
 
 
 def _listed(names: list[str]) -> str:

@@ -79,36 +79,42 @@ def check_pairs(
 
 
 def rated_pairs(
-    ratings: Ratings, by_judge: BoolArray, *, ties: bool = True, category: npt.ArrayLike | None = None
+    ratings: Ratings,
+    people: BoolArray,
+    judge: BoolArray,
+    *,
+    ties: bool = True,
+    category: npt.ArrayLike | None = None,
 ) -> RatedPairs:
     """Average comparisons into pairs, whatever side a contestant was shown on.
 
-    ``by_judge``, of shape (n,), says which comparisons are the judge's. A score is 1, 1/2 or 0 (see
-    games_from_ratings). The mean over people's comparisons of a pair is its human score; the mean over the
-    judge's orders and repeats, or over several judges, its judge score. With ties off, a comparison in the
-    exact middle is left out and counted. ``category`` is that of each comparison's prompt. Raises
-    ParameterError where the comparisons name no prompts.
+    ``people`` and ``judge``, of shape (n,), say whose a comparison is; what is neither's counts for nothing.
+    A score is 1, 1/2 or 0 (see games_from_ratings). The mean over people's comparisons of a pair is its human
+    score; the mean over the judge's orders and repeats, or over several judges, its judge score. With ties
+    off, a comparison in the exact middle is left out and counted. ``category`` is that of each comparison's
+    prompt. Raises ParameterError where the comparisons name no prompts.
     """
     if ratings.prompt is None:
         raise ParameterError("the comparisons name no prompts, so people's and the judge's cannot be paired")
     score = scores(ratings.rating, ratings.points, ties=ties)
     turned = ratings.first > ratings.second
     low, high = (choose(ratings.first, ratings.second) for choose in (np.minimum, np.maximum))
-    kept = ~np.isnan(score)
+    wanted = people | judge
+    kept = wanted & ~np.isnan(score)
     code = (ratings.prompt * ratings.contestants + low) * ratings.contestants + high
     _, one, pair = np.unique(code[kept], return_index=True, return_inverse=True)
     of_low, pair = np.where(turned, 1.0 - score, score)[kept], pair.reshape(-1)
-    human, judge = (_means(pair, of_low, chosen[kept], len(one)) for chosen in (~by_judge, by_judge))
+    of_people, of_judge = (_means(pair, of_low, chosen[kept], len(one)) for chosen in (people, judge))
     a, b, prompt = (column[kept][one] for column in (low, high, ratings.prompt))
     return RatedPairs(
         a,
         b,
-        human,
-        judge,
+        of_people,
+        of_judge,
         ratings.contestants,
         _dense(prompt),
         None if category is None else _dense(np.asarray(category)[kept][one]),
-        int(np.count_nonzero(~kept)),
+        int(np.count_nonzero(wanted & ~kept)),
     )
 
 

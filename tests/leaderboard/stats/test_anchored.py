@@ -343,7 +343,7 @@ class TestRatedPairs:
             [1, 0, 0, 1, 2], [0, 1, 1, 0, 1], [3, 2, 1, 1, 8], [3, 3, 3, 3, 8], 3, prompt=[*"pppp", "q"]
         )
         by_judge = np.array([False, False, True, True, True])
-        pairs = rated_pairs(ratings, by_judge, category=[*"xxxx", "y"])
+        pairs = rated_pairs(ratings, ~by_judge, by_judge, category=[*"xxxx", "y"])
         assert (pairs.a.tolist(), pairs.b.tolist(), pairs.prompt.tolist()) == ([0, 1], [1, 2], [0, 1])
         assert pairs.human == pytest.approx([0.75, np.nan], nan_ok=True)
         assert pairs.judge == pytest.approx([0.5, 1.0])
@@ -351,14 +351,20 @@ class TestRatedPairs:
 
     def test_ties_off_leaves_the_middle_out(self):
         ratings = make_ratings([0, 0], [1, 1], [2, 1], 3, 2, prompt=[0, 0])
-        pairs = rated_pairs(ratings, np.array([False, True]), ties=False)
+        judge = np.array([False, True])
+        pairs = rated_pairs(ratings, ~judge, judge, ties=False)
         assert np.isnan(pairs.human).all()
         assert (pairs.judge.tolist(), pairs.left_out) == ([1.0], 1)
 
     def test_without_prompts_nothing_can_be_paired(self):
         ratings = make_ratings([0, 0], [1, 1], [2, 1], 3, 2)
         with pytest.raises(ParameterError, match="the comparisons name no prompts"):
-            rated_pairs(ratings, np.array([False, True]))
+            rated_pairs(ratings, np.array([True, False]), np.array([False, True]))
+
+    def test_raters_who_are_neither_count_for_nothing(self):
+        ratings = make_ratings([0, 0, 0], [1, 1, 2], [1, 3, 1], 3, 3, prompt=[0, 0, 0])
+        pairs = rated_pairs(ratings, np.array([True, False, False]), np.array([False, True, False]))
+        assert (pairs.human.tolist(), pairs.judge.tolist(), len(pairs)) == ([1.0], [0.0], 1)
 
 
 class TestResult:
@@ -403,4 +409,4 @@ class TestResult:
         )
         said = anchored_cautions(found, [*"klmn"])
         assert "do not look like a random part" in said[0]
-        assert "the prompts are of other categories, p = " in said[0]
+        assert "the prompts are of other categories, p < 1e-06" in said[0]
