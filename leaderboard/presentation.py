@@ -2,16 +2,21 @@
 
 import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from leaderboard.stats import Standing, Standings
 
-METHOD_NAMES: Final = {"elo": "Elo", "bradley-terry": "Bradley-Terry"}
-_HEADER: Final = ("rank", "contestant", "rating", "interval", "games", "wins", "losses", "ties")
-_LEFT: Final = {"contestant", "interval"}
+METHOD_NAMES: Final = {
+    "elo": "Elo",
+    "bradley-terry": "Bradley-Terry",
+    "davidson": "Davidson",
+    "ordinal": "Ordinal",
+}
+_CERTAINTY: Final = ("rank ub", "first", "groups")
+_COUNTS: Final = ("games", "wins", "losses", "ties")
 _NONE: Final = "-"
 _DECIMALS_OF_ONE_PASS: Final = 9
 
@@ -53,13 +58,17 @@ def standings_json(standings: "Standings", about: About | None = None) -> str:
 
 
 def standings_table(standings: "Standings", about: About | None = None) -> str:
-    """A table for reading: what it is about, the method in a line, the ranking by group, the warnings."""
+    """A table for reading: what it is about, the method in a line, the ranking by group, notes, warnings."""
     groups = len(standings.components)
+    sure = standings.groups is not None
+    interval = f"{standings.parameters['interval']:g} % interval" if sure else "interval"
+    header, left = _header(interval, sure), {"contestant", "groups", interval}
     lines = [*([about.line()] if about else []), method_line(standings)]
     for number in range(groups):
         rows = [row for row in standings.standings if row.component == number]
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")
-        lines.extend(_aligned([_HEADER, *(_cells(row) for row in rows)]))
+        lines.extend(aligned([header, *(_cells(row, sure) for row in rows)], left))
+    lines.extend(f"\n{printable(note)}" for note in _notes(standings))
     lines.extend(f"\nWarning: {printable(warning)}" for warning in standings.warnings)
     return "\n".join(lines)
 
@@ -69,12 +78,29 @@ def method_line(standings: "Standings") -> str:
     used = standings.parameters
     name = METHOD_NAMES[standings.method]
     k = f" with K={used['k']:g}" if "k" in used else ""
-    ties = "count half" if used["ties"] == "on" else "off"
     return (
-        f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; ties {ties}. "
-        f"{_resampling(standings.method, used)} "
+        f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; "
+        f"{_ties(standings)}. {_intervals(standings.method, used)} "
         f"{_counted(standings.games, 'games')}, {standings.left_out} left out. "
         f"Methodology {used['methodology']}."
+    )
+
+
+def interval_line(used: Any) -> str:
+    """What an interval is and what it rests on, for all who show one: level, percentiles, rounds, units.
+
+    ``used`` are the parameters of the standings; empty where there are no intervals.
+    """
+    if used["rounds"] is None:
+        return ""
+    units = _counted(used["units"], used["resample"])
+    level = f"{used['interval']:g} % interval"
+    if used["intervals"] == "sandwich":
+        return f"{level}: normal, from the robust covariance over {units}"
+    low, high = (100 - used["interval"]) / 2, (100 + used["interval"]) / 2
+    return (
+        f"{level}: percentiles {low:.6g} to {high:.6g} of {_counted(used['rounds'], 'rounds')} "
+        f"resampling {units}"
     )
 
 
@@ -83,36 +109,94 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _resampling(method: str, used: Any) -> str:
+def _ties(standings: "Standings") -> str:
+    used = standings.parameters
+    if standings.method == "ordinal":
+        return "every rating as given"
+    if used["ties"] == "off":
+        return "ties off"
+    what = "are outcomes of their own" if standings.method == "davidson" else "count half"
+    return f"ties{'' if used['tie_band'] is None else ' (' + used['tie_band'] + ')'} {what}"
+
+
+def _intervals(method: str, used: Any) -> str:
     if used["rounds"] is None:
         return "One pass in the order of the games, no intervals." if method == "elo" else "No intervals."
-    unit = "games" if used["clusters"] is None else _counted(used["clusters"], used["resample"])
-    rating = "Median and" if method == "elo" else "Maximum likelihood and"
-    return (
-        f"{rating} central {used['interval']:g} % interval of {used['rounds']} rounds resampling {unit}, "
-        f"seed {used['seed']}."
-    )
+    rating = "median of the rounds" if method == "elo" else "maximum likelihood"
+    return f"Rating: {rating}. {interval_line(used)}; seed {used['seed']}."
 
 
 def _counted(number: int, plural: str) -> str:
     return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
-def _cells(row: "Standing") -> tuple[str, ...]:
+def _header(interval: str, sure: bool) -> tuple[str, ...]:
+    certainty = _CERTAINTY if sure else ()
+    return ("rank", *certainty[:1], "contestant", "rating", interval, *certainty[1:], *_COUNTS)
+
+
+def _cells(row: "Standing", sure: bool) -> tuple[str, ...]:
     interval = _NONE if row.low is None or row.high is None else f"{row.low:.1f} to {row.high:.1f}"
     rating = _NONE if row.rating is None else f"{row.rating:.1f}"
+    best = (str(row.rank_ub or _NONE),) if sure else ()
+    first = _NONE if row.p_first is None else f"{100 * row.p_first:.0f} %"
+    more = (first, row.group or _NONE) if sure else ()
     counts = (str(count) for count in (row.games, row.wins, row.losses, row.ties))
-    return (str(row.rank or _NONE), printable(row.contestant), rating, interval, *counts)
+    return (str(row.rank or _NONE), *best, printable(row.contestant), rating, interval, *more, *counts)
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(_width(row[column]) for row in rows) for column in range(len(_HEADER))]
-    return ["  ".join(map(_padded, row, widths, _HEADER)).rstrip() for row in rows]
+def _notes(standings: "Standings") -> Iterator[str]:
+    """What the columns mean, and what the method found beside the ratings."""
+    if standings.groups is not None:
+        level = standings.parameters["interval"]
+        yield (
+            "rank ub: 1 + the contestants whose whole interval lies above. first: share of rounds in which "
+            f"it is first. groups: contestants that share a letter cannot be told apart at {level:g} %."
+        )
+    found = standings.details
+    if "robustness" in found:
+        yield found["robustness"]["sentence"]
+    if "davidson" in found:
+        ties = found["davidson"]
+        equals = 100 * ties["nu"] / (2 + ties["nu"])
+        yield f"nu {ties['nu']:.3f}{_between(ties, '.3f')}: equals tie in {equals:.0f} % of their games."
+    if standings.method == "ordinal":
+        yield from _ordinal_notes(found)
 
 
-def _padded(cell: str, width: int, column: str) -> str:
+def _ordinal_notes(found: Any) -> Iterator[str]:
+    place = found["position"]
+    if place is not None:
+        yield f"Standing first is worth {place['points']:+.1f} points{_between(place, '+.1f')}."
+    for name, effect in found["effects"].items():
+        yield (
+            f"{name}: one standard deviation more ({effect['sd']:.3g}) is worth {effect['points']:+.1f} "
+            f"points{_between(effect, '+.1f')}."
+        )
+    if found["rater_lean_sd"] is not None:
+        yield f"Raters' leans towards the first spread by {found['rater_lean_sd']:.3f} (log-odds)."
+
+
+def _between(found: Any, form: str) -> str:
+    if found.get("low") is None:
+        return ""
+    return f" ({found['low']:{form}} to {found['high']:{form}})"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
+    """Lines with the cells of each column below each other; the first row names the columns.
+
+    Columns are set right but for those named in ``left``.
+    """
+    header = rows[0]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(header))]
+    sides = [name in left for name in header]
+    return ["  ".join(map(_padded, row, widths, sides)).rstrip() for row in rows]
+
+
+def _padded(cell: str, width: int, left: bool) -> str:
     space = " " * (width - _width(cell))
-    return cell + space if column in _LEFT else space + cell
+    return cell + space if left else space + cell
 
 
 def _width(text: str) -> int:

@@ -51,18 +51,20 @@ class Setting:
 def parse(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting | None:
     """The setting an address asks for, from a snapshot's ``counts``; None where nobody has rated yet.
 
-    What is not asked for is people (or the first judge), ties on, all categories, Elo. Raises
-    UnknownSettingError for a value this board does not have.
+    What is not asked for is people (or the first judge), ties on, all categories, Elo. The ordinal model
+    takes every rating as given, so for it ties are on whatever the address says. Raises UnknownSettingError
+    for a value this board does not have.
     """
     raters = [choice["selector"] for choice in counts["raters"]]
     if not raters:
         return None
-    return Setting(
+    found = Setting(
         _one_of("raters", wanted, raters, raters[0]),
         _one_of("ties", wanted, ("on", "off"), "on"),
         _one_of("category", wanted, ("", *counts["categories"]), ""),
         _one_of("method", wanted, tuple(METHOD_NAMES), "elo"),
     )
+    return replace(found, ties="on") if found.method == "ordinal" else found
 
 
 def _one_of(name: str, wanted: Mapping[str, str], known: Sequence[str], default: str) -> str:
@@ -74,7 +76,7 @@ def _one_of(name: str, wanted: Mapping[str, str], known: Sequence[str], default:
 
 
 def switches(setting: Setting, counts: Mapping[str, Any]) -> tuple[Switch, ...]:
-    """The switches with their links; a category switch only where there are categories.
+    """The switches with their links: categories where there are some, ties where they change something.
 
     A group of the very raters that another option has is offered only while it is chosen.
     """
@@ -104,4 +106,9 @@ def switches(setting: Setting, counts: Mapping[str, Any]) -> tuple[Switch, ...]:
         switch("category", "Category", [("", ALL_CATEGORIES), *named]),
         switch("method", "Method", list(METHOD_NAMES.items())),
     )
-    return tuple(each for each in found if each.name != "category" or named)
+    shown = {"raters", "method"}
+    if setting.method != "ordinal":
+        shown.add("ties")
+    if named:
+        shown.add("category")
+    return tuple(each for each in found if each.name in shown)

@@ -65,7 +65,11 @@ def _rankings(
         place = {"raters": choice.selector, "ties": ties, "category": category}
         yield Table("matrices", payload=canonical(matrix_table(games, players.names)), **place)
         for name in METHODS:
-            wanted = replace(method, name=name, ties=ties == "on")
+            if name == "ordinal" and ties == "off":
+                continue  # it takes every rating as given
+            wanted = replace(
+                method, name=name, ties=ties == "on", robustness=method.robustness and not category
+            )
             inputs = digest(players, given, wanted)
             if inputs not in computed:
                 computed[inputs] = canonical(standings(players, given, wanted))

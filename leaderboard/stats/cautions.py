@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.stats.estimates import Estimate, Material
+from leaderboard.stats.games import IntArray
 from leaderboard.stats.method import Method
 from leaderboard.stats.rows import Tally
 
@@ -18,9 +19,8 @@ _MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ord
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a ranking found of the contestants in ``names``; ``groups`` are the connected ones."""
+    """What a ranking was made of and what it found; ``groups`` are the names of each connected group."""
 
-    names: tuple[str, ...]
     tally: Tally
     groups: tuple[tuple[str, ...], ...]
     estimate: Estimate
@@ -32,7 +32,15 @@ def cautions(found: Findings) -> tuple[str, ...]:
     """The sentences that apply, the most serious first."""
     return tuple(
         sentence
-        for check in (_disconnected, _without_games, _no_maximum, _not_settled, _few_clusters, _other_unit)
+        for check in (
+            _disconnected,
+            _without_games,
+            _no_maximum,
+            _no_position,
+            _not_settled,
+            _few_clusters,
+            _other_unit,
+        )
         for sentence in check(found)
     )
 
@@ -47,7 +55,7 @@ def _disconnected(found: Findings) -> Iterator[str]:
 
 
 def _without_games(found: Findings) -> Iterator[str]:
-    idle = [name for name, games in zip(found.names, found.tally.games, strict=True) if not games]
+    idle = [name for name, games in zip(found.material.names, found.tally.games, strict=True) if not games]
     if idle:
         yield f"Without a game, and so without a rating: {_listed(idle)}."
 
@@ -67,13 +75,28 @@ def _no_maximum(found: Findings) -> Iterator[str]:
 
 
 def _causes(found: Findings) -> str:
-    played = found.tally
-    rows = list(zip(found.names, played.games, played.wins, played.losses, strict=True))
-    never_lost = [name for name, n, won, _ in rows if n and won == n]
-    never_won = [name for name, n, _, lost in rows if n and lost == n]
-    causes = [f"{_listed(never_lost)} won every game"] if never_lost else []
-    causes += [f"{_listed(never_won)} lost every game"] if never_won else []
+    flags = found.estimate.unbounded or (None,) * len(found.material.names)
+    causes = [
+        cause
+        for flag, verb, decided in (("above", "won", found.tally.wins), ("below", "lost", found.tally.losses))
+        for cause in _cause([i for i, own in enumerate(flags) if own == flag], verb, decided, found)
+    ]
     return " and ".join(causes) or "some contestants won every game against all the others"
+
+
+def _cause(places: list[int], verb: str, decided: IntArray, found: Findings) -> Iterator[str]:
+    if places:
+        every = all(decided[i] == found.tally.games[i] for i in places)
+        against = "" if every else " against all the others"
+        yield f"{_listed([found.material.names[i] for i in places])} {verb} every game{against}"
+
+
+def _no_position(found: Findings) -> Iterator[str]:
+    if found.method.name == "ordinal" and found.estimate.details["position"] is None:
+        yield (
+            "The advantage of standing first cannot be told from the contestants here, so it is not in the "
+            "model: too few pairs were shown in both orders."
+        )
 
 
 def _not_settled(found: Findings) -> Iterator[str]:
@@ -82,7 +105,7 @@ def _not_settled(found: Findings) -> Iterator[str]:
     needed = found.method.elo.settling_games
     few = sorted(
         (int(games), name)
-        for name, games in zip(found.names, found.tally.games, strict=True)
+        for name, games in zip(found.material.names, found.tally.games, strict=True)
         if 0 < games < needed
     )
     if few:
@@ -105,7 +128,7 @@ def _few_clusters(found: Findings) -> Iterator[str]:
         )
     elif found.material.games.clusters is not None and units < FEWEST_CLUSTERS:
         yield (
-            f"The intervals resample only {units} {drawn}; with fewer than {FEWEST_CLUSTERS} they tend "
+            f"The intervals rest on only {units} {drawn}; with fewer than {FEWEST_CLUSTERS} they tend "
             "to be too narrow."
         )
 

@@ -35,3 +35,11 @@ class NoGamesError(StatsError):
 
 class ParameterError(StatsError):
     """A parameter such as K, rounds or the interval level is outside its range."""
+
+
+class NotIdentifiedError(ParameterError):
+    """Effects of a model cannot be told from something else in it; ``effects`` names them."""
+
+    def __init__(self, message: str, effects: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.effects = effects

@@ -4,23 +4,39 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from leaderboard.stats.bradley_terry import CENTRE, PRIOR_GAMES, SCALE, bradley_terry, connected_components
+from leaderboard.stats.bradley_terry import (
+    CENTRE,
+    POINTS_PER_UNIT,
+    PRIOR_GAMES,
+    SCALE,
+    BradleyTerryFit,
+    bradley_terry,
+    connected_components,
+)
 from leaderboard.stats.bradley_terry_bootstrap import bootstrap_bradley_terry
+from leaderboard.stats.davidson import DavidsonFit, davidson
+from leaderboard.stats.davidson_bootstrap import bootstrap_davidson
 from leaderboard.stats.elo import sequential_elo
 from leaderboard.stats.elo_bootstrap import bootstrap_elo
+from leaderboard.stats.errors import NotIdentifiedError
 from leaderboard.stats.games import FloatArray, Games, IntArray
-from leaderboard.stats.intervals import central_interval, median, percentiles
-from leaderboard.stats.method import Method
+from leaderboard.stats.intervals import central_interval, median, normal_quantiles, percentiles
+from leaderboard.stats.method import RATER_EFFECTS, Method
+from leaderboard.stats.ordinal import OrdinalFit, ordinal
+from leaderboard.stats.ordinal_bootstrap import bootstrap_ordinal
 from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.robustness import fewest_removals
+from leaderboard.stats.sandwich import sandwich, sandwich_samples
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What is ranked: the games, the ratings they come from where those are known, and what a round draws."""
+    """What is ranked: the games, the ratings they come from, what a round draws, and who plays."""
 
     games: Games
-    ratings: Ratings | None
+    ratings: Ratings
     resample: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +60,10 @@ class Estimate:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def interval(self, level: float) -> tuple[FloatArray, FloatArray] | None:
-        """Both ends of each contestant's interval, or None."""
-        if self.samples is None:
-            return None
-        return central_interval(self.samples, level)
-
     def quantiles(self, wanted: tuple[float, ...]) -> FloatArray | None:
         """The percentiles of each rating, of shape (len(wanted), contestants), or None."""
+        if self.standard_error is not None:
+            return normal_quantiles(self.rating, self.standard_error, wanted)
         return None if self.samples is None else percentiles(self.samples, wanted)
 
 
@@ -76,37 +88,141 @@ def _elo(material: Material, method: Method) -> Estimate:
 def _bradley_terry(material: Material, method: Method) -> Estimate:
     games = material.games
     fit = bradley_terry(games)
-    samples = prior_rounds = None
-    if method.rounds is not None:
-        again = bootstrap_bradley_terry(
-            games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
-        )
-        samples, prior_rounds = again.samples, again.prior_rounds
-    return Estimate(
-        fit.rating,
-        fit.component,
-        samples,
-        prior=fit.prior,
-        prior_rounds=prior_rounds,
-        parameters=_fitted(fit.prior, prior_rounds),
+    details = {"robustness": _robustness(material)} if method.robustness else {}
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, details, **_sandwich(games, fit, method))
+    again = bootstrap_bradley_terry(
+        games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
     )
+    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _robustness(material: Material) -> dict[str, Any]:
+    """How few games, removed, would put another contestant first."""
+    found, names = fewest_removals(material.games), material.names
+    return {
+        "first": names[found.first],
+        "instead": None if found.instead is None else names[found.instead],
+        "games": found.removed,
+        "share": found.share,
+        "sentence": found.sentence(names),
+    }
+
+
+def _davidson(material: Material, method: Method) -> Estimate:
+    games = material.games
+    fit = davidson(games)
+    ties: dict[str, float | None] = {"nu": fit.nu, "low": None, "high": None}
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, {"davidson": ties}, **_sandwich(games, fit, method))
+    again = bootstrap_davidson(
+        games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
+    )
+    ties["low"], ties["high"] = _ends(again.nu_samples, method)
+    return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit, method: Method) -> dict[str, Any]:
+    """The standard errors and draws from the normal approximation; nothing where no intervals are wanted."""
+    if method.rounds is None:
+        return {}
+    found = sandwich(games, fit)
+    return {
+        "samples": sandwich_samples(fit, found.covariance, method.rounds, method.seed),
+        "standard_error": found.standard_error,
+    }
+
+
+def _ordinal(material: Material, method: Method) -> Estimate:
+    options: dict[str, Any] = {
+        "resample": material.resample,
+        "adjust": tuple(name for name in method.adjust if name != RATER_EFFECTS),
+        "raters": RATER_EFFECTS in method.adjust,
+    }
+    fit, options["position"] = _ordinal_fit(material.ratings, options)
+    details = _ordinal_details(fit, options["position"])
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, details, **_ordinal_sandwich(fit, method))
+    again = bootstrap_ordinal(material.ratings, **options, **_run(method))
+    if options["position"]:
+        details["position"] |= _named_ends(again.position_samples, method)
+    for place, name in enumerate(again.adjust):
+        details["effects"][name] |= _named_ends(again.effect_samples[:, place], method)
+    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _ordinal_fit(ratings: Ratings, options: dict[str, Any]) -> tuple[OrdinalFit, bool]:
+    """The fit, and whether the position is in it: not where nothing tells it from the contestants."""
+    try:
+        return ordinal(ratings, position=True, **options), True
+    except NotIdentifiedError as error:
+        if error.effects != ("position",):
+            raise
+        return ordinal(ratings, position=False, **options), False
+
+
+def _ordinal_sandwich(fit: OrdinalFit, method: Method) -> dict[str, Any]:
+    if method.rounds is None:
+        return {}
+    contestants = len(fit.rating)
+    covariance = fit.covariance[:contestants, :contestants] * POINTS_PER_UNIT**2
+    return {
+        "samples": sandwich_samples(fit, covariance, method.rounds, method.seed),
+        "standard_error": fit.rating_se,
+    }
+
+
+def _ordinal_details(fit: OrdinalFit, position: bool) -> dict[str, Any]:
+    """Position and effects in log-odds and in points, with their standard errors in log-odds."""
+    first = {"log_odds": fit.position, "se": fit.position_se, "points": fit.position_points}
+    return {
+        "position": first if position else None,
+        "effects": {name: asdict(effect) for name, effect in fit.effects.items()},
+        "thresholds": {str(points): row.tolist() for points, row in fit.thresholds.items()},
+        "rater_lean_sd": fit.lean_sd,
+    }
+
+
+def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, float]:
+    """The interval of an effect, in points."""
+    low, high = _ends(log_odds * POINTS_PER_UNIT, method)
+    return {"low": low, "high": high}
+
+
+def _ends(samples: FloatArray, method: Method) -> tuple[float, float]:
+    low, high = central_interval(samples[:, None], method.interval)
+    return float(low[0]), float(high[0])
 
 
 def _run(method: Method) -> dict[str, Any]:
     return {"rounds": method.rounds, "seed": method.seed, "threads": method.threads}
 
 
-def _fitted(prior: bool, prior_rounds: int | None) -> dict[str, Any]:
-    return {
+def _fitted(
+    fit: BradleyTerryFit | DavidsonFit | OrdinalFit, details: Mapping[str, Any], **drawn: Any
+) -> Estimate:
+    """The estimate of a method that maximises a likelihood."""
+    parameters: dict[str, Any] = {
         "scale": SCALE,
         "base": 10.0,
         "init": CENTRE,
-        "prior_games": PRIOR_GAMES if prior else 0.0,
-        "prior_rounds": prior_rounds,
+        "prior_games": PRIOR_GAMES if fit.prior else 0.0,
+        "prior_rounds": drawn.get("prior_rounds"),
     }
+    return Estimate(
+        fit.rating,
+        fit.component,
+        prior=fit.prior,
+        unbounded=getattr(fit, "unbounded", ()),
+        parameters=parameters,
+        details=details,
+        **drawn,
+    )
 
 
 _ESTIMATORS: Final[Mapping[str, Callable[[Material, Method], Estimate]]] = {
     "elo": _elo,
     "bradley-terry": _bradley_terry,
+    "davidson": _davidson,
+    "ordinal": _ordinal,
 }

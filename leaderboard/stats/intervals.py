@@ -37,6 +37,17 @@ def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, 
     return low, high
 
 
+def normal_quantiles(rating: FloatArray, standard_error: FloatArray, wanted: tuple[float, ...]) -> FloatArray:
+    """Percentiles of a normal distribution around each rating, of shape (len(wanted), contestants).
+
+    NaN where the standard error is.
+    """
+    from scipy.special import ndtri
+
+    result: FloatArray = rating + np.multiply.outer(ndtri(np.array(wanted) / 100.0), standard_error)
+    return result
+
+
 def median(samples: FloatArray) -> FloatArray:
     """The median of each contestant's samples."""
     result: FloatArray = np.median(samples, axis=0)

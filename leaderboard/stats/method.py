@@ -13,7 +13,7 @@ from leaderboard.stats.tie_bands import TieBand
 METHODOLOGY: Final = "2"
 """Version of the methods as a whole; it changes whenever the same votes would give other numbers."""
 
-METHODS: Final = ("elo", "bradley-terry")
+METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal")
 INTERVALS: Final = ("bootstrap", "sandwich")
 RATER_EFFECTS: Final = "raters"
 """In ``adjust``: every rater's own lean towards the completion shown first."""
@@ -27,7 +27,8 @@ class Method:
     resamples, or of draws from the normal approximation with sandwich intervals; None means no intervals.
     ``resample`` is what a round draws, "prompts" falling back to games where none are known. ``adjust`` names
     covariates of the ordinal model, or "raters". ``pairwise`` asks for the probability of each contestant
-    being above each other one. ``threads`` changes the time taken, nothing else.
+    being above each other one, ``robustness`` for the fewest games that decide who is first (Bradley-Terry
+    only). ``threads`` changes the time taken, nothing else.
     """
 
     name: str = "elo"
@@ -42,6 +43,7 @@ class Method:
     intervals: str = "bootstrap"
     adjust: tuple[str, ...] = ()
     pairwise: bool = False
+    robustness: bool = True
 
     def __post_init__(self) -> None:
         _one_of("method", self.name, METHODS)

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.errors import NotIdentifiedError
 from leaderboard.stats.games import FloatArray
 from leaderboard.stats.ordinal_likelihood import OrdinalModel, Sums, settled
 from leaderboard.stats.ordinal_table import OrdinalTable
@@ -35,7 +35,7 @@ class WholeFit:
 
 
 def fit_everything(table: OrdinalTable) -> WholeFit:
-    """Fit all ratings; raise ParameterError where position or effects cannot be told from the contestants.
+    """Fit all ratings; raise NotIdentifiedError where position or effects cannot be told from contestants.
 
     Leans are random effects: normal about zero. Their standard deviation is found by repeating sd**2 =
     sum of squared leans / effective number of leans (Schall 1991), and is at least 0.01.
@@ -85,7 +85,8 @@ def _check_identified(model: OrdinalModel, sums: Sums) -> None:
         name for name, is_loose in zip(names, loose[layout.position_at.start :], strict=False) if is_loose
     ]
     if mixed_up:
-        raise ParameterError(
+        raise NotIdentifiedError(
             f"the effect of {' and '.join(mixed_up)} cannot be told from the contestants in these "
-            "comparisons; fit without it, or show each pair in both orders"
+            "comparisons; fit without it, or show each pair in both orders",
+            tuple(mixed_up),
         )

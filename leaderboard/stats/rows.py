@@ -8,7 +8,7 @@ import numpy as np
 
 from leaderboard.stats.estimates import Estimate
 from leaderboard.stats.games import FloatArray, Games, IntArray
-from leaderboard.stats.intervals import KEPT_PERCENTILES
+from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds
 from leaderboard.stats.separation import Groups, groups_not_told_apart, probability_first, rank_upper_bound
 
 DECIMALS: Final = 6
@@ -88,13 +88,14 @@ class Certainty:
     @classmethod
     def of(cls, found: Estimate, level: float) -> "Certainty | None":
         """Read it from the samples of an estimate; None where there are none."""
-        ends, kept = found.interval(level), found.quantiles(KEPT_PERCENTILES)
+        ends, kept = found.quantiles(bounds(level)), found.quantiles(KEPT_PERCENTILES)
         if ends is None or kept is None or found.samples is None:
             return None
         return cls(
-            *ends,
+            ends[0],
+            ends[1],
             kept,
-            rank_upper_bound(*ends, found.component),
+            rank_upper_bound(ends[0], ends[1], found.component),
             probability_first(found.samples, found.component),
             groups_not_told_apart(found.samples, level, found.component, rating=found.rating),
         )

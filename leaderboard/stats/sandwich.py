@@ -8,7 +8,7 @@ with this factor).
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -114,9 +114,15 @@ def normal_interval(
     return rating - reach, rating + reach
 
 
-def sandwich_samples(
-    fit: BradleyTerryFit | DavidsonFit, covariance: FloatArray, rounds: int = 1000, seed: int = 0
-) -> FloatArray:
+class Rated(Protocol):
+    """A fit of any model: it has ratings (contestants,)."""
+
+    @property
+    def rating(self) -> FloatArray:
+        """The ratings on Elo's scale."""
+
+
+def sandwich_samples(fit: Rated, covariance: FloatArray, rounds: int = 1000, seed: int = 0) -> FloatArray:
     """Ratings (rounds, contestants) drawn from the normal approximation: the fit, and its covariance.
 
     With them whatever is computed from bootstrap samples (ranks, probabilities) can use the sandwich. A

@@ -71,7 +71,7 @@ def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Stan
     without = method.resample == "prompts" and ratings.prompt is None
     resample = "games" if without else method.resample
     games = ratings.games(ties=method.ties, resample=resample, tie_band=method.tie_band)
-    return _ranked(Material(games, ratings, resample), names, method)
+    return _ranked(Material(games, ratings, resample, names_of(names, games.contestants)), method)
 
 
 def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
@@ -84,14 +84,14 @@ def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
     if method.resample == "games":
         games = replace(games, cluster=None)
     resample = "games" if games.cluster is None else method.resample
-    material = Material(games, ratings_of_games(games, resample), resample)
-    return _ranked(material, names, replace(method, resample=resample))
-
-
-def _ranked(material: Material, names: Sequence[str], method: Method) -> Standings:
-    """Elo's rating is the median of the bootstrap, or one pass without it; the others' the best fit."""
-    games = material.games
     labels = names_of(names, games.contestants)
+    material = Material(games, ratings_of_games(games, resample), resample, labels)
+    return _ranked(material, replace(method, resample=resample))
+
+
+def _ranked(material: Material, method: Method) -> Standings:
+    """Elo's rating is the median of the bootstrap, or one pass without it; the others' the best fit."""
+    games, labels = material.games, material.names
     _check_some(games)
     found, tally = estimate(material, method), Tally.of(games)
     # A single unit is the same in every round, which would look like certainty.
@@ -109,7 +109,7 @@ def _ranked(material: Material, names: Sequence[str], method: Method) -> Standin
         standings,
         components,
         None if sure is None else _named_groups(labels, sure, tally),
-        cautions(Findings(labels, tally, components, found, material, method)),
+        cautions(Findings(tally, components, found, material, method)),
         found.details,
         above,
     )
@@ -161,6 +161,7 @@ def _parameters(material: Material, method: Method, found: Estimate) -> dict[str
         "clusters": games.clusters if resampled else None,
         "units": games.units if resampled else None,
         "methodology": METHODOLOGY,
+        **({"adjust": list(method.adjust)} if method.name == "ordinal" else {}),
         **found.parameters,
     }
 

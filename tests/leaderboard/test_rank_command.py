@@ -123,7 +123,7 @@ class TestTable:
         first_line = text.splitlines()[0]
         assert first_line.startswith("Elo with K=32")
         assert (
-            "central 95 % interval of 50 rounds resampling 3 prompts, seed 0. 4 games, 0 left out"
+            "95 % interval: percentiles 2.5 to 97.5 of 50 rounds resampling 3 prompts; seed 0. 4 games, 0 left"
             in first_line
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
@@ -133,7 +133,7 @@ class TestTable:
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner,prompt\na,b,left,p\n")
         first_line = rank(path, "--rounds", 5).splitlines()[0]
-        assert "resampling 1 prompt, seed 0. 1 game, 0 left out" in first_line
+        assert "resampling 1 prompt; seed 0. 1 game, 0 left out" in first_line
 
     def test_columns_line_up(self, tmp_path):
         path = tmp_path / "votes.csv"
@@ -168,7 +168,10 @@ class TestErrors:
         ("arguments", "message"),
         [
             (["--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
-            (["--method", "glicko"], "--method is 'glicko'; choose one of elo, bradley-terry."),
+            (
+                ["--method", "glicko"],
+                "--method is 'glicko'; choose one of elo, bradley-terry, davidson, ordinal.",
+            ),
             (["--format", "xml"], "--format is 'xml'; choose one of table, json."),
             (["--k", "0"], "--k is 0.0; it must be a positive number."),
             (["--k", "much"], "--k is 'much'; it must be a number."),
