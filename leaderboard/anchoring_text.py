@@ -64,30 +64,13 @@ def _heading(ranking: "AnchoredRanking") -> str:
     note = " Simulated votes: a program made them up." if panel.simulated else ""
     judged = f"{counts.judged_pairs} pairs of {counts.judged_prompts} prompts"
     ties = "count half" if panel.ties else f"are off, {panel.pairs.left_out} comparisons left out"
-    worth = found.effective_votes[i]
-    return (*ratings, _rating(found.bias, i, "+.0f"), _NONE if np.isnan(worth) else f"{worth:.0f}")
-
-
-def _rating(estimate: "Estimate", i: int, style: str = ".0f") -> str:
-    if np.isnan(estimate.value[i]):
-        return _NONE
-    value = f"{estimate.value[i]:{style}}"
-    if np.isnan(estimate.low[i]):
-        return value
-    return f"{value} ({estimate.low[i]:{style}} to {estimate.high[i]:{style}})"
-
-
-def _heading(ranking: "AnchoredRanking") -> str:
-    panel, found, counts = ranking.panel, ranking.found, ranking.found.counts
-    note = " Simulated votes: a program made them up." if panel.simulated else ""
-    judged = f"{counts.judged_pairs} pairs of {counts.judged_prompts} prompts"
-    ties = "count half" if panel.ties else f"are off, {panel.pairs.left_out} comparisons left out"
     worth = found.effective_votes_overall
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
+    freedom = max(counts.human_prompts - 1, 0)
     return printable(
         f"{panel.source}: people as the anchor of {', '.join(panel.judges)}.{note} "
         f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
-        f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The judge is used with power {found.power:.2f}. Intervals are central "
-        f"{found.interval:g} % by prompts: sandwich, Student's t with "
-        f"{max(counts.human_prompts - 1, 0)} degrees of freedom for people."
+        f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The judge is used with "
+        f"power {found.power:.2f}. Intervals are central {found.interval:g} % by prompts: sandwich, "
+        f"Student's t with {freedom} degrees of freedom for people."
     )

@@ -14,24 +14,29 @@ DESIGNS = {
     "100 by people, 1000 by the judge, 2 of 10 pairs each": Design(100, pairs=2),
     "200 by both, 2 of 10 pairs each by people": Design(200, judged=200, rated_pairs=2),
 }
-HEADER = ("judge", "anchored", "farthest", "people", "judge", "width", "worth", "power")
+HEADER = ("judge", "anchored", "farthest", "people", "judge", "width", "worth", "gain", "power")
 
 
 def row(name: str, found: Outcome) -> str:
     shares = (found.anchored, found.worst, found.human, found.judge)
-    numbers = (*(f"{100 * share:.1f}" for share in shares), *(f"{x:.2f}" for x in (found.width, found.worth)))
-    return " | ".join((f"{name:32}", *(f"{number:>8}" for number in (*numbers, f"{found.power:.2f}"))))
+    numbers = (
+        *(f"{100 * share:.1f}" for share in shares),
+        *(f"{x:.2f}" for x in (found.width, found.worth, found.gain, found.power)),
+    )
+    return " | ".join((f"{name:32}", *(f"{number:>8}" for number in numbers)))
 
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_coverage(name: str) -> None:
-    """Shares of 95 % intervals in percent, for each judge; the bands are five Monte-Carlo errors wide."""
+    """Shares of 95 % intervals in percent, for each judge; seeds are fixed, so the numbers are too."""
+    design = DESIGNS[name]
+    lowest, highest = (0.93, 0.97) if design.rated >= 100 else (0.92, 0.98)
     print(f"\n\n{name}: {STUDIES} studies of 5 contestants\n")
     print(" | ".join((f"{HEADER[0]:32}", *(f"{title:>8}" for title in HEADER[1:]))))
     for judge, errs in JUDGES.items():
-        found = coverage(errs, DESIGNS[name], STUDIES)
+        found = coverage(errs, design, STUDIES)
         print(row(judge, found), flush=True)
-        assert 0.92 < found.anchored < 0.98
-        assert 0.92 < found.human < 0.98
+        assert lowest < found.anchored < highest
+        assert lowest < found.human < highest
         assert found.judge < 0.93
         assert found.width < 1.02

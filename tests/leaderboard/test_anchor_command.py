@@ -218,7 +218,7 @@ class TestStudy:
         assert (found["source"], found["judges"]) == ("small", ["ROBOT"])
         counts = found["counts"]
         assert (counts["human_pairs"], counts["judged_pairs"], counts["human_prompts"]) == (12, 24, 4)
-        # All four prompts with people are of one category, none of the four others: chi-square 7 of one degree.
+        # All four prompts with people are of one category, the four others not: chi-square 7, one degree.
         assert found["balance"]["categories"] == pytest.approx(chdtrc(1, 7), abs=1e-6)
         assert run_json("--study", "small", "--judges", "robot,other")["counts"] == counts
 

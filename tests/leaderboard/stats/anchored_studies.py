@@ -95,7 +95,12 @@ def _verdicts(judge: Judge, quality: np.ndarray, generator: np.random.Generator)
 
 @dataclass(frozen=True)
 class Outcome:
-    """Over many studies: shares of intervals that hold the truth, and means of what the judge was worth."""
+    """Over many studies: shares of intervals that hold the truth, and means of what the judge was worth.
+
+    ``worst`` is the share of the contestant farthest from 95 %, ``width`` that of anchored intervals over
+    people's. ``worth`` is effective votes over votes as estimated, ``gain`` what it estimates: the squared
+    error of people alone over that of the anchored ratings.
+    """
 
     anchored: float
     human: float
@@ -103,6 +108,7 @@ class Outcome:
     worst: float
     width: float
     worth: float
+    gain: float
     power: float
 
 
@@ -114,6 +120,9 @@ def coverage(judge: Judge, design: Design, studies: int) -> Outcome:
         estimates = [getattr(result, name) for result in found]
         return np.array([(one.low <= truth()) & (truth() <= one.high) for one in estimates])
 
+    def squared_error(name: str) -> float:
+        return float(np.mean([(getattr(result, name).value - truth()) ** 2 for result in found]))
+
     each = held("best").mean(axis=0)
     return Outcome(
         anchored=float(each.mean()),
@@ -122,5 +131,6 @@ def coverage(judge: Judge, design: Design, studies: int) -> Outcome:
         worst=float(each[np.abs(each - 0.95).argmax()]),
         width=float(np.mean([(r.high - r.low).mean() / (r.human.high - r.human.low).mean() for r in found])),
         worth=float(np.mean([r.effective_votes_overall / r.counts.human_pairs for r in found])),
+        gain=squared_error("human") / squared_error("best"),
         power=float(np.mean([r.power for r in found])),
     )
