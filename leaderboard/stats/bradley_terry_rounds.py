@@ -13,6 +13,7 @@ import numpy as np
 from leaderboard.stats.bradley_terry import BradleyTerryLikelihood, to_ratings
 from leaderboard.stats.climbing import Likelihood, climb, climb_from
 from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.outcome_draws import OutcomeDraws
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import BoolArray, PairTable
 from leaderboard.stats.resampling import cluster_draws
@@ -63,12 +64,15 @@ def fit_rounds(table: PairTable, reference: Reference, weights: FloatArray) -> R
 def weights_of_rounds(
     outcomes: Outcomes, cluster: IntArray | None, seed: int
 ) -> Callable[[IntArray], FloatArray]:
-    """A function from the round numbers of one block to weights on the outcomes, (outcomes, rounds).
+    """A function from round numbers to weights on the outcomes, (outcomes, rounds).
 
-    A block is ``DRAWN_TOGETHER`` rounds from a multiple of it; the last may be shorter.
+    The rounds of one call are at most ``DRAWN_TOGETHER``, from a multiple of it.
     """
     if cluster is None:
-        return lambda rounds: _multinomial(outcomes, seed, rounds)
+        few = len(outcomes) ** 2 < len(outcomes.of_game)
+        if few:
+            return lambda rounds: _multinomial(outcomes, seed, rounds)
+        return OutcomeDraws(outcomes.of_game, len(outcomes), seed).weights
     clusters = int(cluster.max()) + 1
     from scipy.sparse import coo_array
 
@@ -98,6 +102,7 @@ def distinct_rounds(cluster: IntArray | None, seed: int, rounds: int) -> tuple[I
 
 
 def _multinomial(outcomes: Outcomes, seed: int, rounds: IntArray) -> FloatArray:
+    """The weights by conditional binomials: faster where there are few outcomes for so many games."""
     count = np.bincount(outcomes.of_game, minlength=len(outcomes))
     block = int(rounds[0]) // DRAWN_TOGETHER
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, block], dtype=np.uint64)))

@@ -113,7 +113,7 @@ class TestWhereThereIsNone:
         assert samples[:, 0].std() > 10
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(small_games(clustered=True))
 def test_sides_and_doubled_clusters(games):
     """Turning every game changes nothing; every cluster twice halves the variance, but for the factor."""
