@@ -6,14 +6,14 @@ arithmetic into vector instructions, while loads and stores at drawn places stay
 random_stream, expected scores those of elo_walk to about 1e-15, so samples agree to 1e-9 and better.
 
 ``error_model="numpy"`` because a branch for division by zero would stop vectorising; ``contract`` lets a
-product and a sum be one instruction; ``nogil`` because rounds.py shares blocks among threads. Threads of numba's
-own (``parallel=True``) are not used: they survive neither a fork nor two callers at once. All compiled code is
-in this file, by whose date numba tells whether its cache is old.
+product and a sum be one instruction; ``nogil`` because rounds.py shares blocks among threads. Threads of
+numba's own (``parallel=True``) are not used: they survive neither a fork nor two callers at once. All of the
+compiled code is in this file, by whose date numba tells whether its cache is old.
 """
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, TypeVar, cast
 
 import numba
@@ -201,6 +201,19 @@ def _shuffle(pool: npt.NDArray[Any], key: np.uint64) -> None:
             drawn = pool[places[i]]
             pool[places[i]] = pool[first + i]
             pool[first + i] = drawn
+
+
+@cache
+def prepare(dtype: np.dtype[Any]) -> None:
+    """Compile the code for outcome numbers of this type, or load it from the cache.
+
+    Raises whatever numba raises, for instance where its cache is damaged or the disk is full.
+    """
+    one = np.array([0])
+    outcomes = Outcomes(one, one + 1, one + 1.0, one.astype(dtype))
+    clusters = Clusters(outcomes, np.array([0, 1]))
+    walk_games(outcomes, 2, EloParameters(), 0, one)
+    walk_pools(clusters, pool_sizes(clusters, 0, one), 2, EloParameters(), 0, one)
 
 
 def walk_games(

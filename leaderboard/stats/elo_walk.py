@@ -21,6 +21,10 @@ ROUNDS_AT_ONCE: Final = 1024
 STEPS_AT_ONCE: Final = 32
 
 
+def prepare(dtype: np.dtype[Any]) -> None:
+    """Do nothing: NumPy is ready. Other backends compile their code here."""
+
+
 def walk_games(
     outcomes: Outcomes, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:

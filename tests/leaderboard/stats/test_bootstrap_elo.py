@@ -13,7 +13,7 @@ from leaderboard.stats import (
     make_games,
     sequential_elo,
 )
-from leaderboard.stats.backends import BACKENDS, load_backend
+from leaderboard.stats.backends import BACKENDS, open_backend
 from leaderboard.stats.elo_bootstrap import elo_samples
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.game_reader import read_games
@@ -79,8 +79,8 @@ class TestResamplingGames:
 def samples(games, backend="numpy", rounds=40, **layout):
     """Ratings of the rounds, computed in the blocks and threads of ``layout``."""
     played = read_games(games.a, games.b, games.score, games.contestants, games.cluster)
-    run = load_backend(backend)
-    return elo_samples(played, games.contestants, EloParameters(), rounds, 3, backend=run, **layout)
+    _, module = open_backend(backend, 0, played.of_game.dtype)
+    return elo_samples(played, games.contestants, EloParameters(), rounds, 3, backend=module, **layout)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
