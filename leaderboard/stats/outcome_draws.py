@@ -1,12 +1,11 @@
 """How often each distinct outcome is drawn when as many games are drawn with replacement as there are.
 
-That is a multinomial draw. Conditional binomials, the usual way, cost some 100 ns for each outcome; here it is
-one lookup in a table. Each outcome gets a Poisson number of draws whose mean is a little less than its number
-of games, and games drawn singly make up what is missing. That is exact: given their sum, independent Poisson
-numbers are a multinomial draw (Devroye 1986, *Non-Uniform Random Variate Generation*, chapter XI), and a
-multinomial draw plus single draws is one with more games. A round whose Poisson numbers exceed the games is
-drawn again; that depends on their sum alone. Poisson numbers come from alias tables (Walker 1977, set up as by
-Vose 1991).
+That is a multinomial draw. Conditional binomials, the usual way, cost some 100 ns for each outcome; here it
+is one lookup in a table. Each outcome gets a Poisson number of draws whose mean is a little less than its
+number of games, and games drawn singly make up what is missing. That is exact: given their sum, independent
+Poisson numbers are a multinomial draw, and a multinomial draw plus single draws is one with more games. A
+round whose Poisson numbers exceed the games is drawn again; that depends on their sum alone. Poisson numbers
+come from alias tables (Walker 1977, set up as by Vose 1991).
 """
 
 from dataclasses import dataclass
