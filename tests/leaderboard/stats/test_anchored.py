@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import root
@@ -14,6 +15,7 @@ from leaderboard.stats.anchored_cautions import anchored_cautions
 from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.errors import NoGamesError, ParameterError, ScoreError
 from leaderboard.stats.ratings import make_ratings
+from tests.leaderboard.stats.anchored_studies import JUDGES, Design, coverage
 
 POINTS = 400 / np.log(10)
 
@@ -173,6 +175,62 @@ class TestReference:
             there = ~np.isnan(score)
             games = make_games(study["a"][there], study["b"][there], score[there], contestants)
             assert own.value == pytest.approx(bradley_terry(games).rating, abs=1e-6)
+
+
+class TestPublished:
+    def test_independent_pairs_follow_the_published_formulas(self):
+        """PPI++ for two contestants: power and variance from moments over the rated and the unrated pairs."""
+        generator = np.random.default_rng(3)
+        judge = generator.choice([0, 0.5, 1], 6000, p=[0.2, 0.3, 0.5])
+        human = (generator.random(6000) < 0.1 + 0.7 * judge).astype(float)
+        y, f, other = human[:2000], judge[:2000], judge[2000:]
+        n, rest = len(y), len(other)
+        published = np.cov(y, f)[0, 1] / ((1 + n / rest) * np.var(judge, ddof=1))
+        human[2000:] = np.nan
+        found = anchored([0] * 6000, [1] * 6000, human, judge, 2, prompt=range(6000))
+        # Here the judge's mean runs over all pairs, there over the unrated ones alone.
+        assert found.power * rest / (rest + n) == pytest.approx(published, rel=0.03)
+        used = found.power * rest / (rest + n)
+        share = y.mean() + used * (other.mean() - f.mean())
+        assert found.rating[0] - found.rating[1] == pytest.approx(
+            POINTS * np.log(share / (1 - share)), abs=1e-6
+        )
+        variance = np.var(y - used * f, ddof=1) / n + used**2 * np.var(other, ddof=1) / rest
+        error = POINTS * np.sqrt(variance) / (share * (1 - share))
+        assert 2 * found.standard_error == pytest.approx([error] * 2, rel=0.005)
+
+    def test_people_alone_have_the_errors_of_a_clustered_regression(self):
+        study = make_study()
+        there = ~np.isnan(study["human"])
+        x = (np.eye(4)[study["a"]] - np.eye(4)[study["b"]])[there]
+        groups = {"groups": study["prompt"][there], "use_correction": False}
+        model = sm.GLM(study["human"][there], x[:, 1:], family=sm.families.Binomial())
+        fit = model.fit(tol=1e-12, cov_type="cluster", cov_kwds=groups)
+        from_first = np.vstack((np.zeros(3), np.eye(3))) - np.full((4, 3), 1 / 4)
+        error = np.sqrt(np.diag(from_first @ fit.cov_params() @ from_first.T) * 20 / 19)
+        assert rate(study).human.standard_error == pytest.approx(POINTS * error, rel=1e-6)
+
+    def test_resampling_prompts_gives_the_same_errors(self):
+        """The power is tuned again in every round."""
+        study = make_study(prompts=150, rated=50, agree=0.8)
+        generator = np.random.default_rng(5)
+        rows = np.arange(900).reshape(150, 6)
+        rounds = []
+        for _ in range(300):
+            drawn = generator.integers(0, 150, 150)
+            again = {name: values[rows[drawn].ravel()] for name, values in study.items()}
+            again["prompt"] = np.repeat(np.arange(150), 6)
+            rounds.append(rate(again).rating)
+        assert np.std(rounds, axis=0) == pytest.approx(rate(study).standard_error, rel=0.15)
+
+
+def test_intervals_hold_the_truth_where_those_of_the_judge_do_not():
+    """A few studies; the benchmarks simulate more of them, and other judges."""
+    found = coverage(JUDGES["kind to one by 200 points"], Design(60, judged=400), studies=120)
+    assert 0.92 < found.anchored < 0.98
+    assert 0.92 < found.human < 0.98
+    assert found.judge < 0.6
+    assert found.width < 0.9
 
 
 STUDIES = st.builds(
