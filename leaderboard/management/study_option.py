@@ -1,8 +1,14 @@
-"""The study a command is about, by its slug."""
+"""The study a command is about, by its slug, and whose comparisons of it."""
+
+from typing import TYPE_CHECKING
 
 from django.core.management.base import CommandError
 
 from arena.models import Study
+
+if TYPE_CHECKING:
+    from leaderboard.games import Opinions
+    from leaderboard.presentation import About
 
 
 def study_named(slug: str) -> Study:
@@ -13,3 +19,24 @@ def study_named(slug: str) -> Study:
         hint = f"there are: {known}" if known else "there is none yet"
         raise CommandError(f'There is no study "{slug}"; {hint}.')
     return study
+
+
+def opinions_chosen(study: Study, raters: str, category: str) -> "tuple[Opinions, About]":
+    """The comparisons asked for, and what they are; raise CommandError naming what does not exist."""
+    from arena.models import Rater
+    from arena.querysets import SelectorError
+    from leaderboard.games import opinions
+    from leaderboard.presentation import About
+
+    try:
+        ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
+    except SelectorError as error:
+        raise CommandError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
+    read = opinions(study)
+    if category and category not in read.categories:
+        named = ", ".join(name for name in read.categories if name)
+        hint = f"there are: {named}" if named else "this study has none"
+        raise CommandError(f'There is no category "{category}" in "{study.slug}"; {hint}.')
+    choice = next((choice for choice in read.raters if choice.selector == raters), None)
+    label, simulated = (choice.label, choice.simulated) if choice else (raters, False)
+    return read.by(ids).about(category), About(study.slug, raters, label, category, simulated)

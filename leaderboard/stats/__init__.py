@@ -17,9 +17,19 @@ from leaderboard.stats.matrices import Matrices, matrices
 from leaderboard.stats.method import METHODOLOGY, METHODS, Method
 from leaderboard.stats.ordinal import OrdinalFit, ordinal
 from leaderboard.stats.ordinal_bootstrap import OrdinalBootstrap, bootstrap_ordinal
+from leaderboard.stats.planner import Plan, plan_from_assumptions, plan_from_data
 from leaderboard.stats.ratings import Ratings, make_ratings
+from leaderboard.stats.robustness import Removals, fewest_removals
 from leaderboard.stats.rows import Standing
 from leaderboard.stats.sandwich import Sandwich, normal_interval, sandwich, sandwich_samples
+from leaderboard.stats.separation import (
+    Groups,
+    groups_not_told_apart,
+    probability_above,
+    probability_first,
+    rank_interval,
+    rank_upper_bound,
+)
 from leaderboard.stats.standings import Standings, rank_games, rank_ratings
 from leaderboard.stats.style import covariates_of
 from leaderboard.stats.tie_bands import TieBand
@@ -36,12 +46,15 @@ __all__ = [
     "EloBootstrap",
     "EloParameters",
     "Games",
+    "Groups",
     "Histogram",
     "Matrices",
     "Method",
     "OrdinalBootstrap",
     "OrdinalFit",
+    "Plan",
     "Ratings",
+    "Removals",
     "Sandwich",
     "Standing",
     "Standings",
@@ -57,7 +70,9 @@ __all__ = [
     "correlate",
     "covariates_of",
     "davidson",
+    "fewest_removals",
     "games_from_ratings",
+    "groups_not_told_apart",
     "make_games",
     "make_ratings",
     "matrices",
@@ -65,8 +80,14 @@ __all__ = [
     "ordinal",
     "pair_means",
     "percentiles",
+    "plan_from_assumptions",
+    "plan_from_data",
+    "probability_above",
+    "probability_first",
     "rank_games",
+    "rank_interval",
     "rank_ratings",
+    "rank_upper_bound",
     "rating_histogram",
     "sandwich",
     "sandwich_samples",

@@ -1,0 +1,158 @@
+"""How many more prompts tell contestants apart: ``manage.py plan [FILE | --study STUDY]``."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.management.method_options import choice
+
+if TYPE_CHECKING:
+    from leaderboard.stats import Plan, Ratings
+
+N = TypeVar("N", int, float)
+
+_ASSUMPTIONS: Final = {
+    "tie_share": "share of ties (default: 0.2)",
+    "prompt_sd": "by how many points a contestant is better or worse on one prompt (default: 150)",
+    "contestants": "how many are compared, in all pairs, on every prompt (default: 2)",
+}
+_NAMES_SHOWN: Final = 20
+
+
+class Command(BaseCommand):
+    help = "Says how many more prompts, with how many raters, tell two contestants (or a gap) apart."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", nargs="?", metavar="FILE", help="votes at hand, as for rank")
+        parser.add_argument("--study", metavar="STUDY", help="a study's slug, instead of a file")
+        parser.add_argument(
+            "--raters", metavar="people|group:NAME|judge:SLUG", help="with --study (default: people)"
+        )
+        parser.add_argument("--between", nargs=2, metavar=("A", "B"), help="the two to be told apart")
+        parser.add_argument("--gap", metavar="POINTS", help="the gap to be seen (default: the measured one)")
+        parser.add_argument(
+            "--raters-per-prompt", metavar="N", help="how many rate every new pair of answers"
+        )
+        parser.add_argument("--level", default="95", metavar="PERCENT", help="of the interval (default: 95)")
+        parser.add_argument(
+            "--power", default="80", metavar="PERCENT", help="chance of telling them apart (default: 80)"
+        )
+        parser.add_argument(
+            "--ties", default="on", metavar="on|off", help="on: ties count half (default: on)"
+        )
+        for name, text in _ASSUMPTIONS.items():
+            parser.add_argument(_flag(name), metavar="N", help=f"without data: {text}")
+        parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from leaderboard.planning_text import plan_json, plan_table
+
+        choice(options, "format", ("table", "json"))
+        choice(options, "ties", ("on", "off"))
+        if options["file"] and options["study"]:
+            raise CommandError("Give a vote file or --study, not both.")
+        if options["file"]:
+            plan, names = _from_file(options)
+        elif options["study"]:
+            plan, names = _from_study(options)
+        else:
+            plan, names = _from_assumptions(options), ()
+        render = plan_json if options["format"] == "json" else plan_table
+        self.stdout.write(render(plan, names))
+
+
+def _from_file(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
+    from leaderboard.votes import VoteFileError, read_votes
+
+    if options["raters"]:
+        raise CommandError("--raters chooses among the raters of a study; give --study with it.")
+    try:
+        votes = read_votes(options["file"])
+    except VoteFileError as error:
+        raise CommandError(f"{error}.") from error
+    return _from_ratings(votes.ratings(), votes.names, options, options["file"]), votes.names
+
+
+def _from_study(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
+    from leaderboard.management.study_option import opinions_chosen, study_named
+
+    study, raters = study_named(options["study"]), options["raters"] or "people"
+    players = opinions_chosen(study, raters, "")[0].present()
+    return _from_ratings(players.ratings(), players.names, options, f"{study.slug}, {raters}"), players.names
+
+
+def _from_ratings(ratings: "Ratings", names: Sequence[str], options: dict[str, Any], where: str) -> "Plan":
+    from leaderboard.stats import StatsError, plan_from_data
+
+    for name in _ASSUMPTIONS:
+        if options[name] is not None:
+            raise CommandError(f"{_flag(name)} is for a plan without data; with data it is measured.")
+    between = None
+    if options["between"]:
+        first, second = (_number_of(name, names) for name in options["between"])
+        between = first, second
+    elif options["gap"] is None:
+        raise CommandError("Say what is to be told apart: --between A B, or --gap POINTS.")
+    try:
+        return plan_from_data(
+            ratings,
+            between=between,
+            gap=_number(options, "gap", float),
+            raters=_number(options, "raters_per_prompt", int),
+            ties=options["ties"] == "on",
+            **_aim(options),
+        )
+    except StatsError as error:
+        raise CommandError(f"{where}: {error}.") from error
+
+
+def _from_assumptions(options: dict[str, Any]) -> "Plan":
+    from leaderboard.stats import StatsError, plan_from_assumptions
+
+    for name in ("between", "raters"):
+        if options[name]:
+            raise CommandError(f"{_flag(name)} needs data: give a vote file or --study.")
+    gap = _number(options, "gap", float)
+    if gap is None:
+        raise CommandError("A plan without data needs --gap POINTS.")
+    given = {
+        "raters": _number(options, "raters_per_prompt", int),
+        "ties": _number(options, "tie_share", float),
+        "prompt_sd": _number(options, "prompt_sd", float),
+        "contestants": _number(options, "contestants", int),
+    }
+    known: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    try:
+        return plan_from_assumptions(gap, **known, **_aim(options))
+    except StatsError as error:
+        raise CommandError(f"No plan: {error}.") from error
+
+
+def _aim(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: _number(options, name, float) for name in ("level", "power")}
+
+
+def _number_of(name: str, names: Sequence[str]) -> int:
+    """The number of the contestant called so."""
+    if name not in names:
+        there = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+        raise CommandError(f"There is no contestant {name!r}; there are: {there}.")
+    return names.index(name)
+
+
+def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N | None:
+    """The option's value, None where it was not given; raise CommandError where it is no number."""
+    if options[name] is None:
+        return None
+    try:
+        return kind(str(options[name]))
+    except ValueError as error:
+        wanted = "a whole number" if kind is int else "a number"
+        raise CommandError(f"{_flag(name)} is {options[name]!r}; it must be {wanted}.") from error
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,59 @@
+"""A plan as text for a terminal and as JSON."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from leaderboard.presentation import printable
+
+if TYPE_CHECKING:
+    from leaderboard.stats import Plan
+
+_DECIMALS: Final = 6
+
+
+def plan_json(plan: "Plan", names: Sequence[str]) -> str:
+    """Indented JSON, contestants by their names."""
+    values = plan.as_dict()
+    if plan.evidence is not None:
+        sides = {"first": names[plan.evidence.first], "second": names[plan.evidence.second]}
+        values["evidence"] |= sides
+    values["sentence"] = plan.sentence(names)
+    return json.dumps(_rounded(values), indent=2, allow_nan=False)
+
+
+def plan_table(plan: "Plan", names: Sequence[str]) -> str:
+    """The answer in a sentence, the table over raters, what it rests on, and the warnings."""
+    new = "more prompts" if plan.evidence is not None else "prompts"
+    rows = [("raters of a pair", new, "in all", "half-width")]
+    rows += [(str(n.raters), str(n.more), str(n.prompts), f"{n.half_width:.1f}") for n in plan.needs]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [plan.sentence(names), ""]
+    lines += ["  ".join(map(str.rjust, row, widths)) for row in rows]
+    lines += ["", _ground(plan, names), *(f"\nWarning: {warning}" for warning in plan.warnings())]
+    return "\n".join(printable(line) if line else line for text in lines for line in text.split("\n"))
+
+
+def _ground(plan: "Plan", names: Sequence[str]) -> str:
+    """What the numbers rest on."""
+    own = plan.variance
+    parts = f"between prompts {own.between**0.5:.0f} points"
+    if own.within is not None:
+        parts += f", between raters of the same two answers {own.within**0.5:.0f}"
+    if plan.evidence is None:
+        return f"Standard deviations assumed for one prompt: {parts}."
+    there = plan.evidence
+    pair = f"{names[there.first]} and {names[there.second]}"
+    hand = f"{there.prompts} prompts with {there.raters:.3g} raters of a pair"
+    return (
+        f"Standard deviations for one prompt, measured on {pair}: {parts}. "
+        f"At hand: {hand}, half-width {plan.half_width_now:.1f}."
+    )
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return round(value, _DECIMALS) if isinstance(value, float) else value

@@ -1,0 +1,178 @@
+"""``manage.py plan``: from a vote file, from a study, and from assumptions."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.leaderboard.rows import HandMade
+
+
+def plan(*arguments):
+    out = StringIO()
+    call_command("plan", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def plan_json(*arguments):
+    return json.loads(plan(*arguments, "--format", "json"))
+
+
+def write_votes(path, prompts=40, raters=2, columns=("prompt", "rater")):
+    """alpha is usually preferred to beta, beta to gamma; which depends on the prompt and on the rater."""
+    generator = np.random.default_rng(5)
+    rows = [",".join(("model_a", "model_b", "winner", *columns))]
+    for prompt in range(prompts):
+        for first, second in (("alpha", "beta"), ("beta", "gamma"), ("alpha", "gamma")):
+            chance = generator.uniform(0.4, 0.9)
+            for rater in range(raters):
+                winner = "model_a" if generator.random() < chance else "model_b"
+                values = {"prompt": f"p{prompt}", "rater": f"r{rater}"}
+                rows.append(",".join((first, second, winner, *(values[name] for name in columns))))
+    path.write_text("\n".join(rows))
+    return path
+
+
+@pytest.fixture
+def votes(tmp_path):
+    return write_votes(tmp_path / "votes.csv")
+
+
+class TestFile:
+    def test_the_answer_comes_first_then_the_table(self, votes):
+        lines = plan(
+            votes, "--between", "alpha", "beta", "--gap", "50", "--raters-per-prompt", "3"
+        ).splitlines()
+        assert lines[0].startswith("To tell alpha from beta (50 points) at 95 % with a power of 80 %, about ")
+        assert lines[0].endswith(" in all).")
+        assert lines[2].split("  ") == ["raters of a pair", "more prompts", "in all", "half-width"]
+        assert [line.split()[0] for line in lines[3:7]] == ["1", "2", "3", "5"]
+        assert f" {lines[5].split()[1]} more prompts with 3 raters of every pair" in lines[0]
+        assert "40 prompts with 2 raters of a pair" in lines[-1]
+
+    def test_json_names_the_contestants(self, votes):
+        found = plan_json(
+            votes, "--between", "gamma", "beta", "--gap", "30", "--level", "90", "--power", "50"
+        )
+        assert (found["gap"], found["level"], found["power"]) == (30, 90, 50)
+        assert (found["evidence"]["first"], found["evidence"]["second"]) == ("gamma", "beta")
+        assert found["evidence"]["prompts"] == 40
+        assert [need["raters"] for need in found["needs"]] == [1, 2, 3, 5]
+        assert found["needed"] == found["needs"][1]
+        assert found["sentence"].startswith("To tell gamma from beta")
+
+    def test_a_higher_level_and_power_need_more(self, votes):
+        needs = [
+            plan_json(votes, "--gap", "20", *more)["needed"]["more"]
+            for more in (("--power", "50"), (), ("--level", "99"))
+        ]
+        assert needs[0] < needs[1] < needs[2]
+
+    def test_warnings_stand_below(self, tmp_path):
+        path = write_votes(tmp_path / "few.csv", prompts=10, raters=1)
+        found = plan(path, "--gap", "20")
+        assert "Warning: How much prompts differ is estimated from 10 of them" in found
+        assert "Warning: No two raters judged the same two answers" in found
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ((), "Say what is to be told apart: --between A B, or --gap POINTS."),
+            (
+                ("--between", "alpha", "delta"),
+                "There is no contestant 'delta'; there are: alpha, beta, gamma.",
+            ),
+            (("--between", "alpha", "alpha"), "votes.csv: the two are one contestant."),
+            (("--gap", "wide"), "--gap is 'wide'; it must be a number."),
+            (
+                ("--gap", "30", "--raters-per-prompt", "1.5"),
+                "--raters-per-prompt is '1.5'; it must be a whole number.",
+            ),
+            (("--gap", "-3"), "votes.csv: gap is -3; it must be a positive number of points."),
+            (("--gap", "30", "--power", "20"), "power is 20.0; it must be a percentage from 50"),
+            (("--gap", "30", "--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
+            (("--gap", "30", "--format", "xml"), "--format is 'xml'; choose one of table, json."),
+            (
+                ("--gap", "30", "--prompt-sd", "3"),
+                "--prompt-sd is for a plan without data",
+            ),
+            (("--gap", "30", "--raters", "people"), "--raters chooses among the raters of a study"),
+            (("--gap", "30", "--study", "small"), "Give a vote file or --study, not both."),
+        ],
+    )
+    def test_what_is_wrong_is_one_sentence(self, votes, options, message):
+        with pytest.raises(CommandError) as caught:
+            plan(votes, *options)
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_a_file_without_prompts_or_that_is_missing(self, tmp_path):
+        path = write_votes(tmp_path / "bare.csv", columns=())
+        with pytest.raises(
+            CommandError, match="a plan needs the prompts of the comparisons, and none are named"
+        ):
+            plan(path, "--gap", "30")
+        with pytest.raises(CommandError, match="cannot be read"):
+            plan(tmp_path / "missing.csv", "--gap", "30")
+
+
+class TestAssumptions:
+    def test_the_answer_by_hand(self):
+        # 121,615 points^2 for one rating at a gap of 30 (p = 0.543), 114.67 wanted: 1061.
+        assert plan("--gap", "30", "--tie-share", "0", "--prompt-sd", "0").startswith(
+            "To see a gap of 30 points at 95 % with a power of 80 %, about 1061 prompts with 1 rater of every"
+        )
+
+    def test_contestants_and_raters_share_the_burden(self):
+        options = ("--gap", "30", "--prompt-sd", "0")
+        assert plan_json(*options)["needed"]["prompts"] == pytest.approx(
+            2 * plan_json(*options, "--contestants", "4")["needed"]["prompts"], abs=2
+        )
+        found = plan_json(*options, "--raters-per-prompt", "7")
+        assert [need["raters"] for need in found["needs"]] == [1, 2, 3, 5, 7]
+        assert found["evidence"] is None
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ((), "A plan without data needs --gap POINTS."),
+            (("--gap", "30", "--between", "a", "b"), "--between needs data: give a vote file or --study."),
+            (("--gap", "30", "--raters", "people"), "--raters needs data: give a vote file or --study."),
+            (("--gap", "30", "--raters-per-prompt", "0"), "No plan: raters is 0; it must be at least 1."),
+            (("--gap", "400"), "No plan: gap is 400, which cannot be"),
+            (("--gap", "30", "--contestants", "x"), "--contestants is 'x'; it must be a whole number."),
+        ],
+    )
+    def test_what_is_wrong_is_one_sentence(self, options, message):
+        with pytest.raises(CommandError) as caught:
+            plan(*options)
+        assert message in str(caught.value)
+
+
+@pytest.mark.django_db
+class TestStudy:
+    @pytest.fixture
+    def made(self):
+        made = HandMade("alpha", "beta", slug="small", categories=("coding",) * 4)
+        for prompt, rating in enumerate((1, 2, 7, 3)):
+            made.rate("alpha", "beta", rating, prompt=prompt)
+        return made
+
+    def test_the_comparisons_of_a_study(self, made):
+        found = plan_json("--study", "small", "--between", "alpha", "beta")
+        assert found["evidence"]["prompts"] == 4
+        assert found["gap"] == pytest.approx(190.85, abs=0.01), "three wins to one"
+
+    def test_raters_are_chosen(self, made):
+        strict = made.judge("strict")
+        made.rate("alpha", "beta", 1, rater=strict)
+        with pytest.raises(CommandError, match="small, judge:strict: there is only one prompt"):
+            plan("--study", "small", "--raters", "judge:strict", "--gap", "30")
+        with pytest.raises(CommandError, match="nobody"):
+            plan("--study", "small", "--raters", "judge:nobody", "--gap", "30")
+
+    def test_an_unknown_study(self, made):
+        with pytest.raises(CommandError, match='There is no study "large"; there are: small'):
+            plan("--study", "large", "--gap", "30")
