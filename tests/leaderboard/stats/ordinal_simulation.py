@@ -19,6 +19,7 @@ def simulated_ratings(
     effect: float = 0.0,
     lean_sd: float = 0.0,
     raters: int = 1,
+    prompt_effect: float = 0.0,
     covariate_of_contestant: tuple[float, ...] | None = None,
     first_share: float = 0.5,
     seed: int = 0,
@@ -27,6 +28,8 @@ def simulated_ratings(
 
     The better of a pair stands first with probability ``first_share``. The covariate "length" is what the
     first has more of: each completion's is normal about its contestant's; ``effect`` is per unit of it.
+    ``prompt_effect`` is the standard deviation, in log-odds, of how much better or worse than its rating a
+    contestant is on one prompt; all raters of the prompt share it.
     """
     generator = np.random.default_rng(seed)
     low, high = np.triu_indices(len(theta), 1)
@@ -39,8 +42,8 @@ def simulated_ratings(
     length = typical + generator.normal(size=(prompts, len(theta)))
     more = length[prompt, first] - length[prompt, second]
     lean = generator.normal(0.0, lean_sd, raters)
-    strength = np.array(theta)
-    odds = strength[first] - strength[second] + position + effect * more + lean[rater]
+    strength = np.array(theta) + generator.normal(0.0, prompt_effect, (prompts, len(theta)))
+    odds = strength[prompt, first] - strength[prompt, second] + position + effect * more + lean[rater]
     noise = generator.logistic(size=len(a))
     thresholds = threshold_rows(points) @ np.array(FREE[points])
     rating = 1 + (noise[:, None] > thresholds[None, :] + odds[:, None]).sum(axis=1)
