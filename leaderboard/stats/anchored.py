@@ -17,7 +17,8 @@ from leaderboard.stats.anchored_balance import balance
 from leaderboard.stats.anchored_equation import Equation, Part, Solution
 from leaderboard.stats.anchored_pairs import BoolArray, RatedPairs, check_pairs
 from leaderboard.stats.anchored_result import Anchored, Counts, Estimate
-from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, connected_components
+from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT
+from leaderboard.stats.connectivity import connected_components
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.intervals import bounds

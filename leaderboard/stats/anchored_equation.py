@@ -15,8 +15,10 @@ from typing import Final
 
 import numpy as np
 
-from leaderboard.stats.bradley_terry import BoolArray, PairTable, gradient, hessian, newton
+from leaderboard.stats.anchored_pairs import BoolArray
+from leaderboard.stats.bradley_terry import gradient, hessian, newton
 from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.pair_table import PairTable
 
 FARTHEST: Final = 15.0
 """Log-odds from the centre (2,600 points) beyond which an equation counts as having no finite solution."""
