@@ -44,7 +44,7 @@ class SettingIn(Schema):
         None, max_length=3, description="on: a tie counts half; off: ties are left out."
     )
     category: Name | None = Field(None, max_length=200, description="Left out: all categories together.")
-    method: Name | None = Field(None, max_length=20, description="elo or bradley-terry.")
+    method: Name | None = Field(None, max_length=20, description="elo, bradley-terry, davidson or ordinal.")
 
 
 class StandingOut(Schema):
@@ -56,12 +56,19 @@ class StandingOut(Schema):
     low: float | None = Field(description="Lower end of the interval.")
     high: float | None = Field(description="Upper end of the interval.")
     rank: int | None = Field(description="Within its component.")
+    rank_ub: int | None = Field(
+        None,
+        description="Best rank the intervals leave possible: 1 + those whose whole interval is above.",
+    )
+    p_first: float | None = Field(None, description="Share of rounds in which it is first.")
+    group: str | None = Field(None, description="Letters; those that share one cannot be told apart.")
     games: int
     wins: int
     losses: int
     ties: int
     component: int | None = Field(description="Group of contestants connected by games.")
-    quantiles: dict[str, float] | None = Field(description="Percentiles of the bootstrap.")
+    unbounded: str | None = Field(None, description="above or below: no limit to the rating on that side.")
+    quantiles: dict[str, float] | None = Field(description="Percentiles of the rating.")
 
 
 class StandingsOut(Schema):
@@ -81,6 +88,17 @@ class StandingsOut(Schema):
     not_ranked: int = Field(description="Comparisons with a contestant that is not ranked.")
     standings: list[StandingOut]
     components: list[list[str]]
+    groups: list[list[str]] | None = Field(None, description="Contestants that cannot be told apart.")
+    robustness: dict[str, Any] | None = Field(
+        None, description="bradley-terry, all categories: how few games, removed, would change who is first."
+    )
+    davidson: dict[str, Any] | None = Field(None, description="davidson: nu, how common ties are.")
+    position: dict[str, Any] | None = Field(None, description="ordinal: the worth of standing first.")
+    effects: dict[str, Any] | None = Field(None, description="ordinal: covariates adjusted for.")
+    thresholds: dict[str, list[float]] | None = Field(
+        None, description="ordinal: by the points of the scale, in log-odds."
+    )
+    rater_lean_sd: float | None = Field(None, description="ordinal: spread of the raters' leans.")
     warnings: list[str] = Field(description="Sentences that must stand beside these numbers.")
 
 
@@ -139,7 +157,12 @@ def list_studies(request: HttpRequest) -> Any:
     return [_listed(card) for card in cards(_readable(request))]
 
 
-@studies.get("/{slug}/standings/", response={200: StandingsOut, **NOT_FOUND}, summary="Read standings")
+@studies.get(
+    "/{slug}/standings/",
+    response={200: StandingsOut, **NOT_FOUND},
+    summary="Read standings",
+    exclude_unset=True,  # what only another method finds is left out, as on the board
+)
 def show_standings(request: HttpRequest, slug: Slug, wanted: Query[SettingIn]) -> StandingsOut:
     """The ranking of the newest snapshot for one setting of the switches, as on the study's board."""
     study = _study(request, slug)

@@ -11,7 +11,7 @@ from arena.models import Study
 from leaderboard import charts, tables
 from leaderboard.cards import comparisons, holds_simulated
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.presentation import METHOD_NAMES
+from leaderboard.presentation import METHOD_NAMES, findings, interval_line, ties_phrase
 from leaderboard.setting import Setting, Switch, parse, switches
 from leaderboard.tables import Content, DataTable, Row
 
@@ -127,12 +127,27 @@ class Board:
         return self.content["parameters"] if self.content else {}
 
     @property
+    def interval_line(self) -> str:
+        """What the intervals are and what they rest on; empty without numbers."""
+        return interval_line(self.parameters) if self.content else ""
+
+    @property
+    def ties_phrase(self) -> str:
+        """What the method makes of ties here."""
+        return ties_phrase(self.setting.method, self.parameters) if self.content else ""
+
+    @property
+    def findings(self) -> list[str]:
+        """What the method found beside the ratings, in sentences."""
+        return list(findings(self.content or {}))
+
+    @property
     def method_name(self) -> str:
         return METHOD_NAMES[self.setting.method]
 
     @property
     def other_method(self) -> str:
-        return next(method for method in METHOD_NAMES if method != self.setting.method)
+        return tables.beside(self.setting.method)
 
     @property
     def other_method_name(self) -> str:
@@ -227,13 +242,12 @@ class Board:
         return [(label, content) for _, label, content in sorted(found, key=lambda entry: entry[0])]
 
     def _standings_panel(self, content: Content) -> Panel:
-        level = content["parameters"]["interval"]
         boards = self._boards()
         return self._panel(
             "standings",
             "Ratings and intervals",
-            f"Dots are ratings, bars the central {level:g} % interval. All kinds of raters share one axis.",
-            tables.standings_table(self.rows, self.setting.method, level),
+            f"Dots are ratings, bars the {self.interval_line}. All kinds of raters share one axis.",
+            tables.standings_table(self.rows, self.setting.method, self.parameters),
             draw=lambda: charts.intervals(self.order, boards),
             height=_step(len(self.order) * (1 if len(boards) < 3 else 1.25) + 3),
         )

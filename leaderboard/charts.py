@@ -46,12 +46,18 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
     # Tall figures carry their axis on top, where the reader starts.
     side = "top" if len(order) > MOST_NUMBERS else "bottom"
     layout = _layout(
-        xaxis={"title": _title("Rating"), "zeroline": False, "side": side},
+        xaxis={"title": _title(_rating_axis(drawn)), "zeroline": False, "side": side},
         yaxis=_names_axis(order) | {"range": [len(order) - 0.4, -0.6], "showgrid": False},
         **_legend(len(drawn)),
         margin={"l": 10, "r": 10, "t": 90 if side == "top" else 40, "b": 40 if side == "bottom" else 10},
     )
     return {"data": traces, "layout": layout}
+
+
+def _rating_axis(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """The axis with the level of its bars; kinds of raters on one board share it."""
+    level = boards[0][1]["parameters"]["interval"] if boards else None
+    return "Rating" if level is None else f"Rating and {level:g} % interval"
 
 
 def _offset(number: int, count: int) -> float:
@@ -68,7 +74,7 @@ def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: i
         "name": label(name),
         "x": [row["rating"] for row in rows],
         "y": [place[row["contestant"]] + offset for row in rows],
-        "text": [_dot_text(name, row) for row in rows],
+        "text": [_dot_text(name, row, content["parameters"]["interval"]) for row in rows],
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {"color": SERIES[number], "size": 8, "symbol": ("circle", "diamond", "square")[number % 3]},
         "error_x": {
@@ -87,8 +93,8 @@ def _arm(upper: float | None, lower: float | None) -> float:
     return 0.0 if upper is None or lower is None else max(upper - lower, 0.0)
 
 
-def _dot_text(name: str, row: Mapping[str, Any]) -> str:
-    between = "" if row["low"] is None else f" ({row['low']:.0f} to {row['high']:.0f})"
+def _dot_text(name: str, row: Mapping[str, Any], level: float | None) -> str:
+    between = "" if row["low"] is None else f" ({level:g} %: {row['low']:.0f} to {row['high']:.0f})"
     return f"{full(row['contestant'])}<br>{full(name)}: {row['rating']:.0f}{between}, {row['games']} games"
 
 

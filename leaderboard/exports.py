@@ -25,13 +25,20 @@ ALL: Final = "all"
 RECORD: Final = "for-the-record"
 """The folder, beside the tables, of what an import does not read."""
 
-_INTEGERS: Final = ("rank", "games", "wins", "losses", "ties", "component")
-_STANDING: Final = ("rank", "contestant", "rating", "low", "high", *_INTEGERS[1:])
+_INTEGERS: Final = ("rank", "rank_ub", "games", "wins", "losses", "ties", "component")
+_TEXTS: Final = ("contestant", "group", "unbounded")
+_STANDING: Final = (
+    *("rank", "rank_ub", "contestant", "rating", "low", "high", "p_first", "group", "unbounded"),
+    *_INTEGERS[2:],
+)
 _PARAMETERS: Final = {
+    "tie_band": Type.TEXT,
     "interval": Type.NUMBER,
+    "intervals": Type.TEXT,
     "rounds": Type.INTEGER,
     "resample": Type.TEXT,
     "clusters": Type.INTEGER,
+    "units": Type.INTEGER,
     "seed": Type.INTEGER,
     "k": Type.NUMBER,
     "scale": Type.NUMBER,
@@ -47,7 +54,7 @@ STANDINGS: Final = Table(
     {
         **dict.fromkeys(_STANDING, Type.NUMBER),
         **dict.fromkeys(_INTEGERS, Type.INTEGER),
-        "contestant": Type.TEXT,
+        **dict.fromkeys(_TEXTS, Type.TEXT),
         **dict.fromkeys(("study", "raters", "category", "method", "tie_rule"), Type.TEXT),
         "simulated": Type.FLAG,
         "all_games": Type.INTEGER,
@@ -116,7 +123,7 @@ def _standing_rows(board: Board, content: Any) -> Iterator[Row]:
         "watermark": board.snapshot.watermark,
     }
     for row in content["standings"]:
-        yield {**{name: row[name] for name in _STANDING}, **method}
+        yield {**{name: row.get(name) for name in _STANDING}, **method}
 
 
 def counts(study: Study) -> dict[str, int]:

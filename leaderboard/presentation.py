@@ -2,7 +2,7 @@
 
 import json
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -68,7 +68,8 @@ def standings_table(standings: "Standings", about: About | None = None) -> str:
         rows = [row for row in standings.standings if row.component == number]
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")
         lines.extend(aligned([header, *(_cells(row, sure) for row in rows)], left))
-    lines.extend(f"\n{printable(note)}" for note in _notes(standings))
+    notes = [rank_note(standings.parameters["interval"])] if sure else []
+    lines.extend(f"\n{printable(note)}" for note in (*notes, *findings(standings.details)))
     lines.extend(f"\nWarning: {printable(warning)}" for warning in standings.warnings)
     return "\n".join(lines)
 
@@ -80,22 +81,23 @@ def method_line(standings: "Standings") -> str:
     k = f" with K={used['k']:g}" if "k" in used else ""
     return (
         f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; "
-        f"{_ties(standings)}. {_intervals(standings.method, used)} "
+        f"{ties_phrase(standings.method, used)}. {_intervals(standings.method, used)} "
         f"{_counted(standings.games, 'games')}, {standings.left_out} left out. "
         f"Methodology {used['methodology']}."
     )
 
 
-def interval_line(used: Any) -> str:
+def interval_line(used: Mapping[str, Any]) -> str:
     """What an interval is and what it rests on, for all who show one: level, percentiles, rounds, units.
 
-    ``used`` are the parameters of the standings; empty where there are no intervals.
+    ``used`` are the parameters of the standings (a snapshot of methodology 1 lacks some); empty where there
+    are no intervals.
     """
     if used["rounds"] is None:
         return ""
-    units = _counted(used["units"], used["resample"])
+    units = _counted(used.get("units") or used["clusters"], used["resample"])
     level = f"{used['interval']:g} % interval"
-    if used["intervals"] == "sandwich":
+    if used.get("intervals") == "sandwich":
         return f"{level}: normal, from the robust covariance over {units}"
     low, high = (100 - used["interval"]) / 2, (100 + used["interval"]) / 2
     return (
@@ -109,17 +111,17 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _ties(standings: "Standings") -> str:
-    used = standings.parameters
-    if standings.method == "ordinal":
+def ties_phrase(method: str, used: Mapping[str, Any]) -> str:
+    """What a method with these parameters makes of ties."""
+    if method == "ordinal":
         return "every rating as given"
     if used["ties"] == "off":
         return "ties off"
-    what = "are outcomes of their own" if standings.method == "davidson" else "count half"
-    return f"ties{'' if used['tie_band'] is None else ' (' + used['tie_band'] + ')'} {what}"
+    what = "are outcomes of their own" if method == "davidson" else "count half"
+    return f"ties ({used['tie_band']}) {what}" if used.get("tie_band") else f"ties {what}"
 
 
-def _intervals(method: str, used: Any) -> str:
+def _intervals(method: str, used: Mapping[str, Any]) -> str:
     if used["rounds"] is None:
         return "One pass in the order of the games, no intervals." if method == "elo" else "No intervals."
     rating = "median of the rounds" if method == "elo" else "maximum likelihood"
@@ -145,39 +147,35 @@ def _cells(row: "Standing", sure: bool) -> tuple[str, ...]:
     return (str(row.rank or _NONE), *best, printable(row.contestant), rating, interval, *more, *counts)
 
 
-def _notes(standings: "Standings") -> Iterator[str]:
-    """What the columns mean, and what the method found beside the ratings."""
-    if standings.groups is not None:
-        level = standings.parameters["interval"]
-        yield (
-            "rank ub: 1 + the contestants whose whole interval lies above. first: share of rounds in which "
-            f"it is first. groups: contestants that share a letter cannot be told apart at {level:g} %."
-        )
-    found = standings.details
-    if "robustness" in found:
-        yield found["robustness"]["sentence"]
-    if "davidson" in found:
-        ties = found["davidson"]
+def rank_note(level: float) -> str:
+    """What the columns about certainty mean."""
+    return (
+        "rank ub: 1 + the contestants whose whole interval lies above. first: share of rounds in which it is "
+        f"first. groups: contestants that share a letter cannot be told apart at {level:g} %."
+    )
+
+
+def findings(content: Mapping[str, Any]) -> Iterator[str]:
+    """What the method found beside the ratings, in sentences; ``content`` are standings as plain values."""
+    if content.get("robustness"):
+        yield content["robustness"]["sentence"]
+    if content.get("davidson"):
+        ties = content["davidson"]
         equals = 100 * ties["nu"] / (2 + ties["nu"])
         yield f"nu {ties['nu']:.3f}{_between(ties, '.3f')}: equals tie in {equals:.0f} % of their games."
-    if standings.method == "ordinal":
-        yield from _ordinal_notes(found)
-
-
-def _ordinal_notes(found: Any) -> Iterator[str]:
-    place = found["position"]
-    if place is not None:
+    if content.get("position"):
+        place = content["position"]
         yield f"Standing first is worth {place['points']:+.1f} points{_between(place, '+.1f')}."
-    for name, effect in found["effects"].items():
+    for name, effect in content.get("effects", {}).items():
         yield (
             f"{name}: one standard deviation more ({effect['sd']:.3g}) is worth {effect['points']:+.1f} "
             f"points{_between(effect, '+.1f')}."
         )
-    if found["rater_lean_sd"] is not None:
-        yield f"Raters' leans towards the first spread by {found['rater_lean_sd']:.3f} (log-odds)."
+    if content.get("rater_lean_sd") is not None:
+        yield f"Raters' leans towards the first spread by {content['rater_lean_sd']:.3f} (log-odds)."
 
 
-def _between(found: Any, form: str) -> str:
+def _between(found: Mapping[str, Any], form: str) -> str:
     if found.get("low") is None:
         return ""
     return f" ({found['low']:{form}} to {found['high']:{form}})"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from leaderboard.presentation import METHOD_NAMES
+from leaderboard.presentation import METHOD_NAMES, interval_line
 
 Cell = str | int | float | None
 Content = Mapping[str, Any]
@@ -60,15 +60,20 @@ def _safe(cell: Cell) -> Cell:
 class Row:
     """A contestant on the board. Percentages are of its games; ``plus`` and ``minus`` the interval's arms.
 
-    ``beside`` is its rating by the other method, ``provisional`` the reason why the row is greyed, or empty.
+    ``rank_ub`` is the best rank the intervals leave possible, ``group`` the letters it shares with those it
+    cannot be told apart from, ``first_percent`` how often it is first; None or empty without intervals.
+    ``beside`` is its rating by the other method, ``provisional`` why the row is greyed, or empty.
     """
 
     rank: int
+    rank_ub: int | None
     contestant: str
     kind: str
     rating: float
     low: float | None
     high: float | None
+    group: str
+    first_percent: float | None
     games: int
     win_percent: float
     tie_percent: float
@@ -84,17 +89,20 @@ class Row:
         return None if self.low is None else max(self.rating - self.low, 0.0)
 
 
-def standing_rows(content: Content, beside: Content | None) -> tuple[Row, ...]:
-    """The rows of the board in the order of the standings; ``beside`` are those of the other method."""
-    other = ratings_by_name(beside)
+def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
+    """The rows of the board in the order of the standings; ``others`` are those of the other method."""
+    other = ratings_by_name(others)
     return tuple(
         Row(
             row["rank"],
+            row.get("rank_ub"),
             row["contestant"],
             row["kind"],
             row["rating"],
             row["low"],
             row["high"],
+            row.get("group") or "",
+            None if row.get("p_first") is None else 100.0 * row["p_first"],
             row["games"],
             100.0 * row["wins"] / row["games"],
             100.0 * row["ties"] / row["games"],
@@ -116,6 +124,9 @@ def provisional(row: Content) -> str:
         return "won every game, so its strength has no upper limit"
     if row["losses"] == row["games"]:
         return "lost every game, so its strength has no lower limit"
+    if row.get("unbounded"):
+        lost, limit = ("lost", "upper") if row["unbounded"] == "above" else ("won", "lower")
+        return f"its set of contestants {lost} no point against the others, so it has no {limit} limit"
     return ""
 
 
@@ -125,21 +136,32 @@ def ratings_by_name(content: Content | None) -> dict[str, float]:
     return {row["contestant"]: row["rating"] for row in rows if row["rating"] is not None}
 
 
-def standings_table(rows: Sequence[Row], method: str, level: float) -> DataTable:
-    """The board as plain columns."""
-    other = next(name for key, name in METHOD_NAMES.items() if key != method)
-    columns = ("Rank", "Contestant", "Kind", "Rating", f"Low ({level:g} %)", f"High ({level:g} %)", "Games")
+def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
+    """The board as plain columns; what its intervals are stands in the caption and in their headings."""
+    level = f"{parameters['interval']:g} % interval"
+    columns = ("Rank", "Rank (UB)", "Contestant", "Kind", "Rating", f"Low ({level})", f"High ({level})")
+    more = ("Group", "First %", "Games", "Win %", "Tie %", f"{METHOD_NAMES[beside(method)]} rating")
     return DataTable(
-        "Standings",
-        (*columns, "Win %", "Tie %", f"{other} rating", "Provisional"),
+        f"Standings. {interval_line(parameters)}",
+        (*columns, *more, "Provisional"),
         tuple(
             (
-                *(row.rank, row.contestant, row.kind, row.rating, row.low, row.high, row.games),
-                *(round(row.win_percent, 2), round(row.tie_percent, 2), row.beside, row.provisional),
+                *(row.rank, row.rank_ub, row.contestant, row.kind, row.rating, row.low, row.high),
+                *(row.group, _rounded(row.first_percent), row.games),
+                *(_rounded(row.win_percent), _rounded(row.tie_percent), row.beside, row.provisional),
             )
             for row in rows
         ),
     )
+
+
+def _rounded(percent: float | None) -> float | None:
+    return None if percent is None else round(percent, 2)
+
+
+def beside(method: str) -> str:
+    """The method whose ratings stand beside those of another."""
+    return "elo" if method == "bradley-terry" else "bradley-terry"
 
 
 def raters_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> DataTable:

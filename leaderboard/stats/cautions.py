@@ -14,7 +14,7 @@ FEWEST_CLUSTERS: Final = 30
 
 NAMES_SHOWN: Final = 3
 
-_MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "The ordinal model"}
+_MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "the ordinal model"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +61,10 @@ def _without_games(found: Findings) -> Iterator[str]:
 
 
 def _no_maximum(found: Findings) -> Iterator[str]:
-    name = _MODELS.get(found.method.name)
+    name = _MODELS.get(found.method.name, "")
     if found.estimate.prior:
         yield (
-            f"{name} has no finite answer here because {_causes(found)}; one drawn game against the average "
+            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; one drawn game against the average "
             "was added for each contestant to keep the ratings finite."
         )
     elif found.estimate.prior_rounds:

@@ -147,7 +147,7 @@ class TestStandings:
     def test_csv_guards_names(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
         published(made, monkeypatch)
         text = run("small", "--what", "standings", "--format", "csv").decode("utf-8-sig")
-        assert "\r\n1,'=alpha," in text
+        assert "\r\n1,1,'=alpha," in text
 
     def test_what_is_not_there_is_named(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
         standings = ("small", "--what", "standings")

@@ -57,6 +57,8 @@ def test_a_contestant_without_rating_has_no_row():
         ({"wins": 40, "losses": 0, "ties": 0}, "won every game"),
         ({"wins": 0, "losses": 40, "ties": 0}, "lost every game"),
         ({"component": 1}, "never met"),
+        ({"unbounded": "above"}, "its set of contestants lost no point"),
+        ({"unbounded": "below"}, "its set of contestants won no point"),
     ],
 )
 def test_a_provisional_row_says_why(change, reason):
@@ -64,11 +66,38 @@ def test_a_provisional_row_says_why(change, reason):
 
 
 def test_the_standings_table_names_method_and_level():
-    rows = tables.standing_rows(standings(standing("a", 1100.0)), None)
-    table = tables.standings_table(rows, "elo", 95.0)
-    assert table.columns[4:6] == ("Low (95 %)", "High (95 %)")
+    row = standing("a", 1100.0, rank_ub=1, group="ab", p_first=0.98765)
+    rows = tables.standing_rows(standings(row), None)
+    drawn = {"rounds": 1000, "interval": 95.0, "intervals": "bootstrap", "resample": "prompts", "units": 40}
+    table = tables.standings_table(rows, "elo", drawn)
+    percentiles = "95 % interval: percentiles 2.5 to 97.5 of 1000 rounds resampling 40 prompts"
+    assert table.caption == f"Standings. {percentiles}"
+    assert table.columns[:3] == ("Rank", "Rank (UB)", "Contestant")
+    assert table.columns[5:9] == ("Low (95 % interval)", "High (95 % interval)", "Group", "First %")
     assert "Bradley-Terry rating" in table.columns
-    assert table.rows[0][:4] == (1, "a", "model", 1100.0)
+    assert table.rows[0][:5] == (1, 1, "a", "model", 1100.0)
+    assert table.rows[0][7:9] == ("ab", 98.77)
+
+
+def test_standings_of_an_earlier_methodology_have_no_certainty():
+    (row,) = tables.standing_rows(standings(standing("a", 1100.0)), None)
+    assert (row.rank_ub, row.group, row.first_percent) == (None, "", None)
+
+
+@pytest.mark.parametrize(
+    ("method", "other"),
+    [
+        ("elo", "Bradley-Terry"),
+        ("bradley-terry", "Elo"),
+        ("davidson", "Bradley-Terry"),
+        ("ordinal", "Bradley-Terry"),
+    ],
+)
+def test_every_method_has_another_beside_it(method, other):
+    drawn = {"rounds": 1000, "interval": 90.0, "intervals": "sandwich", "resample": "prompts", "units": 40}
+    table = tables.standings_table((), method, drawn)
+    assert f"{other} rating" in table.columns
+    assert table.caption.endswith("90 % interval: normal, from the robust covariance over 40 prompts")
 
 
 def test_people_and_judges_stand_side_by_side_in_the_boards_order():

@@ -103,7 +103,7 @@ def test_the_board_shows_standings_people_and_judges(client, made):
     assert "People and judges side by side" in page
     assert "STRICT: rank" in page
     assert "How these numbers were made" in page
-    assert "central 95 %" in page
+    assert "95 % interval: percentiles 2.5 to 97.5 of " in page
     assert "refused" in page
     assert "fewer than 30 games" in page
 
@@ -111,10 +111,10 @@ def test_the_board_shows_standings_people_and_judges(client, made):
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
-        ("raters=judge:strict", "STRICT, Elo, ties counted half"),
+        ("raters=judge:strict", "STRICT, Elo, ties count half"),
         ("ties=off", "People, Elo, ties off"),
-        ("category=poems", "People, poems, Elo, ties counted half"),
-        ("method=bradley-terry", "People, Bradley-Terry, ties counted half"),
+        ("category=poems", "People, poems, Elo, ties count half"),
+        ("method=bradley-terry", "People, Bradley-Terry, ties count half"),
     ],
 )
 def test_each_switch_is_a_link_that_can_be_shared(client, made, query, shown):
