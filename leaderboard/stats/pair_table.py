@@ -101,10 +101,7 @@ class PairTable:
         a contestant to one that took at least half a point from it (Ford 1957).
         """
         without = np.zeros((self.contestants, won.shape[1]), dtype=bool)
-        both_ways = ((won > 0) & (lost > 0)).all(axis=1)
-        if np.array_equal(
-            connected_components(self.a[both_ways], self.b[both_ways], self.contestants), self.component
-        ):
+        if self._joined_by(((won > 0) & (lost > 0)).all(axis=1)):
             return without
         roots = np.unique(self.component, return_index=True)[1]
         start = np.array(without)
@@ -113,6 +110,13 @@ class PairTable:
         other_way = self._reach(start, lost > 0, won > 0)
         missing: BoolArray = self.gauge @ ~(one_way & other_way) > 0
         return missing
+
+    def _joined_by(self, pairs: BoolArray) -> bool:
+        """Whether these pairs alone connect every component."""
+        if pairs.all():
+            return True
+        left = connected_components(self.a[pairs], self.b[pairs], self.contestants)
+        return np.array_equal(left, self.component)
 
     def _reach(self, reached: BoolArray, a_to_b: BoolArray, b_to_a: BoolArray) -> BoolArray:
         while True:

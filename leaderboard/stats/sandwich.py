@@ -105,12 +105,17 @@ def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatA
 
 
 def normal_interval(
-    rating: FloatArray, standard_error: FloatArray, level: float
+    rating: FloatArray, standard_error: FloatArray, level: float, units: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Both ends of the normal interval of the level in percent; NaN where there is no standard error."""
-    from scipy.special import ndtri
+    """Both ends of the interval of the level in percent; NaN where there is no standard error.
 
-    reach = ndtri(0.5 + check_level(level) / 200.0) * standard_error
+    With ``units``, the number of games or clusters the standard error comes from, Student's t with one degree
+    of freedom less takes the place of the normal distribution: for few units it covers better.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    tail = 0.5 + check_level(level) / 200.0
+    reach = standard_error * (ndtri(tail) if units is None else stdtrit(max(1, units - 1), tail))
     return rating - reach, rating + reach
 
 

@@ -1,73 +1,73 @@
-"""Straightforward implementations to compare with, written for this benchmark.
+"""What bootstrapped Elo is compared with: two peers from PyPI, and a version written for this benchmark."""
 
-They do what a first version of each algorithm does; none is a copy of another project's code.
-"""
+from collections.abc import Callable
+from functools import partial
 
+import evalica
 import numpy as np
-from scipy.optimize import minimize
+import pandas as pd
+from scipy.special import expit
 
-from leaderboard.stats import Games
+from leaderboard.stats import Games, make_games
+from tests.benchmarks.fastchat import rating_module
 from tests.leaderboard.stats.simulation import simulated_games
 
 ROUNDS = 1000
 PAIRS_OF_20 = 190
 
 
-def games_of_20(wanted: int) -> Games:
-    """About ``wanted`` games of 20 contestants."""
-    return simulated_games(round(wanted / PAIRS_OF_20), tuple(np.linspace(800.0, 1200.0, 20)))
+def games_of_20(wanted: int, *, clustered: bool = False) -> Games:
+    """So many games of 20 contestants; every pair meets once on a prompt."""
+    prompts = -(-wanted // PAIRS_OF_20)
+    games = simulated_games(prompts, tuple(np.linspace(800.0, 1200.0, 20)), clustered=clustered)
+    cluster = games.cluster[:wanted] if games.cluster is not None else None
+    return make_games(games.a[:wanted], games.b[:wanted], games.score[:wanted], 20, cluster=cluster)
 
 
-def elo_by_python_loop(games: Games, rounds: int, seed: int = 0) -> np.ndarray:
-    """One dictionary of ratings per round, one game at a time."""
-    generator = np.random.default_rng(seed)
-    samples = np.empty((rounds, games.contestants))
-    for number in range(rounds):
-        drawn = generator.integers(len(games), size=len(games))
-        rows = zip(games.a[drawn].tolist(), games.b[drawn].tolist(), games.score[drawn].tolist(), strict=True)
-        ratings = dict.fromkeys(range(games.contestants), 1000.0)
-        for a, b, score in rows:
-            expected = 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / 400))
-            ratings[a] += 32 * (score - expected)
-            ratings[b] += 32 * ((1 - score) - (1 - expected))
-        samples[number] = [ratings[contestant] for contestant in range(games.contestants)]
-    return samples
+def elo_by_index_matrix(games: Games, rounds: int, steps: int | None = None) -> np.ndarray:
+    """All rounds at once in NumPy, from a matrix of steps x rounds drawn beforehand.
 
-
-def elo_by_index_matrix(games: Games, rounds: int, seed: int = 0) -> np.ndarray:
-    """All rounds at once in NumPy, from a matrix of games x rounds drawn beforehand."""
-    drawn = np.random.default_rng(seed).integers(len(games), size=(len(games), rounds))
-    ratings = np.full((rounds, games.contestants), 1000.0)
-    every = np.arange(rounds)
+    FastChat's newer code, which is not on PyPI, computes it in this way; this is not a copy of it. ``steps`` is
+    the number of games played in each round, as many as there are if None.
+    """
+    drawn = np.random.default_rng(0).integers(len(games), size=(steps or len(games), rounds))
+    ratings = np.zeros((rounds, games.contestants))
+    rate, every = np.log(10.0) / 400.0, np.arange(rounds)
     for row in drawn:
         a, b = games.a[row], games.b[row]
-        expected = 1 / (1 + 10 ** ((ratings[every, b] - ratings[every, a]) / 400))
-        gain = 32 * (games.score[row] - expected)
+        gain = 32 * (games.score[row] - expit(rate * (ratings[every, a] - ratings[every, b])))
         ratings[every, a] += gain
         ratings[every, b] -= gain
-    return ratings
+    return 1000 + ratings
 
 
-def bradley_terry_by_rounds(games: Games, rounds: int, seed: int = 0) -> np.ndarray:
-    """One quasi-Newton fit of the win matrix per round."""
-    generator = np.random.default_rng(seed)
-    size = games.contestants
-    samples = np.empty((rounds, size))
-    for number in range(rounds):
-        drawn = generator.integers(len(games), size=len(games))
-        a, b, score = games.a[drawn], games.b[drawn], games.score[drawn]
-        won = np.bincount(a * size + b, score, size * size) + np.bincount(
-            b * size + a, 1 - score, size * size
-        )
-        samples[number] = _fit(won.reshape(size, size))
-    return samples
+def fastchat_elo(games: Games, rounds: int) -> Callable[[], pd.DataFrame]:
+    """The bootstrap of PyPI's fschat: a data frame and a Python loop for each round."""
+    analysis = rating_module()
+    analysis.tqdm = lambda numbers, desc: numbers  # no bar
+    words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
+    battles = pd.DataFrame(
+        {
+            "model_a": games.a.astype(str),
+            "model_b": games.b.astype(str),
+            "winner": [words[score] for score in games.score],
+        }
+    )
+    elo = partial(analysis.compute_elo, K=32)
+    return partial(analysis.get_bootstrap_result, battles, elo, num_round=rounds)
 
 
-def _fit(won: np.ndarray) -> np.ndarray:
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        difference = theta[:, None] - theta[None, :]
-        missed = won / (1 + np.exp(difference))
-        return float((won * np.logaddexp(0, -difference)).sum()), missed.sum(axis=0) - missed.sum(axis=1)
-
-    theta = minimize(loss, np.zeros(len(won)), jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
-    return 1000 + (theta - theta.mean()) * 400 / np.log(10)
+def evalica_elo(games: Games, rounds: int) -> Callable[[], object]:
+    """Its percentile bootstrap: the default (BCa) also leaves out every game in turn."""
+    winners = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
+    sides = ([str(number) for number in side] for side in (games.a, games.b))
+    outcomes = [winners[score] for score in games.score]
+    return partial(
+        evalica.bootstrap,
+        evalica.elo,
+        *sides,
+        outcomes,
+        n_resamples=rounds,
+        bootstrap_method="percentile",
+        k=32.0,
+    )

@@ -1,46 +1,74 @@
-"""Speed of bootstrapped Bradley-Terry against a fit per round; run by ``make bench``."""
+"""Speed of bootstrapped Bradley-Terry and Davidson against a fit per round; run by ``make bench``."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from leaderboard.stats import Games, bootstrap_bradley_terry
+from leaderboard.stats import Games, bootstrap_bradley_terry, bootstrap_davidson
+from tests.benchmarks.bradley_terry_rivals import by_distinct_rows, by_fastchat, by_win_matrix
 from tests.benchmarks.paired import Rival, race
-from tests.benchmarks.rivals import ROUNDS, bradley_terry_by_rounds, games_of_20
-from tests.leaderboard.stats.simulation import simulated_games
+from tests.benchmarks.rivals import ROUNDS
+from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
+
+TIES = 0.2
+SIZES = [(4, 1_962), (20, 2_000), (20, 20_000), (100, 200_000)]
 
 
-def our_bradley_terry(games: Games, rounds: int = ROUNDS, **options: object) -> np.ndarray:
-    return bootstrap_bradley_terry(
-        games.a, games.b, games.score, games.contestants, rounds=rounds, cluster=games.cluster, **options
+def games_of(contestants: int, wanted: int) -> Games:
+    """About ``wanted`` games, a fifth of them ties."""
+    ratings = PUBLISHED if contestants == 4 else tuple(np.linspace(800.0, 1200.0, contestants))
+    pairs = contestants * (contestants - 1) // 2
+    return simulated_games(round(wanted / pairs), ratings, tie_share=TIES)
+
+
+def samples(bootstrap: Callable[..., Any], games: Games, rounds: int = ROUNDS, threads: int | None = None):
+    return bootstrap(
+        games.a,
+        games.b,
+        games.score,
+        games.contestants,
+        rounds=rounds,
+        cluster=games.cluster,
+        threads=threads,
     ).samples
 
 
-@pytest.mark.parametrize("wanted", [2_000, 20_000])
-def test_bootstrapped_bradley_terry(wanted: int) -> None:
-    games = games_of_20(wanted)
-    n, few = len(games), 20
+def once_per_round(name: str, fit: Callable[[Games, int], np.ndarray], games: Games, rounds: int) -> Rival:
+    return Rival(f"{name} ({rounds} rounds)", partial(fit, games, rounds), rounds)
+
+
+@pytest.mark.parametrize(("contestants", "wanted"), SIZES)
+def test_a_fit_per_round(contestants: int, wanted: int) -> None:
+    games = games_of(contestants, wanted)
+    few = max(2, 40_000 // len(games))
+    ours = partial(samples, bootstrap_bradley_terry, games)
     race(
-        f"Bootstrapped Bradley-Terry, 20 contestants, {n} games, {ROUNDS} rounds (update: a game of a round)",
-        Rival("ours, one thread", partial(our_bradley_terry, games), n * ROUNDS),
-        Rival(
-            f"one L-BFGS fit per round ({few} rounds)", partial(bradley_terry_by_rounds, games, few), n * few
-        ),
+        f"Bootstrapped Bradley-Terry, {contestants} contestants, {len(games)} games (an update: a round)",
+        Rival(f"ours ({ROUNDS} rounds)", ours, ROUNDS),
+        Rival("ours, one thread", partial(ours, threads=1), ROUNDS),
+        Rival("ours, two threads", partial(ours, threads=2), ROUNDS),
+        Rival("ours, Davidson", partial(samples, bootstrap_davidson, games), ROUNDS),
+        once_per_round("fschat, scikit-learn", by_fastchat, games, min(few, 10)),
+        once_per_round("L-BFGS-B on distinct rows", by_distinct_rows, games, 10 * few),
+        once_per_round("L-BFGS-B on the win matrix", by_win_matrix, games, 10 * few),
         repeats=3,
     )
-    ours = our_bradley_terry(games).mean(axis=0)
-    assert ours == pytest.approx(bradley_terry_by_rounds(games, 50).mean(axis=0), abs=15)
+    for theirs in (by_distinct_rows, by_win_matrix):
+        assert ours().mean(axis=0) == pytest.approx(theirs(games, 40).mean(axis=0), abs=15)
+    assert ours().mean(axis=0) == pytest.approx(by_fastchat(games, 2).mean(axis=0), abs=45)
 
 
-def test_growth_of_bradley_terry_with_the_number_of_games() -> None:
+def test_growth_with_the_number_of_games() -> None:
     for clustered in (False, True):
         unit = "prompts" if clustered else "games"
         for prompts in (330, 3_300, 33_000):
             games = simulated_games(prompts, clustered=clustered)
             race(
                 f"Cost by size, 4 contestants, {len(games)} games, {ROUNDS} rounds, resampling {unit}",
-                Rival("Bradley-Terry", partial(our_bradley_terry, games), len(games) * ROUNDS),
+                Rival("Bradley-Terry", partial(samples, bootstrap_bradley_terry, games), ROUNDS),
                 repeats=1,
             )
-            assert our_bradley_terry(games, 2).shape == (2, 4)
+            assert samples(bootstrap_bradley_terry, games, 2).shape == (2, 4)
