@@ -1,10 +1,19 @@
 """How often human-anchored intervals hold the truth, and a judge's own do not; run by ``make bench``."""
 
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from leaderboard.stats import Anchored, make_ratings
+from leaderboard.stats.anchored import anchor_pairs
+from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
 from tests.leaderboard.stats.anchored_studies import JUDGES, Design, Outcome, coverage
 
 STUDIES = 1000
+SPLITS = 30
 DESIGNS = {
     "15 prompts by people, 1000 by the judge": Design(15),
     "30 prompts by people, 1000 by the judge": Design(30),
@@ -40,3 +49,52 @@ def test_coverage(name: str) -> None:
         assert lowest < found.human < highest
         assert found.judge < 0.93
         assert found.width < 1.02
+
+
+def pairs_of_llmfao(folder: Path, judge: str) -> RatedPairs:
+    """A public study: crowd workers on 13 prompts and 59 models, and what a judge said of the same pairs."""
+    rows = [
+        (row, by_judge)
+        for name, by_judge in (("crowd", False), (f"{judge}-crowd", True))
+        for row in csv.DictReader((folder / "llmfao" / f"{name}-comparisons.csv").open(newline=""))
+    ]
+    names = sorted({row[side] for row, _ in rows for side in ("left", "right")})
+    first, second = ([names.index(row[side]) for row, _ in rows] for side in ("left", "right"))
+    rating = [{"left": 1, "tie": 2, "right": 3}[row["winner"]] for row, _ in rows]
+    ratings = make_ratings(first, second, rating, 3, len(names), prompt=[row["prompt"] for row, _ in rows])
+    of_judge = np.array([by_judge for _, by_judge in rows])
+    return rated_pairs(ratings, ~of_judge, of_judge)
+
+
+def correlation_of_surprises(pairs: RatedPairs, found: Anchored) -> float:
+    """Between people's and the judge's scores of a pair, each less what its own ratings expect."""
+    both, surprises = pairs.both, []
+    for score, estimate in ((pairs.human, found.human), (pairs.judge, found.judge)):
+        ahead = (estimate.value[pairs.a] - estimate.value[pairs.b]) / 400
+        surprises.append((score - 1 / (1 + 10**-ahead))[both])
+    return float(np.corrcoef(surprises)[0, 1])
+
+
+@pytest.mark.parametrize("judge", ["gpt4", "gpt3"])
+def test_hidden_people(judge: str, reference_data: Path) -> None:
+    """How far from everybody's ratings one gets with some of the people's pairs, in points."""
+    pairs = pairs_of_llmfao(reference_data, judge)
+    everybody = anchor_pairs(pairs)
+    print(
+        f"\n\n{judge}, {len(pairs)} pairs, {everybody.counts.human_prompts} prompts, {SPLITS} random choices\n"
+    )
+    print("people's pairs kept | anchored | people alone | judge alone | power | worth")
+    for kept in (0.2, 0.3, 0.5):
+        errors, power, worth = [], [], []
+        for seed in range(SPLITS):
+            chosen = np.random.default_rng(seed).random(len(pairs)) < kept
+            found = anchor_pairs(replace(pairs, human=np.where(chosen, pairs.human, np.nan)))
+            ratings = (found.rating, found.human.value, found.judge.value)
+            errors.append([np.nanmean((one - everybody.human.value) ** 2) for one in ratings])
+            power.append(found.power)
+            worth.append(found.effective_votes_overall / found.counts.human_pairs)
+        best, people, alone = np.sqrt(np.mean(errors, axis=0))
+        means = f"{np.mean(power):5.2f} | {np.mean(worth):5.2f}"
+        print(f"{kept:19.0%} | {best:8.1f} | {people:12.1f} | {alone:11.1f} | {means}", flush=True)
+        assert best < 1.1 * people
+        assert best < alone
