@@ -88,10 +88,12 @@ class _Opinions:
     @classmethod
     def of(cls, prompt: IntArray, pair: IntArray, rater: IntArray | None, moved: FloatArray) -> "_Opinions":
         own = np.arange(len(moved)) if rater is None else rater
-        keys, opinion = np.unique(np.column_stack((prompt, pair, own)), axis=0, return_inverse=True)
-        cell = np.unique(keys[:, :2], axis=0, return_inverse=True)[1].reshape(-1)
-        group = np.unique(keys[:, ::2], axis=0, return_inverse=True)[1].reshape(-1)
-        total: FloatArray = np.bincount(opinion.reshape(-1), moved).astype(np.float64)
+        pairs, raters = int(pair.max()) + 1, int(own.max()) + 1
+        keys, opinion = np.unique((prompt * pairs + pair) * raters + own, return_inverse=True)
+        about, who = np.divmod(keys, raters)
+        cell = np.unique(about, return_inverse=True)[1]
+        group = np.unique(about // pairs * raters + who, return_inverse=True)[1]
+        total: FloatArray = np.bincount(opinion, moved).astype(np.float64)
         return cls(cell, group, total)
 
     @property

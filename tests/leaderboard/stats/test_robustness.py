@@ -6,6 +6,7 @@ from hypothesis import given, settings
 
 from leaderboard.stats import StatsError, bradley_terry, make_games
 from leaderboard.stats.robustness import Removed, fewest_removals
+from leaderboard.votes import read_votes
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import small_games
 
@@ -149,6 +150,44 @@ def test_a_published_table_hangs_on_a_clear_share():
     assert somebody_is_above(without(games, found.picked), found.first)
     assert not somebody_is_above(one_fewer, found.first)
     assert found.removed == found.outcomes[0].games, "the cheapest way is to take wins over the second"
+
+
+class TestPublicStudy:
+    """The numbers of docs/rating.md."""
+
+    def votes(self, reference_data, tmp_path, name):
+        path = tmp_path / "votes.csv"
+        text = (reference_data / "llmfao" / f"{name}-comparisons.csv").read_text()
+        path.write_text(text.replace("worker", "rater", 1))
+        return read_votes(path)
+
+    def test_people(self, reference_data, tmp_path):
+        votes = self.votes(reference_data, tmp_path, "crowd")
+        found = {
+            unit: fewest_removals(votes.ratings().games(ties=True, resample=unit), unit=unit)
+            for unit in ("games", "prompts", "raters")
+        }
+        assert {votes.names[one.first] for one in found.values()} == {"GPT 4"}
+        assert {unit: (one.removed, one.units) for unit, one in found.items()} == {
+            "games": (13, 8931),
+            "prompts": (4, 13),
+            "raters": (7, 124),
+        }
+        assert found["games"].sentence(votes.names) == (
+            "Removing 13 of 8931 comparisons (0.15 %) would put Platypus-2 Instruct (70B) before GPT 4; "
+            "fewer might do."
+        )
+
+    @pytest.mark.parametrize(
+        ("name", "first", "games", "prompts"),
+        [("gpt4-crowd", "GPT 3.5 Turbo", 1, 1), ("gpt3-crowd", "command", 2, 1)],
+    )
+    def test_judges(self, reference_data, tmp_path, name, first, games, prompts):
+        votes = self.votes(reference_data, tmp_path, name)
+        taken = votes.ratings().games(ties=True)
+        by_game, by_prompt = fewest_removals(taken), fewest_removals(taken, unit="prompts")
+        assert (votes.names[by_game.first], by_game.removed, by_game.units) == (first, games, 2139)
+        assert (by_prompt.removed, by_prompt.units) == (prompts, 13)
 
 
 class TestBadInput:
