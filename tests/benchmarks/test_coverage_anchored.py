@@ -66,13 +66,13 @@ def pairs_of_llmfao(folder: Path, judge: str) -> RatedPairs:
     return rated_pairs(ratings, ~of_judge, of_judge)
 
 
-def correlation_of_surprises(pairs: RatedPairs, found: Anchored) -> float:
-    """Between people's and the judge's scores of a pair, each less what its own ratings expect."""
-    both, surprises = pairs.both, []
+def surprises(pairs: RatedPairs, found: Anchored) -> float:
+    """Correlation of people's and the judge's scores of a pair, each less what its own ratings expect."""
+    both, left = pairs.both, []
     for score, estimate in ((pairs.human, found.human), (pairs.judge, found.judge)):
         ahead = (estimate.value[pairs.a] - estimate.value[pairs.b]) / 400
-        surprises.append((score - 1 / (1 + 10**-ahead))[both])
-    return float(np.corrcoef(surprises)[0, 1])
+        left.append((score - 1 / (1 + 10**-ahead))[both])
+    return float(np.corrcoef(left)[0, 1])
 
 
 @pytest.mark.parametrize("judge", ["gpt4", "gpt3"])
