@@ -14,7 +14,7 @@ from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import Clusters
 from leaderboard.stats.rounds import check_run, in_blocks
 
-POOL_BYTES: Final = 80_000_000
+POOL_BYTES: Final = 100_000_000
 """Memory for the pools of the rounds in hand, all threads together, while clusters are resampled."""
 
 

@@ -27,8 +27,8 @@ def games_of_20(wanted: int, *, clustered: bool = False) -> Games:
 def elo_by_index_matrix(games: Games, rounds: int, steps: int | None = None) -> np.ndarray:
     """All rounds at once in NumPy, from a matrix of steps x rounds drawn beforehand.
 
-    FastChat's newer code, which is not on PyPI, computes it in this way; this is not a copy of it. ``steps`` is
-    the number of games played in each round, as many as there are if None.
+    FastChat's newer code, which is not on PyPI, computes it in this way; this is not a copy of it. ``steps``
+    is the number of games played in each round, as many as there are if None.
     """
     drawn = np.random.default_rng(0).integers(len(games), size=(steps or len(games), rounds))
     ratings = np.zeros((rounds, games.contestants))

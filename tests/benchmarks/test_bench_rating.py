@@ -1,16 +1,21 @@
-"""Speed of bootstrapped Elo against straightforward versions and evalica; run by ``make bench``."""
+"""Speed and memory of bootstrapped Elo, beside its peers; run by ``make bench``."""
 
-from collections.abc import Callable
+import os
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
+from time import perf_counter
 
-import evalica
 import numpy as np
 import pytest
 
 from leaderboard.stats import Games, bootstrap_elo
 from tests.benchmarks.paired import Rival, race
-from tests.benchmarks.rivals import ROUNDS, elo_by_index_matrix, elo_by_python_loop, games_of_20
-from tests.leaderboard.stats.simulation import simulated_games
+from tests.benchmarks.rivals import ROUNDS, elo_by_index_matrix, evalica_elo, fastchat_elo, games_of_20
+
+MOST_MEMORY = 150
+"""MB that a bootstrap may add to a process."""
 
 
 def our_elo(games: Games, rounds: int = ROUNDS, **options: object) -> np.ndarray:
@@ -19,61 +24,92 @@ def our_elo(games: Games, rounds: int = ROUNDS, **options: object) -> np.ndarray
     ).samples
 
 
-def evalica_elo(games: Games, rounds: int) -> Callable[[], object]:
-    """Its percentile bootstrap: the default (BCa) also leaves out every game in turn."""
-    winners = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
-    sides = ([str(number) for number in side] for side in (games.a, games.b))
-    outcomes = [winners[score] for score in games.score]
-    return partial(
-        evalica.bootstrap,
-        evalica.elo,
-        *sides,
-        outcomes,
-        n_resamples=rounds,
-        bootstrap_method="percentile",
-        k=32.0,
-    )
+def rival(name: str, games: Games, rounds: int = ROUNDS, **options: object) -> Rival:
+    return Rival(name, partial(our_elo, games, rounds, **options), len(games) * rounds)
 
 
-@pytest.mark.parametrize("wanted", [2_000, 20_000])
-def test_bootstrapped_elo(wanted: int) -> None:
-    games = games_of_20(wanted)
-    n, few = len(games), max(2, 20_000 // len(games))
+@pytest.mark.parametrize("n", [1_962, 20_000, 200_000])
+def test_bootstrapped_elo(n: int) -> None:
+    games, steps, few = games_of_20(n), min(n, 20_000), max(1, 10_000 // n)
     race(
         f"Bootstrapped Elo, 20 contestants, {n} games, {ROUNDS} rounds",
-        Rival("ours, NumPy, one thread", partial(our_elo, games), n * ROUNDS),
+        rival("ours, numba, two threads", games, backend="numba", threads=2),
+        rival("ours, numba, one thread", games, backend="numba", threads=1),
+        rival("ours, NumPy", games, backend="numpy"),
         Rival(
-            "NumPy over rounds with an index matrix", partial(elo_by_index_matrix, games, ROUNDS), n * ROUNDS
+            f"NumPy with an index matrix ({steps} steps)",
+            partial(elo_by_index_matrix, games, ROUNDS, steps),
+            steps * ROUNDS,
         ),
-        Rival(f"Python loop ({few} rounds)", partial(elo_by_python_loop, games, few), n * few),
-        Rival(f"evalica.bootstrap(elo) ({10 * few} rounds)", evalica_elo(games, 10 * few), n * 10 * few),
-        repeats=3,
+        Rival(f"fschat's Python loop ({few} rounds)", fastchat_elo(games, few), n * few),
+        Rival(f"evalica.bootstrap(elo) ({5 * few} rounds)", evalica_elo(games, 5 * few), n * 5 * few),
+        repeats=3 if n > 100_000 else 5,
     )
-    ours, theirs = np.median(our_elo(games), axis=0), np.median(elo_by_index_matrix(games, ROUNDS), axis=0)
+
+
+def test_all_of_them_compute_the_same_thing() -> None:
+    games = games_of_20(1_962)
+    ours, theirs = (
+        np.median(found, axis=0) for found in (our_elo(games), elo_by_index_matrix(games, ROUNDS))
+    )
     assert ours == pytest.approx(theirs, abs=15)
+    loop = fastchat_elo(games, 60)().median().rename(int).sort_index().to_numpy()
+    assert ours == pytest.approx(loop, abs=60)
 
 
-def test_growth_with_the_number_of_games() -> None:
-    for clustered in (False, True):
-        unit = "prompts" if clustered else "games"
-        for prompts in (330, 3_300, 33_000):
-            games = simulated_games(prompts, clustered=clustered)
-            work = len(games) * ROUNDS
-            race(
-                f"Cost by size, 4 contestants, {len(games)} games, {ROUNDS} rounds, resampling {unit}",
-                Rival("Elo", partial(our_elo, games), work),
-                repeats=1,
-            )
-            assert our_elo(games, 2).shape == (2, 4)
+@pytest.mark.parametrize("n", [20_000, 200_000, 2_000_000])
+def test_growth_with_the_number_of_games(n: int) -> None:
+    rounds = ROUNDS if n < 1_000_000 else 128
+    by_unit = {unit: games_of_20(n, clustered=unit == "prompts") for unit in ("games", "prompts")}
+    rivals = [
+        rival(f"resampling {unit}, {threads} thread(s)", games, rounds, backend="numba", threads=threads)
+        for unit, games in by_unit.items()
+        for threads in (2, 1)
+    ]
+    race(f"Elo, numba, 20 contestants, {n} games, {rounds} rounds", *rivals, repeats=3)
 
 
-def test_threads() -> None:
-    games = games_of_20(20_000)
-    work = len(games) * ROUNDS
-    race(
-        f"Threads, 20 contestants, {len(games)} games, {ROUNDS} rounds",
-        Rival("Elo, one thread", partial(our_elo, games), work),
-        Rival("Elo, two threads", partial(our_elo, games, threads=2), work),
-        repeats=3,
-    )
-    assert np.array_equal(our_elo(games, 20), our_elo(games, 20, threads=2))
+@pytest.mark.parametrize("n", [1_962, 20_000])
+def test_numpy_alone(n: int) -> None:
+    by_unit = {unit: games_of_20(n, clustered=unit == "prompts") for unit in ("games", "prompts")}
+    rivals = [
+        rival(f"resampling {unit}, {threads} thread(s)", games, backend="numpy", threads=threads)
+        for unit, games in by_unit.items()
+        for threads in (1, 2)
+    ]
+    race(f"Elo, NumPy, 20 contestants, {n} games, {ROUNDS} rounds", *rivals, repeats=3)
+
+
+FIRST_CALL = """
+import sys
+from time import perf_counter
+from leaderboard.stats import bootstrap_elo
+from tests.leaderboard.stats.simulation import simulated_games
+games = simulated_games()
+start = perf_counter()
+bootstrap_elo(games.a, games.b, games.score, 4, backend=sys.argv[1])
+print(perf_counter() - start)
+"""
+
+
+def test_the_first_call_of_a_process(tmp_path: Path) -> None:
+    print("\nFirst bootstrap of a process, 4 contestants, 1962 games, 1000 rounds")
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for name, backend in (("NumPy", "numpy"), ("numba, not compiled", "numba"), ("numba, compiled", "numba")):
+        command = [sys.executable, "-c", FIRST_CALL, backend]
+        start = perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        whole = perf_counter() - start
+        print(f"  {name:<24} {float(done.stdout):6.2f} s, with the start of the process {whole:6.2f} s")
+
+
+@pytest.mark.parametrize("unit", ["games", "prompts"])
+@pytest.mark.parametrize(
+    ("backend", "n"), [("numba", 20_000), ("numba", 2_000_000), ("numba", 20_000_000), ("numpy", 20_000)]
+)
+def test_memory(backend: str, n: int, unit: str) -> None:
+    command = [sys.executable, "-m", "tests.benchmarks.rating_memory", str(n), unit, backend]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    added = float(done.stdout)
+    print(f"\nMemory added by Elo, {backend}, two threads, {n} games, resampling {unit}: {added:.0f} MB")
+    assert added <= MOST_MEMORY
