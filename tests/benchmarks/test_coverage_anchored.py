@@ -80,9 +80,8 @@ def test_hidden_people(judge: str, reference_data: Path) -> None:
     """How far from everybody's ratings one gets with some of the people's pairs, in points."""
     pairs = pairs_of_llmfao(reference_data, judge)
     everybody = anchor_pairs(pairs)
-    print(
-        f"\n\n{judge}, {len(pairs)} pairs, {everybody.counts.human_prompts} prompts, {SPLITS} random choices\n"
-    )
+    print(f"\n\n{judge}, {len(pairs)} pairs, {everybody.counts.human_prompts} prompts, {SPLITS} choices")
+    print(f"correlation of the surprises at a pair: {surprises(pairs, everybody):.2f}\n")
     print("people's pairs kept | anchored | people alone | judge alone | power | worth")
     for kept in (0.2, 0.3, 0.5):
         errors, power, worth = [], [], []
