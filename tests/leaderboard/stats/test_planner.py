@@ -176,6 +176,17 @@ class TestPlan:
             "every pair are needed."
         )
 
+    def test_studies_of_the_planned_size_tell_the_two_apart_as_often_as_planned(self):
+        # 48.5 points is what Bradley-Terry shows of contestants 80 apart, with these ties and prompts.
+        plan = plan_from_assumptions(48.5, raters=3, ties=0.2, prompt_sd=150)
+        told = []
+        for seed in range(200):
+            games = make_study(plan.need.prompts, (1040, 960), raters=3, seed=seed).games(ties=True)
+            found = measured(games, None, 0, 1)
+            error = math.sqrt(found.variance.of_prompt(found.raters) / found.prompts)
+            told.append(found.gap > plan.aim.width * error)
+        assert 0.7 < np.mean(told) < 0.9
+
     def test_more_raters_cannot_replace_prompts(self):
         plan = plan_from_assumptions(30, raters=1000, prompt_sd=150)
         limit = assumed_variance(30, 0.2, 150, 2).between / Aim(30).variance

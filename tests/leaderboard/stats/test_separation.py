@@ -222,6 +222,39 @@ class TestRankInterval:
         assert (worst >= best).all()
 
 
+class TestCoverage:
+    """Six equals, estimated with an error of 10, their samples spread as far: the hardest case for ranks."""
+
+    def studies(self):
+        generator = np.random.default_rng(1)
+        for _ in range(300):
+            yield generator.normal(generator.normal(0, 10, 6), 10, (1000, 6))
+
+    def test_the_rank_interval_holds_all_ranks_of_equals(self):
+        holds = []
+        for samples in self.studies():
+            best, worst = rank_interval(samples, 95, one_component(samples))
+            holds.append((best == 1) & (worst == 6))
+        assert 0.92 < np.mean(holds) < 0.98
+
+    def test_percentiles_of_ranks_do_not(self):
+        holds = []
+        for samples in self.studies():
+            rank = 1 + (samples[:, None, :] > samples[:, :, None]).sum(axis=2)
+            best, worst = np.percentile(rank, (2.5, 97.5), axis=0)
+            holds.append((best == 1) & (worst == 6))
+        assert np.mean(holds) < 0.75
+
+    def test_equals_are_told_apart_as_rarely_as_the_level_says(self):
+        pairs = np.triu_indices(6, 1)
+        told = [told_apart(samples, 95, one_component(samples))[pairs] for samples in self.studies()]
+        assert 0.03 < np.mean(told) < 0.07
+
+    def test_the_best_rank_is_rarely_better_than_it_may_be(self):
+        ends = [np.percentile(samples, (2.5, 97.5), axis=0) for samples in self.studies()]
+        assert np.mean([rank_upper_bound(low, high, np.zeros(6)) == 1 for low, high in ends]) > 0.95
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         "call",
