@@ -74,6 +74,11 @@ class DavidsonLikelihood:
     def _some_prior(self) -> bool:
         return bool(self.prior.any())
 
+    def _chances(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        difference = x[self.table.a]
+        difference -= x[self.table.b]
+        return chances(difference, x[-1])
+
     def value(self, x: FloatArray) -> FloatArray:
         """Log-likelihood, the prior included where it is used."""
         theta, log_nu = x[:-1], x[-1]
@@ -86,10 +91,12 @@ class DavidsonLikelihood:
     def slope(self, x: FloatArray) -> FloatArray:
         """Points beyond the expected ones, of each contestant, then ties beyond the expected ones."""
         theta, log_nu = x[:-1], x[-1]
-        lead, tie = chances(theta[self.table.a] - theta[self.table.b], log_nu)
+        lead, tie = self._chances(x)
+        lead *= self.played
+        np.subtract(self._lead, lead, out=lead)
         slope = np.empty_like(x)
-        slope[:-1] = self.table.sides @ (self._lead - self.played * lead) * 0.5
-        slope[-1] = self.tied - (self.played * tie).sum(axis=0)
+        slope[:-1] = self.table.sides @ lead * 0.5
+        slope[-1] = self.tied - np.einsum("pr,pr->r", self.played, tie)
         if self._some_prior:
             lead, tie = chances(theta, log_nu)
             slope[:-1] -= self.prior * (0.5 * PRIOR_GAMES) * lead
@@ -99,7 +106,7 @@ class DavidsonLikelihood:
     def curvature(self, x: FloatArray) -> FloatArray:
         """Minus the second derivative, made regular by gauge or prior."""
         theta, log_nu = x[:-1], x[-1]
-        lead, tie = chances(theta[self.table.a] - theta[self.table.b], log_nu)
+        lead, tie = self._chances(x)
         weight = (0.25 * self.played * (1.0 - tie - lead * lead)).T
         matrix = np.empty((len(weight), len(x), len(x)))
         matrix[:, :-1, :-1] = with_gauge(self.table, laplacian(self.table, weight), weight, self.prior)
@@ -130,11 +137,17 @@ class DavidsonLikelihood:
 
 def chances(difference: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray]:
     """P(a wins) - P(b wins) and P(tie), from the difference of log-odds per pair and log nu per round."""
-    closeness = np.exp(-0.5 * np.abs(difference))
-    lower = closeness * closeness
-    tie = np.exp(log_nu) * closeness
-    total = 1.0 + lower + tie
-    return np.copysign((1.0 - lower) / total, difference), tie / total
+    tie = np.abs(difference)
+    tie *= -0.5
+    np.exp(tie, out=tie)
+    lower = tie * tie
+    tie *= np.exp(log_nu)
+    total = lower + tie
+    total += 1.0
+    tie /= total
+    lead = np.subtract(1.0, lower, out=lower)
+    lead /= total
+    return np.copysign(lead, difference, out=lead), tie
 
 
 def _log_total(difference: FloatArray, log_nu: FloatArray) -> FloatArray:

@@ -4,16 +4,12 @@
 published on PyPI (fschat 0.2.36).
 """
 
-import importlib
-import importlib.util
-import sys
-from types import ModuleType
-
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
 from leaderboard.stats import Games
+from tests.benchmarks.fastchat import rating_module
 
 WINNER = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
 
@@ -70,7 +66,7 @@ def by_distinct_rows(games: Games, rounds: int, seed: int = 0) -> np.ndarray:
 
 def by_fastchat(games: Games, rounds: int, seed: int = 0) -> np.ndarray:
     """``compute_elo_mle_with_tie`` (logistic regression of scikit-learn) on a resample of votes per round."""
-    fit = _fastchat().compute_elo_mle_with_tie
+    fit = rating_module().compute_elo_mle_with_tie
     votes = pd.DataFrame(
         {"model_a": games.a, "model_b": games.b, "winner": [WINNER[score] for score in games.score]}
     )
@@ -79,15 +75,3 @@ def by_fastchat(games: Games, rounds: int, seed: int = 0) -> np.ndarray:
         found = fit(votes.sample(frac=1.0, replace=True, random_state=seed + number))
         samples[number] = found[np.arange(games.contestants)]
     return samples - samples.mean(axis=1, keepdims=True) + 1000
-
-
-def _fastchat() -> ModuleType:
-    """Its rating module, without the package of language models beside it, which would need PyTorch."""
-    if "fastchat.model" not in sys.modules:
-        spec = importlib.util.find_spec("fastchat")
-        assert spec
-        assert spec.submodule_search_locations
-        models = ModuleType("fastchat.model")
-        models.__path__ = [f"{spec.submodule_search_locations[0]}/model"]
-        sys.modules["fastchat.model"] = models
-    return importlib.import_module("fastchat.serve.monitor.elo_analysis")
