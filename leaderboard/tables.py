@@ -14,6 +14,9 @@ Content = Mapping[str, Any]
 FEWEST_GAMES: Final = 30
 """A row with fewer games is provisional."""
 
+MOST_LETTERS: Final = 4
+"""Letters of groups that a page shows of one contestant; files have them all."""
+
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _UNSCORED: Final = {
     "empty": "empty",
@@ -79,6 +82,14 @@ class Row:
     tie_percent: float
     beside: float | None
     provisional: str
+
+    @property
+    def group_shown(self) -> str:
+        """The letters, cut where they are so many that nobody would compare them."""
+        letters = self.group.split() if " " in self.group else list(self.group)
+        if len(letters) <= MOST_LETTERS:
+            return self.group
+        return f"{' '.join(letters[:MOST_LETTERS])} +{len(letters) - MOST_LETTERS}"
 
     @property
     def plus(self) -> float | None:

@@ -191,3 +191,11 @@ def test_a_name_that_a_spreadsheet_would_run_is_made_text(name):
 def test_names_with_quotes_and_commas_survive_csv():
     table = DataTable("t", ("name",), (('a "b", c\nd',),))
     assert list(csv.reader(io.StringIO(table.csv(), newline="")))[1] == ['a "b", c\nd']
+
+
+@pytest.mark.parametrize(
+    ("group", "shown"), [("", ""), ("abcd", "abcd"), ("abcdef", "a b c d +2"), ("x y z aa ab", "x y z aa +1")]
+)
+def test_many_letters_are_cut(group, shown):
+    (row,) = tables.standing_rows(standings(standing("a", 1100.0, group=group)), None)
+    assert row.group_shown == shown
