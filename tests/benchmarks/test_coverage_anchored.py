@@ -13,6 +13,7 @@ from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
 from tests.leaderboard.stats.anchored_studies import JUDGES, Design, Outcome, coverage
 
 STUDIES = 1000
+STUDIES_OF_MANY = 200
 SPLITS = 30
 DESIGNS = {
     "15 prompts by people, 1000 by the judge": Design(15),
@@ -22,6 +23,9 @@ DESIGNS = {
     "300 prompts by people, 1000 by the judge": Design(300),
     "100 by people, 1000 by the judge, 2 of 10 pairs each": Design(100, pairs=2),
     "200 by both, 2 of 10 pairs each by people": Design(200, judged=200, rated_pairs=2),
+    "59 contestants, 165 of 1711 pairs each: 13 by people, 100 by the judge": Design(
+        13, judged=100, pairs=165, strength=tuple(np.linspace(150.0, -150.0, 59).tolist())
+    ),
 }
 HEADER = ("judge", "anchored", "farthest", "people", "judge", "width", "worth", "gain", "power")
 
@@ -40,14 +44,15 @@ def test_coverage(name: str) -> None:
     """Shares of 95 % intervals in percent, for each judge; seeds are fixed, so the numbers are too."""
     design = DESIGNS[name]
     lowest, highest = (0.93, 0.97) if design.rated >= 100 else (0.92, 0.98)
-    print(f"\n\n{name}: {STUDIES} studies of 5 contestants\n")
+    studies = STUDIES if len(design.strength) == 5 else STUDIES_OF_MANY
+    print(f"\n\n{name}: {studies} studies of {len(design.strength)} contestants\n")
     print(" | ".join((f"{HEADER[0]:32}", *(f"{title:>8}" for title in HEADER[1:]))))
     for judge, errs in JUDGES.items():
-        found = coverage(errs, design, STUDIES)
+        found = coverage(errs, design, studies)
         print(row(judge, found), flush=True)
         assert lowest < found.anchored < highest
         assert lowest < found.human < highest
-        assert found.judge < 0.93
+        assert found.judge < 0.8 or not errs.kind
         assert found.width < 1.02
 
 

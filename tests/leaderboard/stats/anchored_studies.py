@@ -10,11 +10,11 @@ from scipy.special import expit
 from leaderboard.stats import Anchored, anchored
 
 POINTS = 400 / np.log(10)
-STRENGTH = np.array([150.0, 80.0, 0.0, -80.0, -150.0]) / POINTS
+FIVE = (150.0, 80.0, 0.0, -80.0, -150.0)
+"""How good five contestants are, in points."""
 QUALITY = 250.0 / POINTS
 """Standard deviation, over prompts, of how good a contestant's completion is."""
 TIES = 0.15
-A, B = np.triu_indices(len(STRENGTH), 1)
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,15 @@ JUDGES = {
 
 
 @cache
-def truth() -> np.ndarray:
-    """The Bradley-Terry fit of infinitely many people on infinitely many prompts, by integration."""
+def truth(strength: tuple[float, ...]) -> np.ndarray:
+    """The Bradley-Terry fit of very many people on all pairs of very many prompts, by integration."""
+    level, (a, b) = np.array(strength) / POINTS, np.triu_indices(len(strength), 1)
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     spread = np.sqrt(2) * QUALITY * nodes
-    chance = expit((STRENGTH[A] - STRENGTH[B])[:, None] + spread) @ weights / weights.sum()
+    chance = expit((level[a] - level[b])[:, None] + spread) @ weights / weights.sum()
     share = (1 - TIES) * chance + TIES / 2
-    x = np.eye(len(STRENGTH))[A] - np.eye(len(STRENGTH))[B]
-    theta = root(lambda t: x.T @ (expit(x @ t) - share) + t.mean(), STRENGTH, tol=1e-12).x
+    x = np.eye(len(level))[a] - np.eye(len(level))[b]
+    theta = root(lambda t: x.T @ (expit(x @ t) - share) + t.mean(), level, tol=1e-12).x
     return 1000 + POINTS * (theta - theta.mean())
 
 
@@ -57,38 +58,44 @@ def truth() -> np.ndarray:
 class Design:
     """How many prompts the judge rated, how many of them people, and on how many random pairs of each.
 
-    ``rated_pairs`` is how many of the pairs of a prompt people rated, at most ``pairs``.
+    ``rated_pairs`` is how many of the pairs of a prompt people rated, at most ``pairs``; ``strength`` how good
+    each contestant is, in points.
     """
 
     rated: int
     judged: int = 1000
     pairs: int = 10
-    rated_pairs: int = 10
+    rated_pairs: int = 1000
+    strength: tuple[float, ...] = FIVE
 
 
 def simulated(judge: Judge, design: Design, seed: int) -> Anchored:
-    """A study of five contestants, one person's verdict for each pair people rated."""
+    """A study, with one person's verdict for each pair people rated."""
     generator = np.random.default_rng(seed)
-    quality = STRENGTH + generator.normal(0.0, QUALITY, (design.judged, len(STRENGTH)))
-    human = (generator.random((design.judged, len(A))) < expit(quality[:, A] - quality[:, B])).astype(float)
+    level = np.array(design.strength) / POINTS
+    a, b = np.triu_indices(len(level), 1)
+    quality = level + generator.normal(0.0, QUALITY, (design.judged, len(level)))
+    human = (generator.random((design.judged, len(a))) < expit(quality[:, a] - quality[:, b])).astype(float)
     human[generator.random(human.shape) < TIES] = 0.5
     verdicts = _verdicts(judge, quality, generator)
     place = generator.random(human.shape).argsort(axis=1).argsort(axis=1)
     human[place >= min(design.pairs, design.rated_pairs)] = np.nan
     human[design.rated :] = np.nan
     there = (place < design.pairs).ravel()
-    prompt, pair = np.divmod(np.flatnonzero(there), len(A))
+    prompt, pair = np.divmod(np.flatnonzero(there), len(a))
     scores = (values.ravel()[there] for values in (human, verdicts))
-    return anchored(A[pair], B[pair], *scores, len(STRENGTH), prompt=prompt)
+    return anchored(a[pair], b[pair], *scores, len(level), prompt=prompt)
 
 
 def _verdicts(judge: Judge, quality: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """The judge's mean score over both orders, (prompts, pairs)."""
+    contestants = quality.shape[1]
+    a, b = np.triu_indices(contestants, 1)
     if judge.coin:
-        return generator.integers(0, 3, (len(quality), len(A))) / 2
-    last = np.arange(len(STRENGTH)) == len(STRENGTH) - 1
+        return generator.integers(0, 3, (len(quality), len(a))) / 2
+    last = np.arange(contestants) == contestants - 1
     seen = quality + (judge.kind * last + generator.normal(0.0, judge.noise, quality.shape)) / POINTS
-    ahead = seen[:, A] - seen[:, B]
+    ahead = seen[:, a] - seen[:, b]
     pull = judge.position / POINTS
     return ((ahead + pull > 0).astype(float) + (ahead - pull > 0)) / 2
 
@@ -114,14 +121,14 @@ class Outcome:
 
 def coverage(judge: Judge, design: Design, studies: int) -> Outcome:
     """Simulate ``studies`` studies with seeds 0, 1, ..."""
-    found = [simulated(judge, design, seed) for seed in range(studies)]
+    found, true = [simulated(judge, design, seed) for seed in range(studies)], truth(design.strength)
 
     def held(name: str) -> np.ndarray:
         estimates = [getattr(result, name) for result in found]
-        return np.array([(one.low <= truth()) & (truth() <= one.high) for one in estimates])
+        return np.array([(one.low <= true) & (true <= one.high) for one in estimates])
 
     def squared_error(name: str) -> float:
-        return float(np.mean([(getattr(result, name).value - truth()) ** 2 for result in found]))
+        return float(np.mean([(getattr(result, name).value - true) ** 2 for result in found]))
 
     each = held("best").mean(axis=0)
     return Outcome(
