@@ -26,6 +26,9 @@ FEWEST_PROMPTS: Final = 2
 FEW_PROMPTS: Final = 30
 """With fewer at hand their variance is itself known only roughly."""
 
+_ALIKE: Final = 1e-6
+"""Points; two ratings that differ by less are equal."""
+
 
 @dataclass(frozen=True)
 class Aim:
@@ -160,6 +163,8 @@ def plan_from_data(
     if ratings.rater is not None:
         rater = ratings.games(ties=ties, resample="raters", tie_band=tie_band).cluster
     evidence = measured(games, rater, *(between or typical_pair(games)))
+    if gap is None and abs(evidence.gap) < _ALIKE:
+        raise ParameterError("the two are rated alike, so say how wide a gap is to be seen")
     aim = Aim(abs(evidence.gap) if gap is None else gap, level, power)
     wanted = max(1, round(evidence.raters)) if raters is None else raters
     return _plan(aim, wanted, evidence.variance, evidence, between is not None)

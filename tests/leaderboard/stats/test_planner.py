@@ -2,8 +2,10 @@ import math
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.power import normal_sample_size_one_tail
 
 from leaderboard.stats import StatsError, bradley_terry
 from leaderboard.stats.planner import Aim, plan_from_assumptions, plan_from_data
@@ -29,6 +31,10 @@ def make_study(prompts=100, strengths=(1020.0, 980.0), *, raters=2, seed=0, name
     return make_ratings(games.a, games.b, rating, 3, len(strengths), prompt=games.cluster, rater=numbers)
 
 
+def two_alike():
+    return make_ratings([0, 0], [1, 1], [1, 2], 2, 2, prompt=[0, 1])
+
+
 def evidence_of(study, first=0, second=1):
     games = study.games(ties=True)
     return measured(games, study.rater, first, second)
@@ -42,6 +48,12 @@ class TestAim:
     def test_a_power_of_one_half_is_a_half_width_as_wide_as_the_gap(self):
         aim = Aim(30, power=50)
         assert aim.width * math.sqrt(aim.variance) == pytest.approx(30)
+
+    @pytest.mark.parametrize(("level", "power"), [(95, 80), (90, 90), (99, 50)])
+    def test_agrees_with_the_sample_size_of_another_library(self, level, power):
+        # One tail of half the size: a result on the wrong side is none.
+        wanted = normal_sample_size_one_tail(30, power / 100, (1 - level / 100) / 2, std_null=300)
+        assert 300**2 / Aim(30, level, power).variance == pytest.approx(wanted)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -104,6 +116,19 @@ class TestMeasured:
         unit = POINTS_PER_UNIT**2
         assert found.variance.of_prompt(2) == pytest.approx(4 * unit * 2 / 3)
         assert found.variance.within == pytest.approx(4 * unit * 0.5 * 2)
+
+    def test_the_total_is_the_cluster_robust_variance_of_another_library(self):
+        study = make_study(60, (1100, 1000, 950, 900), raters=2)
+        games = study.games(ties=True)
+        design = (np.eye(4)[games.a] - np.eye(4)[games.b])[:, 1:]
+        fit = sm.GLM(games.score, design, family=sm.families.Binomial()).fit(
+            cov_type="cluster", cov_kwds={"groups": games.cluster, "use_correction": False}
+        )
+        contrast = np.array([1, -1, 0])
+        found = evidence_of(study, 1, 2)
+        assert found.gap == pytest.approx(POINTS_PER_UNIT * contrast @ fit.params)
+        variance = POINTS_PER_UNIT**2 * contrast @ fit.cov_params() @ contrast * 60 / 59
+        assert found.variance.of_prompt(2) / 60 == pytest.approx(variance)
 
     def test_agrees_with_what_was_assumed(self):
         truth = assumed_variance(24.5, 0.2, 150, 2)
@@ -271,6 +296,7 @@ class TestPlan:
         [
             (lambda: plan_from_data(make_study(5)), "two contestants or a gap"),
             (lambda: plan_from_data(make_study(5), between=(0, 0)), "the two are one contestant"),
+            (lambda: plan_from_data(two_alike(), between=(0, 1)), "the two are rated alike"),
             (lambda: plan_from_data(make_study(5), gap=20, raters=0), "raters is 0"),
             (
                 lambda: plan_from_data(make_ratings([], [], [], 2, 2, prompt=[]), gap=9),
