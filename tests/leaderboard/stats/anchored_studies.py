@@ -58,8 +58,8 @@ def truth(strength: tuple[float, ...]) -> np.ndarray:
 class Design:
     """How many prompts the judge rated, how many of them people, and on how many random pairs of each.
 
-    ``rated_pairs`` is how many of the pairs of a prompt people rated, at most ``pairs``; ``strength`` how good
-    each contestant is, in points.
+    ``rated_pairs`` is how many of the pairs of a prompt people rated, at most ``pairs``; ``strength`` says
+    how good each contestant is, in points.
     """
 
     rated: int
