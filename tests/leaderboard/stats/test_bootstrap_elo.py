@@ -1,3 +1,4 @@
+import re
 import tracemalloc
 
 import numpy as np
@@ -15,7 +16,13 @@ from leaderboard.stats import (
 )
 from leaderboard.stats.backends import BACKENDS, open_backend
 from leaderboard.stats.elo_bootstrap import elo_samples
-from leaderboard.stats.errors import NoGamesError, ParameterError
+from leaderboard.stats.errors import (
+    ClusterError,
+    ContestantNumberError,
+    LengthMismatchError,
+    NoGamesError,
+    ParameterError,
+)
 from leaderboard.stats.game_reader import read_games
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
@@ -81,6 +88,29 @@ def samples(games, backend="numpy", rounds=40, **layout):
     played = read_games(games.a, games.b, games.score, games.contestants, games.cluster)
     _, module = open_backend(backend, 0, played.of_game.dtype)
     return elo_samples(played, games.contestants, EloParameters(), rounds, 3, backend=module, **layout)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+class TestTwoGamesByHand:
+    """A beats B, B beats A: the first win is worth 16 points, another in a row 14.53, the answer to it 17.47."""
+
+    TWICE_B, B_THEN_A, A_THEN_B, TWICE_A = 969.469502, 1001.469502, 998.530498, 1030.530498
+
+    def ratings_of_a(self, backend, cluster=None):
+        found = bootstrap_elo([0, 0], [1, 1], [1, 0], 2, rounds=4000, cluster=cluster, backend=backend)
+        ratings, times = np.unique(found.samples[:, 0].round(6), return_counts=True)
+        return ratings, times / 4000
+
+    def test_drawing_games_gives_four_endings_equally_often(self, backend):
+        ratings, shares = self.ratings_of_a(backend)
+        expected = [self.TWICE_B, self.A_THEN_B, self.B_THEN_A, self.TWICE_A]
+        assert ratings == pytest.approx(np.array(expected), abs=1e-6)
+        assert shares == pytest.approx(np.full(4, 0.25), abs=0.03)
+
+    def test_drawing_their_one_prompt_leaves_the_two_orders(self, backend):
+        ratings, shares = self.ratings_of_a(backend, cluster=[7, 7])
+        assert ratings == pytest.approx(np.array([self.A_THEN_B, self.B_THEN_A]), abs=1e-6)
+        assert shares == pytest.approx(np.full(2, 0.5), abs=0.03)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -211,6 +241,40 @@ class TestThePublishedStudy:
 def test_it_refuses_parameters_out_of_range(options, message):
     with pytest.raises(ParameterError, match=message):
         bootstrap_elo([0], [1], [1], 2, **options)
+
+
+def test_an_error_names_the_position_in_the_whole_arrays(monkeypatch):
+    monkeypatch.setattr("leaderboard.stats.outcomes.GAMES_AT_ONCE", 2)
+    with pytest.raises(ContestantNumberError, match=re.escape("b[4] is 9, outside the contestants 0..2")):
+        bootstrap_elo([0, 1, 2, 0, 0], [1, 2, 0, 1, 9], [1, 1, 0, 0.5, 1], 3)
+    with pytest.raises(ClusterError, match=re.escape("cluster[3] is NaN")):
+        bootstrap_elo([0, 1, 2, 0], [1, 2, 0, 1], [1, 1, 0, 0.5], 3, cluster=[1.0, 2.0, 2.0, np.nan])
+
+
+@pytest.mark.parametrize("short", ["b", "score", "cluster"])
+def test_arrays_of_different_length_are_refused(short):
+    columns = {"a": [0, 1], "b": [1, 2], "score": [1, 1], "cluster": [0, 1]}
+    columns[short] = columns[short][:1]
+    with pytest.raises(LengthMismatchError, match="differ in length"):
+        bootstrap_elo(**columns, contestants=3)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "float64", "list"])
+def test_numbers_of_any_type_are_the_same_games(dtype):
+    games = simulated_games(5, tie_share=0.2)
+    sides = [side.tolist() if dtype == "list" else side.astype(dtype) for side in (games.a, games.b)]
+    found = bootstrap_elo(*sides, games.score, 4, rounds=3).samples
+    assert found == pytest.approx(bootstrap(games, rounds=3).samples, abs=1e-9)
+
+
+def test_many_contestants_take_wider_outcome_numbers():
+    size = 300
+    first, second = np.triu_indices(size, 1)
+    score = np.tile([1.0, 0.0], len(first))
+    a, b = np.repeat(first, 2), np.repeat(second, 2)
+    found = [bootstrap_elo(a, b, score, size, rounds=2, backend=name).samples for name in BACKENDS]
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+    assert 1500 > found[0].max() > found[0].min() > 500
 
 
 def test_it_refuses_no_games():
