@@ -9,7 +9,7 @@ enough, and fewer might be.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -61,9 +61,9 @@ class Removals:
     removed: int | None
     units: int
     unit: str
-    picked: IntArray
-    outcomes: tuple[Removed, ...]
-    cut_off: tuple[int, ...]
+    picked: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    outcomes: tuple[Removed, ...] = ()
+    cut_off: tuple[int, ...] = ()
 
     @property
     def share(self) -> float | None:
@@ -100,10 +100,10 @@ def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
     equal = np.flatnonzero((start.component == 0) & (start.theta > start.theta[first] - _EQUAL))
     if len(equal) > 1:
         other = int(equal[equal != first][0])
-        return Removals(first, other, 0, pool.units, unit, np.zeros(0, dtype=np.int64), (), ())
+        return Removals(first, other, 0, pool.units, unit)
     path = _shortest(pool, start, first)
     if path is None:
-        return Removals(first, None, None, pool.units, unit, np.zeros(0, dtype=np.int64), (), ())
+        return Removals(first, None, None, pool.units, unit)
     gone = path.gone(path.length)
     after = pool.without(gone)
     lost = (start.component == 0) & (after.component != after.component[first])
@@ -230,7 +230,8 @@ def _shortest(pool: _Pool, start: FittedTable, first: int) -> _Path | None:
     rivals = np.flatnonzero((start.component == 0) & (np.arange(len(start.theta)) != first)).tolist()
     predicted = {rival: _predicted(pool, start, nothing, first, rival).length for rival in rivals}
     best: _Path | None = None
-    for rival in sorted(rivals, key=predicted.__getitem__)[:_CHALLENGERS]:
+    reachable = [rival for rival in sorted(rivals, key=predicted.__getitem__) if predicted[rival]]
+    for rival in reachable[:_CHALLENGERS]:
         path = _path(pool, start, nothing, first, rival)
         if path is not None and (best is None or path.length < best.length):
             best = path
@@ -275,5 +276,5 @@ def _predicted(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: in
     count = left[order]
     if whole < len(order):
         rest = gap - (shrunk[whole] - left[order[whole]] * gain[order[whole]])
-        count = np.append(count[:whole], int(np.ceil(rest / gain[order[whole]])))
+        count = np.append(count[:whole], min(count[whole], int(np.ceil(rest / gain[order[whole]]))))
     return _Path(order[: whole + 1], count, len(pool.stock))
