@@ -9,6 +9,7 @@ from leaderboard.stats.bradley_terry import CENTRE, PRIOR_GAMES, SCALE, all_game
 from leaderboard.stats.bradley_terry_rounds import (
     DRAWN_TOGETHER,
     Reference,
+    choose_threads,
     distinct_rounds,
     fit_rounds,
     weights_of_rounds,
@@ -59,7 +60,8 @@ def bootstrap_bradley_terry(
     """
     games = resamplable(make_games(a, b, score, contestants, cluster=cluster))
     check_run(rounds, seed, threads)
-    outcomes, used = distinct_outcomes(games), threads or 1
+    outcomes = distinct_outcomes(games)
+    used = choose_threads(threads, len(outcomes), rounds)
     table = PairTable.of(outcomes, contestants)
     reference = Reference.of(all_games(table), contestants)
     draw = weights_of_rounds(outcomes, games.cluster, seed)

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from leaderboard.stats.backends import MOST_THREADS, processors
 from leaderboard.stats.bradley_terry import BradleyTerryLikelihood, to_ratings
 from leaderboard.stats.climbing import Likelihood, climb, climb_from
 from leaderboard.stats.games import FloatArray, IntArray
@@ -19,7 +20,10 @@ from leaderboard.stats.pair_table import BoolArray, PairTable
 from leaderboard.stats.resampling import cluster_draws
 
 DRAWN_TOGETHER: Final = 64
-"""Rounds that share one generator; part of the definition of the numbers, not a matter of speed."""
+"""Rounds of one block. They share a generator where outcomes are few, so it is part of the numbers there."""
+
+WORTH_THREADS: Final = 1_000_000
+"""Distinct outcomes x rounds from which threads help: 50 contestants have some 3,700 outcomes."""
 
 MOST_CLUSTERS_COMPARED: Final = 12
 """With more clusters hardly two of a thousand rounds draw the same ones."""
@@ -59,6 +63,13 @@ def fit_rounds(table: PairTable, reference: Reference, weights: FloatArray) -> R
     prior = table.no_finite_maximum(won, lost)
     theta = reference.climb(BradleyTerryLikelihood(table, won, lost, prior))
     return RoundFits(to_ratings(table.centred(theta)), np.asarray(prior.any(axis=0)))
+
+
+def choose_threads(wanted: int | None, outcomes: int, rounds: int) -> int:
+    """The wanted threads; otherwise as many as there are processors where the work is worth sharing."""
+    if wanted is not None:
+        return wanted
+    return min(MOST_THREADS, processors()) if outcomes * rounds >= WORTH_THREADS else 1
 
 
 def weights_of_rounds(

@@ -12,6 +12,8 @@ _NEWTON_STEPS: Final = 100
 _CHORD_STEPS: Final = 40
 _LONGEST_STEP: Final = 3.0
 _HALVINGS: Final = 30
+_MOST_NUMBERS: Final = 2**21
+"""Of the curvatures of rounds climbed together: 16 MB."""
 
 
 class Likelihood(Protocol):
@@ -73,8 +75,10 @@ def climb_from(
     if len(near):
         x[:, near], settled[near] = _chord(likelihood.only(near), x[:, near], inverse)
     rest = np.flatnonzero(~settled)
-    if len(rest):
-        x[:, rest] = climb(likelihood.only(rest), np.repeat(start, len(rest), axis=1))
+    at_once = max(1, _MOST_NUMBERS // len(start) ** 2)
+    for first in range(0, len(rest), at_once):
+        some = rest[first : first + at_once]
+        x[:, some] = climb(likelihood.only(some), np.repeat(start, len(some), axis=1))
     return x
 
 

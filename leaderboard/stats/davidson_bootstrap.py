@@ -16,6 +16,7 @@ from leaderboard.stats.bradley_terry import (
 from leaderboard.stats.bradley_terry_rounds import (
     DRAWN_TOGETHER,
     Reference,
+    choose_threads,
     distinct_rounds,
     weights_of_rounds,
 )
@@ -70,7 +71,8 @@ def bootstrap_davidson(
     """
     games = resamplable(make_games(a, b, score, contestants, cluster=cluster))
     check_run(rounds, seed, threads)
-    outcomes, used = distinct_outcomes(games), threads or 1
+    outcomes = distinct_outcomes(games)
+    used = choose_threads(threads, len(outcomes), rounds)
     table = PairTable.of(outcomes, contestants)
     model = _Model.of(table)
     draw = weights_of_rounds(outcomes, games.cluster, seed)

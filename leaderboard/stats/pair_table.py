@@ -101,7 +101,7 @@ class PairTable:
         a contestant to one that took at least half a point from it (Ford 1957).
         """
         without = np.zeros((self.contestants, won.shape[1]), dtype=bool)
-        if self._joined_by(((won > 0) & (lost > 0)).all(axis=1)):
+        if self._joined_by(np.asarray(((won > 0) & (lost > 0)).all(axis=1))):
             return without
         roots = np.unique(self.component, return_index=True)[1]
         start = np.array(without)

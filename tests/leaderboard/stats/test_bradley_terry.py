@@ -10,6 +10,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, make_games
+from leaderboard.stats.backends import processors
+from leaderboard.stats.bradley_terry_rounds import choose_threads
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
@@ -236,6 +238,20 @@ class TestBootstrap:
         one = bootstrap(games, rounds=200)
         assert bootstrap(games, rounds=200, threads=3).samples == pytest.approx(one.samples, abs=1e-9)
         assert bootstrap(games, rounds=70).samples == pytest.approx(one.samples[:70], abs=1e-9)
+
+    def test_threads_are_taken_only_where_they_help(self):
+        assert choose_threads(None, 570, 1000) == 1
+        assert choose_threads(None, 10_000, 1000) == min(16, processors())
+        assert choose_threads(3, 10, 10) == 3
+        assert bootstrap(simulated_games(5), rounds=3).threads == 1
+
+    def test_a_round_that_cuts_somebody_off_is_finite_and_counted(self):
+        games = make_games([0] * 8 + [1], [1] * 8 + [2], [1, 0] * 4 + [0.5], 3)
+        result = bootstrap(games, rounds=100)
+        assert 20 < result.prior_rounds < 60
+        assert np.isfinite(result.samples).all()
+        assert result.samples.mean(axis=1) == pytest.approx(np.full(100, 1000.0))
+        assert result.component.tolist() == [0, 0, 0]
 
     def test_rounds_without_a_finite_maximum_are_counted_and_finite(self):
         games = make_games([0] * 6 + [1] * 6, [1] * 6 + [2] * 6, [1, 1, 1, 1, 1, 0] * 2, 3)

@@ -40,6 +40,10 @@ class TestByHand:
         low, high = normal_interval(np.array([1000.0]), np.array([10.0]), 95)
         assert (low[0], high[0]) == pytest.approx((980.40, 1019.60), abs=0.01)
 
+    def test_few_units_take_students_t(self):
+        low, high = normal_interval(np.array([1000.0]), np.array([10.0]), 95, units=5)
+        assert (low[0], high[0]) == pytest.approx((972.24, 1027.76), abs=0.01)
+
     def test_it_refuses_a_level_outside_0_to_100(self):
         with pytest.raises(ParameterError, match="interval is 100"):
             normal_interval(np.zeros(1), np.ones(1), 100)
