@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from arena.models import Comparison, Contestant, Prompt, Rater, Study
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from leaderboard.stats import Ratings
 
+    FloatArray = npt.NDArray[np.float64]
     BoolArray = npt.NDArray[np.bool_]
 
 NOBODY = -1
@@ -140,6 +142,54 @@ def opinions(study: Study) -> Opinions:
         len(prompts),
         _choices(study, np.unique(rows["rater"]).tolist()),
     )
+
+
+class UnknownTextError(ValueError):
+    """A text that a ranking is to be adjusted for is not known; the message is for the operator."""
+
+
+STYLE: Final = ("length", "markdown")
+"""What a study's texts can be adjusted for: characters, and Markdown marks per word."""
+
+
+def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
+    """How much more of each of STYLE the first completion has, for every rating of ``chosen.ratings()``.
+
+    Texts are read one at a time and only counts are kept. Turns are joined by blank lines. Raises
+    UnknownTextError where a text that was compared is not known.
+    """
+    import numpy as np
+
+    from leaderboard.stats.style import style_difference
+
+    rows = chosen.rows[chosen.scored & chosen.ranked]
+    ids, place = np.unique(rows["pair"], return_inverse=True)
+    counted = _counted_texts(study)
+    sides = np.full((len(ids), 2, len(STYLE)), np.nan)
+    number = dict(zip(ids.tolist(), range(len(ids)), strict=True))
+    pairs = Pair.objects.filter(prompt__study=study).order_by().values_list("pk", "first", "second")
+    for pk, first, second in pairs.iterator(chunk_size=10_000):
+        if pk in number:
+            sides[number[pk]] = counted[first], counted[second]
+    if np.isnan(sides).any():
+        unknown = int(np.isnan(sides).any(axis=(1, 2)).sum())
+        raise UnknownTextError(f"the texts of {unknown} of {len(ids)} pairs are not known")
+    shown = sides[place]
+    shown[rows["swapped"]] = shown[rows["swapped"], ::-1]
+    return {name: style_difference(shown[:, 0, i], shown[:, 1, i]) for i, name in enumerate(STYLE)}
+
+
+def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
+    """Characters and density of Markdown of each completion by its id; NaN where the text is not known."""
+    from leaderboard.stats.style import style_of
+
+    found = {}
+    texts = Completion.objects.filter(prompt__study=study).order_by()
+    for pk, turns, is_empty in texts.values_list("pk", "turns", "is_empty").iterator(chunk_size=500):
+        style = style_of("\n\n".join(turns))
+        known = bool(turns) or is_empty
+        found[pk] = (float(style.characters), style.density) if known else (math.nan, math.nan)
+    return found
 
 
 _DTYPE = [

@@ -6,8 +6,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arena.models import Comparison
-from leaderboard.games import opinions
+from arena.models import Comparison, Completion
+from leaderboard.games import UnknownTextError, opinions, style_covariates
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
@@ -167,3 +167,30 @@ def test_people_some_of_whom_are_simulated_are_named_so():
     made.rate("alpha", "beta", 1)
     made.rate("alpha", "beta", 1, rater=factories.make_rater(simulated=True))
     assert [choice.label for choice in opinions(made.study).raters] == ["People (some simulated)"]
+
+
+class TestStyle:
+    def made(self):
+        made = HandMade("alpha", "beta")
+        for name, turns in (("alpha", ["# A header", "of two turns"]), ("beta", ["short"])):
+            factories.make_completion(prompt=made.prompts[0], contestant=made.contestants[name], turns=turns)
+        return made
+
+    def test_differences_are_of_what_stood_first(self):
+        made = self.made()
+        made.rate("alpha", "beta", 1)
+        made.rate("beta", "alpha", None, reason="empty")
+        made.rate("beta", "alpha", 1)
+        found = style_covariates(made.study, opinions(made.study).present())
+        # 10 + 2 + 12 characters, blank line included, against 5; one mark in 6 words against none.
+        assert found["length"].tolist() == pytest.approx([(24 - 5) / 29, (5 - 24) / 29])
+        assert found["markdown"].tolist() == [1.0, -1.0]
+
+    def test_a_text_that_is_not_known_is_an_error(self):
+        made = self.made()
+        made.rate("alpha", "beta", 1)
+        Completion.objects.filter(contestant=made.contestants["beta"]).update(turns=[])
+        with pytest.raises(UnknownTextError, match="the texts of 1 of 1 pairs are not known"):
+            style_covariates(made.study, opinions(made.study).present())
+        Completion.objects.filter(contestant=made.contestants["beta"]).update(is_empty=True)
+        assert style_covariates(made.study, opinions(made.study).present())["length"].tolist() == [1.0]

@@ -5,6 +5,8 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard import services
 from leaderboard.models import Snapshot
@@ -141,3 +143,47 @@ def test_refresh_publishes_a_snapshot(made, monkeypatch):
     assert Snapshot.objects.get().study == made.study
     with pytest.raises(CommandError, match="There is no study"):
         run("refresh", "nowhere")
+
+
+class TestAdjusting:
+    def balanced(self):
+        """Three contestants whose answers differ in length, every pair in both orders."""
+        made = HandMade("alpha", "beta", "gamma", slug="style", categories=("a", "b", "c"))
+        for place, prompt in enumerate(made.prompts):
+            for number, name in enumerate(made.contestants):
+                text = "word " * (3 + (number + place) % 3 * 5 + number)
+                factories.make_completion(prompt=prompt, contestant=made.contestants[name], turns=[text])
+        for prompt in range(3):
+            for one, other, rating in (("alpha", "beta", 3), ("beta", "gamma", 2), ("alpha", "gamma", 6)):
+                made.rate(one, other, rating, prompt=prompt)
+                made.rate(other, one, 8 - rating + prompt % 2, prompt=prompt)
+        return made
+
+    def test_for_the_length_of_the_texts_and_the_leans_of_raters(self):
+        self.balanced()
+        arguments = (
+            "standings",
+            "style",
+            "--method",
+            "ordinal",
+            "--adjust",
+            "length,raters",
+            "--rounds",
+            "20",
+        )
+        found = json.loads(run(*arguments, "--format", "json"))
+        assert found["parameters"]["adjust"] == ["length", "raters"]
+        assert set(found["effects"]) == {"length"}
+        assert found["rater_lean_sd"] is not None
+        assert "length: one standard deviation more" in run(*arguments)
+
+    def test_texts_are_read_only_when_asked_for(self):
+        self.balanced()
+        with CaptureQueriesContext(connection) as captured:
+            run("standings", "style", "--method", "ordinal", "--rounds", "5")
+        assert not any('"turns"' in query["sql"] for query in captured)
+
+    def test_what_is_not_there_is_one_sentence(self):
+        self.balanced()
+        with pytest.raises(CommandError, match=r"^style, people: .*colour.*\.$"):
+            run("standings", "style", "--method", "ordinal", "--adjust", "colour")

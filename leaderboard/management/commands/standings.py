@@ -24,6 +24,7 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from leaderboard.games import STYLE, UnknownTextError, style_covariates
         from leaderboard.stats import StatsError, rank_ratings
 
         method = method_from(options)
@@ -31,8 +32,10 @@ class Command(BaseCommand):
         chosen, about = opinions_chosen(study, options["raters"], options["category"])
         players = chosen.present()
         try:
-            standings = rank_ratings(players.ratings(), players.names, method)
-        except StatsError as error:
+            adjusted = set(method.adjust) & set(STYLE)
+            ratings = players.ratings(style_covariates(study, players) if adjusted else None)
+            standings = rank_ratings(ratings, players.names, method)
+        except (StatsError, UnknownTextError) as error:
             where = f" in {options['category']}" if options["category"] else ""
             raise CommandError(f"{study.slug}, {options['raters']}{where}: {error}.") from error
         self.stdout.write(rendered(standings, options, about))
