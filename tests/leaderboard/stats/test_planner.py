@@ -12,6 +12,7 @@ from leaderboard.stats.planner import Aim, plan_from_assumptions, plan_from_data
 from leaderboard.stats.planner_evidence import measured, typical_pair
 from leaderboard.stats.planner_variance import assumed_variance
 from leaderboard.stats.ratings import make_ratings
+from leaderboard.votes import read_votes
 from tests.leaderboard.stats.simulation import simulated_games
 
 POINTS_PER_UNIT = 400 / math.log(10)
@@ -200,6 +201,21 @@ class TestPlan:
             "To see a gap of 30 points at 95 % with a power of 80 %, about 1061 prompts with 1 rater of "
             "every pair are needed."
         )
+
+    def test_the_defaults_of_the_documents(self):
+        plan = plan_from_assumptions(30)
+        assert [need.prompts for need in plan.needs] == [847, 501, 385, 293]
+        assert plan.variance.between / plan.aim.variance == pytest.approx(153.3, abs=0.1)
+
+    def test_a_public_crowd_study(self, reference_data, tmp_path):
+        path = tmp_path / "votes.csv"
+        text = (reference_data / "llmfao" / "crowd-comparisons.csv").read_text()
+        path.write_text(text.replace("worker", "rater", 1))
+        plan = plan_from_data(read_votes(path).ratings(), gap=30)
+        assert {need.raters: need.more for need in plan.needs} == {1: 452, 2: 293, 3: 243, 4: 219, 5: 205}
+        parts = (plan.variance.between, plan.variance.within)
+        assert [round(math.sqrt(part)) for part in parts] == [134, 184]
+        assert (plan.evidence.prompts, round(plan.evidence.raters, 1)) == (13, 4.2)
 
     def test_studies_of_the_planned_size_tell_the_two_apart_as_often_as_planned(self):
         # 48.5 points is what Bradley-Terry shows of contestants 80 apart, with these ties and prompts.
