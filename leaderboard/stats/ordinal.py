@@ -20,10 +20,10 @@ from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT
 from leaderboard.stats.connectivity import ABOVE, BELOW
 from leaderboard.stats.errors import NoGamesError
 from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.ordinal_cells import make_table
 from leaderboard.stats.ordinal_fitting import WholeFit, fit_everything
 from leaderboard.stats.ordinal_sandwich import sandwich
 from leaderboard.stats.ordinal_scale import threshold_rows
-from leaderboard.stats.ordinal_table import make_table
 from leaderboard.stats.ratings import Ratings
 
 _STILL: Final = 1e-3
@@ -99,7 +99,7 @@ def ordinal(
     unit = _unit(ratings, resample)
     fit = fit_everything(make_table(ratings, position=position, adjust=adjust, raters=raters))
     units = len(ratings) if unit is None else int(unit.max()) + 1
-    return _described(fit, sandwich(fit, unit), units)
+    return _described(fit, sandwich(fit, unit, of_raters=resample == "raters"), units)
 
 
 def _unit(ratings: Ratings, resample: str | None) -> IntArray | None:

@@ -15,13 +15,13 @@ from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BoolArray
 from leaderboard.stats.bradley_terry_rounds import DRAWN_TOGETHER, distinct_rounds, weights_of_rounds
 from leaderboard.stats.errors import NoGamesError
 from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.ordinal_cells import make_table
 from leaderboard.stats.ordinal_fitting import WholeFit, fit_everything
 from leaderboard.stats.ordinal_likelihood import Sums, settled
-from leaderboard.stats.ordinal_table import make_table
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.rounds import check_run, in_blocks
 
-_CHORD_STEPS: Final = 40
+_CHORD_STEPS: Final = 20
 _LONGEST_CHORD: Final = 1.0
 _CELLS_AT_ONCE: Final = 250_000
 """Numbers per array of cells and rounds; bounds the memory, and what stays in the processor's cache."""
@@ -74,9 +74,11 @@ def bootstrap_ordinal(
     fit = fit_everything(table)
     draw = weights_of_rounds(table.distinct_ratings, unit, seed)
     distinct, again = distinct_rounds(unit, seed, rounds)
-    found = in_blocks(
-        lambda block: fit_rounds(fit, draw(distinct[block])), len(distinct), DRAWN_TOGETHER, used
-    )
+
+    def run(block: IntArray) -> tuple[FloatArray, BoolArray]:
+        return fit_rounds(fit, draw(distinct[block]), of_raters=resample == "raters")
+
+    found = in_blocks(run, len(distinct), DRAWN_TOGETHER, used)
     place = np.concatenate([places for places, _ in found], axis=1)[:, again]
     layout = table.layout
     return OrdinalBootstrap(
@@ -95,20 +97,23 @@ def bootstrap_ordinal(
     )
 
 
-def fit_rounds(fit: WholeFit, weights: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """The parameters of each round of ``weights`` (distinct ratings, rounds), and which took the prior."""
+def fit_rounds(fit: WholeFit, weights: FloatArray, *, of_raters: bool) -> tuple[FloatArray, BoolArray]:
+    """The parameters of each round of ``weights`` (distinct ratings, rounds), and which took the prior.
+
+    ``of_raters`` says that whole raters were drawn: one drawn twice has its lean, and the pull on it, twice.
+    """
     cells = fit.model.table.design.shape[0]
     parts = np.array_split(weights, max(1, -(-cells * weights.shape[1] // _CELLS_AT_ONCE)), axis=1)
-    found = [_fit_part(fit, part) for part in parts if part.shape[1]]
+    found = [_fit_part(fit, part, of_raters) for part in parts if part.shape[1]]
     return np.concatenate([place for place, _ in found], axis=1), np.concatenate(
         [prior for _, prior in found]
     )
 
 
-def _fit_part(fit: WholeFit, weights: FloatArray) -> tuple[FloatArray, BoolArray]:
+def _fit_part(fit: WholeFit, weights: FloatArray, of_raters: bool) -> tuple[FloatArray, BoolArray]:
     rounds = weights.shape[1]
     prior = fit.model.table.falls_apart(weights) | fit.prior
-    sums = Sums.of(fit.model.table, weights, prior)
+    sums = Sums.of(fit.model.table, weights, prior, _penalty(fit, weights, of_raters))
     place, done = np.repeat(fit.place, rounds, axis=1), np.zeros(rounds, dtype=bool)
     shared = np.flatnonzero(prior == fit.prior)
     if len(shared):
@@ -121,6 +126,16 @@ def _fit_part(fit: WholeFit, weights: FloatArray) -> tuple[FloatArray, BoolArray
             done[rest] = settled(step)
             prior[rest] |= ~done[rest]
     return place, prior
+
+
+def _penalty(fit: WholeFit, weights: FloatArray, of_raters: bool) -> FloatArray:
+    table = fit.model.table
+    penalty = np.repeat(fit.penalty, weights.shape[1], axis=1)
+    if of_raters and table.layout.raters:
+        drawn = weights[table.one_of_rater] / table.count[table.one_of_rater, None]
+        # Somebody who was not drawn has no ratings in the round; the pull keeps the lean at zero.
+        penalty[table.layout.leans_at] *= np.maximum(drawn, 1.0)
+    return penalty
 
 
 def _chord(fit: WholeFit, sums: Sums) -> tuple[FloatArray, BoolArray]:

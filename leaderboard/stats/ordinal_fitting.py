@@ -21,6 +21,8 @@ _NOT_IDENTIFIED: Final = 1e-9
 class WholeFit:
     """The maximum for all ratings: ``place`` (parameters, 1) and the inverse of the curvature there.
 
+    ``penalty`` (parameters, 1) is the pull on each parameter, that of leans (see Sums).
+
     ``prior`` says that no finite maximum exists without the prior; ``running`` (contestants,) is how far each
     contestant still moved when the search for one was given up, else 0. ``lean_sd`` is the standard deviation
     of rater leans, 0 where none are fitted.
@@ -28,6 +30,7 @@ class WholeFit:
 
     model: OrdinalModel
     place: FloatArray
+    penalty: FloatArray
     inverse: FloatArray
     prior: bool
     running: FloatArray
@@ -55,11 +58,11 @@ def fit_everything(table: OrdinalTable) -> WholeFit:
 
 
 def _fit(table: OrdinalTable, lean_sd: float, earlier: WholeFit | None) -> WholeFit:
-    penalty = np.zeros(table.layout.size)
+    penalty = np.zeros((table.layout.size, 1))
     if lean_sd:
         penalty[table.layout.leans_at] = lean_sd**-2
-    model = OrdinalModel(table, penalty)
-    sums = Sums.of(table, table.count[:, None], np.array([False]))
+    model = OrdinalModel(table)
+    sums = Sums.of(table, table.count[:, None], np.array([False]), penalty)
     if earlier is None:
         _check_identified(model, sums)
         place, step = model.newton(sums, model.start(1))
@@ -71,7 +74,7 @@ def _fit(table: OrdinalTable, lean_sd: float, earlier: WholeFit | None) -> Whole
         sums = sums.take(np.array([0]), prior)
         place, _ = model.newton(sums, model.start(1) if earlier is None else place)
     inverse = np.linalg.inv(model.curvature(sums, place)[0])
-    return WholeFit(model, place, inverse, prior, running, lean_sd)
+    return WholeFit(model, place, penalty, inverse, prior, running, lean_sd)
 
 
 def _check_identified(model: OrdinalModel, sums: Sums) -> None:

@@ -5,7 +5,7 @@ finite maximum exists they never settle: the parameter that runs away gains abou
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -27,33 +27,36 @@ class Sums:
 
     Arrays have the shapes (cells, rounds), (cells, rounds) and (widths, rounds). ``prior``, of shape
     (rounds,), says where each contestant, the position and each effect are given ``PRIOR_GAMES`` drawn
-    games on their own.
+    games on their own. ``penalty`` (parameters, rounds) / 2 times the square of each parameter is taken off:
+    the pull of rater leans towards zero.
     """
 
     won: FloatArray
     lost: FloatArray
     inside: FloatArray
     prior: BoolArray
+    penalty: FloatArray
 
     @classmethod
-    def of(cls, table: OrdinalTable, weights: FloatArray, prior: BoolArray) -> "Sums":
+    def of(cls, table: OrdinalTable, weights: FloatArray, prior: BoolArray, penalty: FloatArray) -> "Sums":
         """Add up the distinct ratings with ``weights`` (distinct, rounds), and imaginary ones if needed."""
         unused = (table.level @ weights) == 0.0
         everything = np.concatenate((weights, table.spread @ unused))
-        return cls(table.won @ everything, table.lost @ everything, table.inside @ everything, prior)
+        return cls(table.won @ everything, table.lost @ everything, table.inside @ everything, prior, penalty)
 
-    def take(self, rounds: IntArray, prior: bool) -> "Sums":
-        """Some of the rounds, all with or all without the prior."""
-        flags = np.full(len(rounds), prior)
-        return Sums(self.won[:, rounds], self.lost[:, rounds], self.inside[:, rounds], flags)
+    def take(self, rounds: IntArray, prior: bool | None = None) -> "Sums":
+        """Some of the rounds; with ``prior``, all with or all without it."""
+        flags = self.prior[rounds] if prior is None else np.full(len(rounds), prior)
+        return Sums(
+            self.won[:, rounds], self.lost[:, rounds], self.inside[:, rounds], flags, self.penalty[:, rounds]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class OrdinalModel:
-    """A table and the pull on its parameters: ``penalty`` / 2 times the square of each (for rater leans)."""
+    """The likelihood of the sums of a table."""
 
     table: OrdinalTable
-    penalty: FloatArray
 
     @property
     def _prior_at(self) -> slice:
@@ -74,7 +77,7 @@ class OrdinalModel:
         width = self.table.widths @ place
         ordered = (width > 0.0).all(axis=0)
         value += (sums.inside * np.log(-np.expm1(-np.where(width > 0.0, width, 1.0)))).sum(axis=0)
-        value -= 0.5 * (self.penalty[:, None] * place * place).sum(axis=0)
+        value -= 0.5 * (sums.penalty * place * place).sum(axis=0)
         own = place[self._prior_at]
         drawn = np.logaddexp(0.0, -own) + np.logaddexp(0.0, own)
         value -= sums.prior * (0.5 * PRIOR_GAMES) * drawn.sum(axis=0)
@@ -87,7 +90,7 @@ class OrdinalModel:
         surplus = 0.5 * ((sums.won - sums.lost) - (sums.won + sums.lost) * half)
         slope: FloatArray = self.table.design_by_parameter @ surplus
         slope += self.table.widths.T @ (sums.inside * width_slope(self.table.widths @ place))
-        slope -= self.penalty[:, None] * place
+        slope -= sums.penalty * place
         slope[self._prior_at] -= sums.prior * (0.5 * PRIOR_GAMES) * np.tanh(0.5 * place[self._prior_at])
         return slope
 
@@ -99,23 +102,28 @@ class OrdinalModel:
         bend = sums.inside * slope * (1.0 + slope)
         own = self._prior_at
         pull = 0.25 * PRIOR_GAMES * (1.0 - np.tanh(0.5 * place[own]) ** 2)
-        matrix = np.empty((place.shape[1], self.table.layout.size, self.table.layout.size))
+        matrix = self._of_cells(weight)
         for number in range(place.shape[1]):
-            matrix[number] = self._of_cells(weight[:, number])
             matrix[number] += (self.table.widths.T * bend[:, number]) @ self.table.widths
             diagonal = np.einsum("ii->i", matrix[number])
             scale = diagonal.max(initial=1e-3)
-            diagonal += self.penalty + 1e-13 * scale
+            diagonal += sums.penalty[:, number] + 1e-13 * scale
             if sums.prior[number]:
                 diagonal[own] += pull[:, number]
             else:
                 matrix[number] += self.table.gauge * scale
         return matrix
 
-    def _of_cells(self, weight: FloatArray) -> Any:
+    def _of_cells(self, weight: FloatArray) -> FloatArray:
+        """The part of the cells, of ``weight`` (cells, rounds) each: (rounds, parameters, parameters)."""
+        size, rounds = self.table.layout.size, weight.shape[1]
+        if rounds > 1:
+            matrix: FloatArray = np.ascontiguousarray((self.table.products @ weight).T)
+            return matrix.reshape(rounds, size, size)
         scaled = self.table.design.copy()
-        scaled.data *= weight[self.table.row_of_entry]
-        return (self.table.design_by_parameter @ scaled).toarray()
+        scaled.data *= weight[self.table.row_of_entry, 0]
+        single: FloatArray = (self.table.design_by_parameter @ scaled).toarray()[None]
+        return single
 
     def newton(self, sums: Sums, start: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The maximum of each round from ``start`` (parameters, rounds), and the last step that led there.
@@ -127,12 +135,7 @@ class OrdinalModel:
             open_rounds = np.flatnonzero(~settled(step))
             if not len(open_rounds):
                 break
-            part = Sums(
-                sums.won[:, open_rounds],
-                sums.lost[:, open_rounds],
-                sums.inside[:, open_rounds],
-                sums.prior[open_rounds],
-            )
+            part = sums.take(open_rounds)
             place[:, open_rounds], step[:, open_rounds] = self._newton_step(part, place[:, open_rounds])
         return place, step
 

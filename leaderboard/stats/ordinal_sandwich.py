@@ -11,11 +11,12 @@ from leaderboard.stats.ordinal_likelihood import width_slope
 _UNITS_AT_ONCE: Final = 4096
 
 
-def sandwich(fit: WholeFit, unit: IntArray | None) -> FloatArray:
+def sandwich(fit: WholeFit, unit: IntArray | None, *, of_raters: bool) -> FloatArray:
     """The cluster-robust covariance (parameters, parameters) of the fit (Huber 1967; Liang and Zeger 1986).
 
     ``unit`` numbers from 0 what goes together (prompts, raters), or is None where every rating stands alone.
-    Of contestants it is that of the ratings with each component's mean taken away, in log-odds.
+    ``of_raters`` says that units are raters, so that the pull on a lean belongs to one. For contestants it is
+    the covariance of ratings with each component's mean taken away, in log-odds.
     """
     table = fit.model.table
     slopes = _slopes(fit)
@@ -29,10 +30,19 @@ def sandwich(fit: WholeFit, unit: IntArray | None) -> FloatArray:
         meat = np.zeros((table.layout.size, table.layout.size))
         for start in range(0, units, _UNITS_AT_ONCE):
             part = totals[:, start : start + _UNITS_AT_ONCE].toarray()
+            if of_raters and table.layout.raters:
+                _pull(fit, part, start)
             meat += part @ part.T
     bread = fit.inverse - table.gauge @ fit.inverse
     covariance: FloatArray = bread @ meat @ bread.T * (units / max(units - 1, 1))
     return covariance
+
+
+def _pull(fit: WholeFit, part: FloatArray, start: int) -> None:
+    """Add the slope of the penalty on the lean of each rater from ``start`` to the rater's own column."""
+    leans = fit.model.table.layout.leans_at
+    row = leans.start + start + np.arange(part.shape[1])
+    part[row, np.arange(part.shape[1])] -= (fit.penalty * fit.place)[row, 0]
 
 
 def _slopes(fit: WholeFit) -> Any:

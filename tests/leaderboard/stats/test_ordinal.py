@@ -11,9 +11,9 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from leaderboard.stats import bradley_terry, make_games, make_ratings, ordinal
 from leaderboard.stats.errors import NoGamesError, ParameterError
+from leaderboard.stats.ordinal_cells import make_table
 from leaderboard.stats.ordinal_likelihood import Sums
 from leaderboard.stats.ordinal_scale import threshold_rows
-from leaderboard.stats.ordinal_table import make_table
 from tests.leaderboard.stats.ordinal_simulation import FREE, THETA, simulated_ratings
 from tests.leaderboard.stats.ordinal_strategies import small_ratings
 from tests.leaderboard.stats.strategies import CONTESTANTS
@@ -139,7 +139,7 @@ class TestMirror:
         assert other.effects["length"].log_odds == pytest.approx(fit.effects["length"].log_odds, abs=1e-7)
         assert other.thresholds[points] == pytest.approx(fit.thresholds[points], abs=1e-7)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(small_ratings(), st.permutations(range(CONTESTANTS)))
     def test_renaming_contestants_renames_the_result(self, ratings, names):
         fit = ordinal(ratings, position=False)
@@ -152,7 +152,7 @@ class TestMirror:
 
 
 class TestNoFiniteMaximum:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=80, deadline=None)
     @given(small_ratings(), st.booleans())
     def test_the_prior_is_used_exactly_where_linear_programming_finds_none(self, ratings, position):
         try:
@@ -204,7 +204,7 @@ class TestNoFiniteMaximum:
 
 def grows_for_ever(table):
     """Whether some direction lowers no term of the likelihood and raises one."""
-    sums = Sums.of(table, table.count[:, None], np.array([False]))
+    sums = Sums.of(table, table.count[:, None], np.array([False]), np.zeros((table.layout.size, 1)))
     design = table.design.toarray()
     rises = np.concatenate(
         (design[sums.won[:, 0] > 0], -design[sums.lost[:, 0] > 0], table.widths[sums.inside[:, 0] > 0])
@@ -309,11 +309,11 @@ class TestRecovery:
             seed=14,
         )
         games = ratings.games(ties=True)
-        assert bradley_terry(games).rating[0] < 950
+        assert bradley_terry(games).rating[0] < 980
         fit = ordinal(ratings, adjust=["length"])
         truth = 1000 + POINTS * 0.3
         assert abs(fit.rating[0] - truth) < 3 * fit.rating_se[0]
-        assert ordinal(ratings).rating[0] < truth - 5 * fit.rating_se[0]
+        assert ordinal(ratings).rating[0] < truth - 4 * fit.rating_se[0]
 
 
 def shares_first(ratings):

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from leaderboard.stats import bootstrap_bradley_terry, bootstrap_ordinal, make_ratings, ordinal
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.ordinal_bootstrap import fit_rounds
+from leaderboard.stats.ordinal_cells import make_table
 from leaderboard.stats.ordinal_fitting import fit_everything
-from leaderboard.stats.ordinal_table import make_table
 from leaderboard.stats.resampling import cluster_draws
+from tests.leaderboard.stats.ordinal_coverage import Setting, coverage
 from tests.leaderboard.stats.ordinal_simulation import simulated_ratings
 from tests.leaderboard.stats.ordinal_strategies import small_ratings
 from tests.leaderboard.stats.strategies import CONTESTANTS
@@ -80,7 +81,7 @@ class TestRounds:
     def test_all_ratings_once_is_the_whole_fit(self):
         ratings = simulated_ratings(20, effect=0.3, raters=2, lean_sd=0.5, seed=5)
         fit = fit_everything(make_table(ratings, position=True, adjust=["length"], raters=True))
-        place, prior = fit_rounds(fit, np.repeat(fit.model.table.count[:, None], 3, axis=1))
+        place, prior = fit_rounds(fit, np.repeat(fit.model.table.count[:, None], 3, axis=1), of_raters=True)
         assert place == pytest.approx(np.repeat(fit.place, 3, axis=1), abs=1e-9)
         assert not prior.any()
 
@@ -135,3 +136,11 @@ class TestInput:
     def test_numbers_nothing_can_run_with(self, options):
         with pytest.raises(ParameterError):
             bootstrap_ordinal(simulated_ratings(5), **options)
+
+
+class TestCoverage:
+    def test_95_percent_intervals_of_60_prompts(self):
+        # The whole simulation: tests/benchmarks/test_coverage_ordinal.py.
+        bootstrap, errors = coverage(Setting("quick", studied={"prompts": 60}), studies=80, rounds=100)
+        assert ((bootstrap > 0.87) & (bootstrap < 0.99)).all()
+        assert ((errors > 0.89) & (errors < 0.99)).all()
