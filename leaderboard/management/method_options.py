@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.core.management.base import CommandError
@@ -15,7 +16,7 @@ N = TypeVar("N", int, float)
 
 
 def add_method_options(parser: ArgumentParser) -> None:
-    """Declare the options; values stay text here so that ``method_from`` can refuse them in one sentence."""
+    """Declare all options; values stay text here so that ``method_from`` can refuse them in one sentence."""
     parser.add_argument(
         "--method", default="elo", metavar="elo|bradley-terry|davidson|ordinal", help="default: elo"
     )
@@ -31,21 +32,6 @@ def add_method_options(parser: ArgumentParser) -> None:
         metavar="LOW-HIGH",
         help="on a graded scale these ratings count as ties, such as 3-6 of 8 (default: 4-5 of 8, the middle "
         "of 3 and 5)",
-    )
-    parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
-    parser.add_argument("--rounds", default="1000", metavar="N", help="bootstrap rounds (default: 1000)")
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the bootstrap (default: 0)")
-    parser.add_argument(
-        "--interval",
-        default="95",
-        metavar="PERCENT",
-        help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
-    )
-    parser.add_argument(
-        "--resample",
-        default="prompts",
-        metavar="games|prompts|raters",
-        help="what is drawn as a whole (default: prompts, or games where no prompt is known)",
     )
     parser.add_argument(
         "--intervals",
@@ -70,6 +56,26 @@ def add_method_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="no intervals; Elo makes one pass over the games in their order",
     )
+    add_sampling_options(parser)
+
+
+def add_sampling_options(parser: ArgumentParser) -> None:
+    """Declare the options that make sense for all methods at once, and the format."""
+    parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
+    parser.add_argument("--rounds", default="1000", metavar="N", help="bootstrap rounds (default: 1000)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the bootstrap (default: 0)")
+    parser.add_argument(
+        "--interval",
+        default="95",
+        metavar="PERCENT",
+        help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
+    )
+    parser.add_argument(
+        "--resample",
+        default="prompts",
+        metavar="games|prompts|raters",
+        help="what is drawn as a whole (default: prompts, or games where no prompt is known)",
+    )
     parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
 
@@ -77,27 +83,37 @@ def method_from(options: dict[str, Any]) -> "Method":
     """The method the options ask for; raise CommandError naming the option that is wrong."""
     from leaderboard.stats.elo import EloParameters
     from leaderboard.stats.errors import ParameterError
-    from leaderboard.stats.method import INTERVALS, METHODS, Method
+    from leaderboard.stats.method import Method
     from leaderboard.stats.ratings import RESAMPLE
-    from leaderboard.stats.tie_bands import TieBand
 
     choice(options, "format", ("table", "json"))
     try:
-        return Method(
-            name=choice(options, "method", METHODS),
-            ties=choice(options, "ties", ("on", "off")) == "on",
+        method = Method(
             rounds=_number(options, "rounds", int),
             interval=_number(options, "interval", float),
             seed=_number(options, "seed", int),
             elo=EloParameters(k=_number(options, "k", float)),
             resample=choice(options, "resample", RESAMPLE),
-            tie_band=None if options["tie_band"] is None else TieBand.parse(options["tie_band"]),
-            intervals=choice(options, "intervals", INTERVALS),
-            adjust=tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip()),
-            pairwise=options["pairwise"],
-        ).with_bootstrap(not options["no_bootstrap"])
+        )
+        return replace(method, **_own(options)) if "method" in options else method
     except ParameterError as error:
         raise CommandError(f"--{error}.") from error
+
+
+def _own(options: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a method that ``add_sampling_options`` does not declare."""
+    from leaderboard.stats.method import INTERVALS, METHODS
+    from leaderboard.stats.tie_bands import TieBand
+
+    found = {
+        "name": choice(options, "method", METHODS),
+        "ties": choice(options, "ties", ("on", "off")) == "on",
+        "tie_band": None if options["tie_band"] is None else TieBand.parse(options["tie_band"]),
+        "intervals": choice(options, "intervals", INTERVALS),
+        "adjust": tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip()),
+        "pairwise": options["pairwise"],
+    }
+    return found | ({"rounds": None} if options["no_bootstrap"] else {})
 
 
 def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:

@@ -1,6 +1,6 @@
 """How to rank: the method, what its games are, and where its intervals come from."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from leaderboard.stats.elo import EloParameters
@@ -56,6 +56,8 @@ class Method:
         self._check_ties()
         if self.name == "elo" and self.intervals == "sandwich":
             raise ParameterError("intervals is 'sandwich', but elo has no likelihood; choose bootstrap")
+        if len(set(self.adjust)) < len(self.adjust):
+            raise ParameterError(f"adjust is {','.join(self.adjust)}, which names something twice")
         if self.name != "ordinal" and self.adjust:
             raise ParameterError(f"adjust is {','.join(self.adjust)}, but only the method ordinal adjusts")
 
@@ -73,10 +75,6 @@ class Method:
     def sandwich(self) -> bool:
         """Whether the intervals come from a sandwich covariance."""
         return self.intervals == "sandwich" and self.rounds is not None
-
-    def with_bootstrap(self, wanted: bool) -> "Method":
-        """The same method, without its intervals where they are not wanted."""
-        return self if wanted else replace(self, rounds=None)
 
 
 def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:

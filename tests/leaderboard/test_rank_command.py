@@ -117,13 +117,81 @@ class TestJson:
         assert rank(votes, "--format", "json") != rank(votes, "--format", "json", "--seed", 1)
 
 
+@pytest.fixture
+def graded(tmp_path):
+    """Ratings on eight points by three raters, with lengths, each pair in both orders."""
+    path = tmp_path / "graded.csv"
+    lines = ["model_a,model_b,rating,points,prompt,rater,length_a,length_b"]
+    for prompt in range(12):
+        for number, (one, other) in enumerate((("x", "y"), ("y", "z"), ("z", "x"))):
+            rating = 1 + (3 * prompt + 2 * number) % 8
+            lines.append(f"{one},{other},{rating},8,p{prompt},r{prompt % 3},{100 + 7 * prompt},120")
+            lines.append(f"{other},{one},{9 - rating},8,p{prompt},r{number},90,{60 + prompt * number}")
+    path.write_text("\n".join(lines))
+    return path
+
+
+class TestMethods:
+    @pytest.mark.parametrize("method", ["elo", "bradley-terry", "davidson", "ordinal"])
+    def test_every_method_ranks(self, graded, method):
+        found = rank_json(graded, "--method", method, "--rounds", 20)
+        assert found["method"] == method
+        assert [row["rank"] for row in found["standings"]] == [1, 2, 3]
+        assert all(row["low"] <= row["high"] for row in found["standings"])
+        assert {"rank_ub", "p_first", "group", "unbounded"} <= found["standings"][0].keys()
+        assert sum(map(len, found["groups"])) >= 3
+
+    @pytest.mark.parametrize(
+        ("unit", "clusters", "units"), [("prompts", 12, 12), ("raters", 3, 3), ("games", None, 72)]
+    )
+    def test_what_is_resampled(self, graded, unit, clusters, units):
+        used = rank_json(graded, "--resample", unit, "--rounds", 3)["parameters"]
+        assert (used["resample"], used["clusters"], used["units"]) == (unit, clusters, units)
+
+    def test_a_wider_tie_band_makes_more_ties(self, graded):
+        ties = [
+            sum(row["ties"] for row in rank_json(graded, "--no-bootstrap", *band)["standings"]) / 2
+            for band in ((), ("--tie-band", "4-5"), ("--tie-band", "3-6"))
+        ]
+        assert ties[0] == ties[1] < ties[2]
+
+    def test_adjusting_for_columns_and_raters(self, graded):
+        found = rank_json(graded, "--method", "ordinal", "--adjust", "length,raters", "--rounds", 20)
+        assert set(found["effects"]) == {"length"}
+        assert found["parameters"]["adjust"] == ["length", "raters"]
+
+    def test_sandwich_intervals(self, graded):
+        found = rank_json(graded, "--method", "davidson", "--intervals", "sandwich")
+        assert found["parameters"]["intervals"] == "sandwich"
+        row = found["standings"][0]
+        assert row["high"] - row["rating"] == pytest.approx(row["rating"] - row["low"], abs=1e-5)
+        assert "from the robust covariance over 12 prompts" in rank(
+            graded, "--method", "davidson", "--intervals", "sandwich"
+        )
+
+    def test_pairwise_probabilities(self, graded):
+        above = rank_json(graded, "--pairwise", "--rounds", 50)["probability_above"]
+        assert [above[i][i] for i in range(3)] == [None] * 3
+        assert above[0][1] + above[1][0] == pytest.approx(1)
+
+    def test_the_table_says_what_its_columns_mean(self, graded):
+        text = rank(graded, "--method", "bradley-terry", "--rounds", 50, "--interval", 90)
+        assert "rank  rank ub  contestant  rating  90 % interval" in text
+        assert "cannot be told apart at 90 %" in text
+        assert "Removing" in text
+
+    def test_the_kind_of_backend_and_the_number_of_threads_are_not_in_the_json(self, graded):
+        found = rank_json(graded, "--rounds", 5)
+        assert not {"backend", "threads"} & found["parameters"].keys()
+
+
 class TestTable:
     def test_it_shows_uncertainty_and_n(self, votes):
         text = rank(votes, "--rounds", 50)
         first_line = text.splitlines()[0]
         assert first_line.startswith("Elo with K=32")
         assert (
-            "95 % interval: percentiles 2.5 to 97.5 of 50 rounds resampling 3 prompts; seed 0. 4 games, 0 left"
+            "95 % interval: percentiles 2.5 to 97.5 of 50 rounds resampling 3 prompts; seed 0. 4 games, 0"
             in first_line
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
@@ -180,6 +248,20 @@ class TestErrors:
             (["--rounds", "1.5"], "--rounds is '1.5'; it must be a whole number."),
             (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
             (["--interval", "100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
+            (["--k", "1e308"], "--k is 1e+308; it must be at most 1e+09."),
+            (["--resample", "days"], "--resample is 'days'; choose one of prompts, games, raters."),
+            (["--intervals", "wald"], "--intervals is 'wald'; choose one of bootstrap, sandwich."),
+            (["--tie-band", "wide"], "--tie-band is 'wide'; it must be LOW-HIGH, such as 3-6."),
+            (["--tie-band", "2-2", "--ties", "off"], "--tie-band is 2-2, but ties are off."),
+            (
+                ["--method", "ordinal", "--ties", "off"],
+                "--ties is off, but ordinal takes every rating as it was given; leave ties on.",
+            ),
+            (["--adjust", "length"], "--adjust is length, but only the method ordinal adjusts."),
+            (
+                ["--intervals", "sandwich"],
+                "--intervals is 'sandwich', but elo has no likelihood; choose bootstrap.",
+            ),
         ],
     )
     def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
@@ -201,6 +283,43 @@ class TestErrors:
         with pytest.raises(CommandError) as caught:
             rank(path)
         assert str(caught.value) == f"{path}: {message}"
+
+    def test_a_band_for_winners(self, votes):
+        with pytest.raises(CommandError) as caught:
+            rank(votes, "--tie-band", "2-2")
+        assert str(caught.value) == (
+            f"{votes}: tie-band is 2-2, but the file holds winners, which are on no graded scale."
+        )
+
+    @pytest.mark.parametrize(
+        ("band", "message"),
+        [
+            (
+                "3-5",
+                "which is not symmetric about the middle of the scale 1-8: low and high must add up to 9.",
+            ),
+            ("1-8", "the whole scale: every comparison would be a tie."),
+            ("0-9", "which is outside the scale 1-8."),
+        ],
+    )
+    def test_a_band_that_does_not_fit(self, graded, band, message):
+        with pytest.raises(CommandError) as caught:
+            rank(graded, "--tie-band", band)
+        assert str(caught.value) == f"{graded}: tie-band is {band}, {message}"
+
+    def test_a_band_for_two_scales(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("model_a,model_b,rating,points\nx,y,1,8\ny,x,2,5\n")
+        with pytest.raises(CommandError, match="on scales of 5 and 8 points; a band needs one scale"):
+            rank(path, "--tie-band", "4-5")
+
+    def test_raters_where_the_file_has_none(self, votes):
+        with pytest.raises(CommandError, match="resample is 'raters', but the comparisons name no raters"):
+            rank(votes, "--resample", "raters")
+
+    def test_columns_to_adjust_for_that_are_not_there(self, graded):
+        with pytest.raises(CommandError, match="to adjust for size the columns 'size_a' and 'size_b'"):
+            rank(graded, "--method", "ordinal", "--adjust", "size")
 
     def test_nothing_left_with_ties_off(self, tmp_path):
         path = tmp_path / "votes.csv"

@@ -9,8 +9,10 @@ from leaderboard.stats import (
     Method,
     TieBand,
     bradley_terry,
+    davidson,
     make_games,
     make_ratings,
+    ordinal,
     rank_games,
     rank_ratings,
 )
@@ -33,7 +35,7 @@ class TestElo:
             assert row.quantiles["2.5"] < row.low < row.rating < row.high < row.quantiles["97.5"]
 
     def test_without_bootstrap_it_is_one_pass_without_interval(self):
-        standings = rank_games(make_games([0], [1], [1], 2), ("x", "y"), Method().with_bootstrap(False))
+        standings = rank_games(make_games([0], [1], [1], 2), ("x", "y"), Method(rounds=None))
         assert [(row.rating, row.low, row.high, row.quantiles) for row in standings.standings] == [
             (1016.0, None, None, None),
             (984.0, None, None, None),
@@ -145,6 +147,94 @@ class TestCertainty:
         assert all("f" not in group for group in found.groups)
         assert [row.contestant for row in found.standings][3] == "d"
         assert found.probability_above[0][3] is None
+
+
+class TestModels:
+    """Davidson and the ordinal model, as a ranking gives them; their own tests are elsewhere."""
+
+    def ratings(self, prompts=40):
+        generator = np.random.default_rng(8)
+        first = np.tile([0, 1, 2, 1, 2, 0], prompts)
+        second = np.tile([1, 2, 0, 0, 1, 2], prompts)
+        strength = np.array([0.8, 0.1, -0.9])
+        latent = strength[first] - strength[second] + 0.5 + generator.logistic(size=len(first))
+        rating = 1 + (latent[:, None] < np.array([2.5, 1.5, 0.7, 0, -0.7, -1.5, -2.5])).sum(axis=1)
+        prompt = np.repeat(np.arange(prompts), 6)
+        return make_ratings(first, second, rating, 8, 3, prompt=prompt, rater=np.arange(len(first)) % 9)
+
+    def ranked(self, name, **method):
+        return rank_ratings(self.ratings(), "xyz", Method(name, **{"rounds": 100, **method}))
+
+    def test_davidson_gives_its_fit_and_how_common_ties_are(self):
+        found = self.ranked("davidson")
+        fit = davidson(self.ratings().games(ties=True))
+        assert [row.rating for row in found.standings] == fit.rating.tolist()
+        ties = found.as_dict()["davidson"]
+        assert ties["nu"] == round(fit.nu, 6)
+        assert ties["low"] < ties["nu"] < ties["high"]
+
+    def test_the_ordinal_model_gives_its_fit_and_the_worth_of_standing_first(self):
+        found = self.ranked("ordinal")
+        fit = ordinal(self.ratings())
+        assert [row.rating for row in found.standings] == fit.rating.tolist()
+        values = found.as_dict()
+        assert values["position"]["points"] == round(fit.position_points, 6)
+        assert values["position"]["low"] < values["position"]["points"] < values["position"]["high"]
+        assert len(values["thresholds"]["8"]) == 7
+        assert values["effects"] == {}
+        assert values["parameters"]["adjust"] == []
+
+    def test_raters_leans_are_fitted_when_asked_for(self):
+        assert self.ranked("ordinal", adjust=("raters",)).details["rater_lean_sd"] is not None
+        assert self.ranked("ordinal").details["rater_lean_sd"] is None
+
+    def test_a_position_that_nothing_tells_from_the_contestants_is_left_out(self):
+        ratings = make_ratings([0] * 9, [1] * 9, [1, 3, 2, 2, 1, 3, 3, 1, 1], 3, 2)
+        found = rank_ratings(ratings, "xy", Method("ordinal", rounds=20, resample="games"))
+        assert found.details["position"] is None
+        assert any("advantage of standing first cannot be told" in warning for warning in found.warnings)
+
+    def test_scores_are_ratings_on_three_points(self):
+        games = make_games([0, 0, 1, 1, 0, 1], [1, 1, 0, 0, 1, 0], [1, 0.5, 1, 0, 1, 0.5], 2)
+        ratings = make_ratings([0, 0, 1, 1, 0, 1], [1, 1, 0, 0, 1, 0], [1, 2, 1, 3, 1, 2], 3, 2)
+        one = rank_games(games, "xy", Method("ordinal", rounds=5)).as_dict()
+        other = rank_ratings(ratings, "xy", Method("ordinal", rounds=5, resample="games")).as_dict()
+        assert one == other
+
+    @pytest.mark.parametrize("name", ["bradley-terry", "davidson", "ordinal"])
+    def test_sandwich_intervals_are_normal_and_about_as_wide(self, name):
+        drawn, normal = self.ranked(name, rounds=1000), self.ranked(name, rounds=1000, intervals="sandwich")
+        for one, other in zip(drawn.standings, normal.standings, strict=True):
+            assert other.rating == one.rating
+            assert other.high - other.rating == pytest.approx(other.rating - other.low)
+            assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.2)
+            assert other.quantiles["97.5"] == pytest.approx(other.high)
+            assert (other.rank_ub, other.group) == (one.rank_ub, one.group)
+        assert normal.parameters["intervals"] == "sandwich"
+
+    @pytest.mark.parametrize("name", ["elo", "bradley-terry", "davidson", "ordinal"])
+    @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
+    def test_json_never_holds_nan(self, name, intervals):
+        ratings = make_ratings([0, 1, 3, 3], [1, 0, 4, 4], [1, 2, 3, 1], 3, 6, prompt=[0, 0, 1, 1])
+        if name == "elo":
+            intervals = "bootstrap"
+        method = Method(name, rounds=20, intervals=intervals, pairwise=True)
+        assert json.loads(rank_ratings(ratings, "abcdef", method).canonical_json())["games"] == 4
+
+
+class TestRobustness:
+    def test_few_games_decide_who_is_first(self):
+        games = make_games([0] * 11 + [1] * 10, [1] * 11 + [0] * 10, [1] * 21, 2)
+        found = rank_games(games, "xy", Method("bradley-terry", rounds=None)).as_dict()["robustness"]
+        assert (found["first"], found["instead"], found["games"]) == ("x", "y", 2)
+        assert found["share"] == pytest.approx(2 / 21, abs=1e-6)
+        assert found["sentence"].startswith("Removing 2 of 21 comparisons")
+
+    def test_other_methods_say_nothing_of_it(self):
+        games = simulated_games(10)
+        assert "robustness" not in rank_games(games, NAMES, Method(rounds=5)).as_dict()
+        without = Method("bradley-terry", rounds=5, robustness=False)
+        assert "robustness" not in rank_games(games, NAMES, without).as_dict()
 
 
 class TestResampling:
@@ -316,6 +406,12 @@ class TestErrors:
             ({"intervals": "wald"}, "there is no intervals 'wald'; choose one of bootstrap, sandwich"),
             ({"intervals": "sandwich"}, "intervals is 'sandwich', but elo has no likelihood"),
             ({"adjust": ("length",)}, "adjust is length, but only the method ordinal adjusts"),
+            ({"name": "ordinal", "adjust": ("x", "x")}, "adjust is x,x, which names something twice"),
+            (
+                {"name": "ordinal", "ties": False},
+                "ties is off, but ordinal takes every rating as it was given",
+            ),
+            ({"name": "ordinal", "tie_band": TieBand(3, 6)}, "tie-band is 3-6, but ordinal takes every"),
         ],
     )
     def test_parameters_out_of_range(self, options, message):

@@ -1,0 +1,63 @@
+"""Rank by every method, side by side: ``manage.py compare FILE`` or ``compare --study STUDY``."""
+
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.management.method_options import add_sampling_options, choice, method_from
+from leaderboard.management.study_option import opinions_chosen, study_named
+
+if TYPE_CHECKING:
+    from leaderboard.presentation import About
+    from leaderboard.stats import Ratings
+
+
+class Command(BaseCommand):
+    help = "Ranks the contestants of a vote file or a study by every method and prints them side by side."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", nargs="?", metavar="FILE", help="votes; or a study, with --study")
+        parser.add_argument("--study", metavar="STUDY", help="the study's slug")
+        parser.add_argument(
+            "--raters",
+            default="people",
+            metavar="people|group:NAME|judge:SLUG",
+            help="whose comparisons of the study count (default: people)",
+        )
+        parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
+        add_sampling_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from leaderboard.side_by_side import as_json, as_table, side_by_side
+        from leaderboard.stats import StatsError
+
+        method = method_from(options)
+        if (options["file"] is None) == (options["study"] is None):
+            raise CommandError("Give either a vote file or --study STUDY.")
+        ratings, names, about = _of_study(options) if options["study"] else _of_file(options["file"])
+        try:
+            compared = side_by_side(ratings, names, method)
+        except StatsError as error:
+            raise CommandError(f"{options['study'] or options['file']}: {error}.") from error
+        if choice(options, "format", ("table", "json")) == "json":
+            self.stdout.write(as_json(compared, about.as_dict() if about else {}))
+        else:
+            self.stdout.write(as_table(compared, about.line() if about else ""))
+
+
+def _of_file(path: str) -> "tuple[Ratings, tuple[str, ...], About | None]":
+    from leaderboard.votes import VoteFileError, read_votes
+
+    try:
+        votes = read_votes(path)
+    except VoteFileError as error:
+        raise CommandError(f"{error}.") from error
+    return votes.ratings(), votes.names, None
+
+
+def _of_study(options: dict[str, Any]) -> "tuple[Ratings, tuple[str, ...], About | None]":
+    chosen, about = opinions_chosen(study_named(options["study"]), options["raters"], options["category"])
+    players = chosen.present()
+    return players.ratings(), players.names, about

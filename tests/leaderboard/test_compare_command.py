@@ -1,0 +1,86 @@
+"""``manage.py compare``: every method side by side."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard.side_by_side import VARIANTS
+from tests.leaderboard.rows import HandMade
+
+
+def compare(*arguments):
+    out = StringIO()
+    call_command("compare", *map(str, arguments), "--rounds", "20", stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "votes.csv"
+    rows = ["x,y,model_a", "y,x,tie", "z,y,model_b", "y,z,model_a", "x,z,tie", "z,x,model_a", "x,y,model_b"]
+    path.write_text("\n".join(["model_a,model_b,winner", *rows]))
+    return path
+
+
+def test_every_method_stands_in_the_json(votes):
+    found = json.loads(compare(votes, "--format", "json"))
+    assert list(found["methods"]) == list(VARIANTS)
+    assert [each["method"] for each in found["methods"].values()] == [
+        "elo",
+        "elo",
+        "bradley-terry",
+        "davidson",
+        "ordinal",
+    ]
+    assert found["methods"]["Elo, ties off"]["parameters"]["ties"] == "off"
+
+
+def test_it_is_what_rank_prints(votes):
+    out = StringIO()
+    call_command("rank", str(votes), "--method", "davidson", "--rounds", "20", "--format", "json", stdout=out)
+    found = json.loads(compare(votes, "--format", "json"))
+    assert found["methods"]["Davidson"] == json.loads(out.getvalue())
+
+
+def test_the_table_has_a_row_for_each_contestant_and_columns_for_each_method(votes):
+    lines = compare(votes).splitlines()
+    assert lines[0].startswith("7 games (Elo, ties off: 2 left out). In brackets: rank ub; 95 % interval")
+    assert all(label in lines[2] for label in VARIANTS)
+    assert [line.split()[0] for line in lines[3:6]] == ["y", "x", "z"]
+
+
+def test_only_ties_leave_out_elo_without_ties(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("left,right,winner\nx,y,tie\ny,x,tie\n")
+    assert "Elo, ties off" not in json.loads(compare(path, "--format", "json"))["methods"]
+
+
+@pytest.mark.django_db
+def test_a_study_says_whose_comparisons_they_are():
+    made = HandMade("alpha", "beta", slug="small")
+    made.rate("alpha", "beta", 1)
+    made.rate("beta", "alpha", 3)
+    assert compare("--study", "small").startswith("small: People, all categories.")
+    found = json.loads(compare("--study", "small", "--format", "json"))
+    assert (found["study"], found["raters"]) == ("small", "people")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Give either a vote file or --study STUDY."),
+        (("nowhere.csv",), "nowhere.csv: cannot be read (No such file or directory)."),
+        (("--interval", "0"), "--interval is 0.0; it must be a percentage between 0 and 100."),
+    ],
+)
+def test_errors_are_one_sentence(arguments, message):
+    with pytest.raises(CommandError) as caught:
+        compare(*arguments)
+    assert str(caught.value) == message
+
+
+def test_a_file_and_a_study_are_too_much(votes):
+    with pytest.raises(CommandError, match="Give either"):
+        compare(votes, "--study", "small")
