@@ -14,6 +14,7 @@ import numpy as np
 
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, BradleyTerryFit, all_games
 from leaderboard.stats.davidson import DavidsonFit, chances, likelihood_of_rounds
+from leaderboard.stats.errors import ClusterError
 from leaderboard.stats.games import FloatArray, Games, IntArray
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
@@ -32,18 +33,25 @@ class Sandwich:
     """``covariance`` (contestants, contestants) of the ratings in squared points, and its roots in points.
 
     Both are NaN for a contestant that met nobody, and for all where there is only one unit. ``clusters`` is
-    the number of clusters, None where single games are the units.
+    the number of clusters, None where single games are the units. ``units`` is how many independent things it
+    rests on, as normal_interval wants it: games, clusters, or the fewer of two crossed kinds.
     """
 
     covariance: FloatArray
     standard_error: FloatArray
     clusters: int | None
+    units: int
 
 
-def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
+def sandwich(
+    games: Games, fit: BradleyTerryFit | DavidsonFit, *, crossed: IntArray | None = None
+) -> Sandwich:
     """The robust covariance of the fit of these games, clustered where the games have clusters.
 
-    Ratings are measured from the mean of their component, as the fit has them.
+    Ratings are measured from the mean of their component, as the fit has them. ``crossed`` (games,) numbers a
+    second kind of cluster from 0 that runs across the first, such as raters who all rate the same prompts.
+    Then games are dependent that share either: B of the first plus B of the second less B of both (Cameron,
+    Gelbach and Miller 2011). Raises ClusterError where ``crossed`` comes without clusters.
     """
     outcomes = distinct_outcomes(games)
     table = PairTable.of(outcomes, games.contestants)
@@ -51,13 +59,14 @@ def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
         curvature, scores = _davidson(table, outcomes, fit)
     else:
         curvature, scores = _bradley_terry(table, outcomes, fit)
-    spread = _spread(scores, outcomes, games.cluster)
-    factor = games.units / (games.units - 1) if games.units > 1 else np.nan
+    spread, units = _spread(scores, outcomes, games.cluster), games.units
+    if crossed is not None:
+        spread, units = _crossed(scores, outcomes, games.cluster, crossed)
     root = (np.eye(games.contestants) - table.gauge) @ np.linalg.inv(curvature)[: games.contestants]
-    covariance = root @ spread @ root.T * (factor * POINTS_PER_UNIT**2)
+    covariance = root @ spread @ root.T * POINTS_PER_UNIT**2
     alone = np.bincount(table.component)[table.component] == 1
     covariance[alone] = covariance[:, alone] = np.nan
-    return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters)
+    return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters, units)
 
 
 def _bradley_terry(
@@ -90,18 +99,36 @@ def _by_side(outcomes: Outcomes, surplus: FloatArray, contestants: int) -> Any:
 
 
 def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatArray:
-    """The sum over units of the outer products of their scores, (parameters, parameters)."""
+    """The sum over units of the outer products of their scores, times G / (G - 1); NaN for a single unit."""
     from scipy.sparse import coo_array
 
     if cluster is None:
         count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
-        single: FloatArray = (scores.T @ (scores * count[:, None])).toarray()
-        return single
-    places, ones = (cluster, outcomes.of_game), np.ones(len(cluster))
-    shape = (int(cluster.max()) + 1, len(outcomes))
-    of_cluster = coo_array((ones, places), shape=shape).tocsr() @ scores
-    clustered: FloatArray = (of_cluster.T @ of_cluster).toarray()
-    return clustered
+        squared, units = scores.T @ (scores * count[:, None]), len(outcomes.of_game)
+    else:
+        places, units = (cluster, outcomes.of_game), int(cluster.max()) + 1
+        contents = coo_array((np.ones(len(cluster)), places), shape=(units, len(outcomes)))
+        of_cluster = contents.tocsr() @ scores
+        squared = of_cluster.T @ of_cluster
+    spread: FloatArray = squared.toarray() * (units / (units - 1) if units > 1 else np.nan)
+    return spread
+
+
+def _crossed(
+    scores: Any, outcomes: Outcomes, cluster: IntArray | None, other: IntArray
+) -> tuple[FloatArray, int]:
+    """The spread with two kinds of clusters, without negative parts it may have, and the fewer of them."""
+    if cluster is None:
+        raise ClusterError("there is a second kind of cluster, but the games have no first")
+    kinds = int(other.max()) + 1
+    both = np.unique(cluster * kinds + other, return_inverse=True)[1].reshape(-1)
+    each = (_spread(scores, outcomes, numbers) for numbers in (cluster, other, both))
+    spread = next(each) + next(each) - next(each)
+    units = min(int(cluster.max()) + 1, kinds)
+    if units == 1:
+        return spread, units
+    value, direction = np.linalg.eigh(spread)
+    return (direction * np.maximum(value, 0.0)) @ direction.T, units
 
 
 def normal_interval(

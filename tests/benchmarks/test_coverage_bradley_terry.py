@@ -5,7 +5,7 @@ Seeds are fixed, so the numbers are the same every time (to the rounding of anot
 
 import pytest
 
-from tests.leaderboard.stats.rated_studies import METHODS, Design, coverage
+from tests.leaderboard.stats.rated_studies import METHODS, Design, coverage, crossed_coverage
 
 STUDIES = 300
 ROUNDS = 500
@@ -52,3 +52,16 @@ def test_coverage(method: str) -> None:
         else:
             assert 0.92 < found["t", 95.0] < 0.985
             assert number < 30 or 0.91 < found["bootstrap", 95.0] < 0.98
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_coverage_of_crossed_clusters(method: str) -> None:
+    """The same shares where all raters rate all prompts and the sandwich takes both for clusters."""
+    print(f"\n\n{method}, {CROSSED}, 100 prompts, both clustered: {STUDIES} studies each")
+    print("| raters | 90 %: sandwich | with t | 95 %: sandwich | with t |")
+    print("|--:|--:|--:|--:|--:|")
+    for raters in (5, 10, 20, 30):
+        found = crossed_coverage(Design(100, raters, raters, 150.0, 100.0), STUDIES, method)
+        shares = [found[kind, level] for level in (90.0, 95.0) for kind in ("sandwich", "t")]
+        print(f"| {raters} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |", flush=True)
+        assert 0.92 < found["t", 95.0] < 0.985

@@ -112,3 +112,19 @@ def coverage(
         for kind, level, (low, high) in intervals(drawn, method, rounds):
             inside.setdefault((kind, level), []).append((low <= true) & (true <= high))
     return {key: float(np.mean(found)) for key, found in inside.items()}
+
+
+def crossed_coverage(design: Design, studies: int, method: str) -> dict[tuple[str, float], float]:
+    """The same for the sandwich in which prompts and raters are both clusters."""
+    inside: dict[tuple[str, float], list[np.ndarray]] = {}
+    true, fit = truth(design, method), METHODS[method][0]
+    for seed in range(studies):
+        games, prompt, rater = simulate(design, seed)
+        fitted = fit(games)
+        clustered = make_games(games.a, games.b, games.score, 4, cluster=prompt)
+        found = sandwich(clustered, fitted, crossed=rater)
+        for kind, units in (("sandwich", None), ("t", found.units)):
+            for level in LEVELS:
+                low, high = normal_interval(fitted.rating, found.standard_error, level, units)
+                inside.setdefault((kind, level), []).append((low <= true) & (true <= high))
+    return {key: float(np.mean(share)) for key, share in inside.items()}

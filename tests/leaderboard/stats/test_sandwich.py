@@ -15,7 +15,7 @@ from leaderboard.stats import (
     sandwich,
     sandwich_samples,
 )
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.errors import ClusterError, ParameterError
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
 
@@ -64,6 +64,25 @@ class TestReferences:
         expected = centring @ full @ centring * POINTS**2 * games.units / (games.units - 1)
         assert sandwich(games, bradley_terry(games)).covariance == pytest.approx(expected, abs=1e-7)
 
+    def test_crossed_clusters_by_statsmodels(self):
+        games = make_study(clustered=True)
+        rater = np.random.default_rng(1).integers(0, 7, len(games))
+        design = np.zeros((len(games), 4))
+        design[np.arange(len(games)), games.a], design[np.arange(len(games)), games.b] = 1, -1
+        model = sm.GLM(games.score, design[:, 1:], family=sm.families.Binomial())
+        both = games.cluster * 7 + rater
+        full = np.zeros((4, 4))
+        for groups, sign in ((games.cluster, 1), (rater, 1), (both, -1)):
+            count = len(np.unique(groups))
+            options = {"groups": groups, "use_correction": False}
+            found = model.fit(tol=1e-12, cov_type="cluster", cov_kwds=options).cov_params()
+            full[1:, 1:] += sign * found * count / (count - 1)
+        centring = np.eye(4) - 0.25
+        expected = centring @ full @ centring * POINTS**2
+        crossed = sandwich(games, bradley_terry(games), crossed=rater)
+        assert crossed.covariance == pytest.approx(expected, abs=1e-7)
+        assert (crossed.clusters, crossed.units) == (60, 7)
+
     @pytest.mark.parametrize("clustered", [False, True])
     def test_davidson_from_numerical_derivatives(self, clustered):
         games = simulated_games(20, seed=1, tie_share=0.3, raters=2, clustered=clustered)
@@ -99,6 +118,22 @@ class TestReferences:
 
 
 class TestWhereThereIsNone:
+    def test_crossed_clusters_need_first_ones(self):
+        games = make_study(clustered=False)
+        with pytest.raises(ClusterError, match="no first"):
+            sandwich(games, bradley_terry(games), crossed=np.zeros(len(games), dtype=int))
+
+    def test_crossed_clusters_of_one_kind_say_nothing(self):
+        games = make_study(clustered=True)
+        found = sandwich(games, bradley_terry(games), crossed=np.zeros(len(games), dtype=int))
+        assert np.isnan(found.standard_error).all()
+
+    def test_a_variance_is_never_negative(self):
+        # Each game is alone in its prompt and every rater rates both ways: the plain sum would be negative.
+        games = make_games([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], 2, cluster=[0, 0, 1, 1])
+        found = sandwich(games, bradley_terry(games), crossed=np.array([0, 1, 0, 1]))
+        assert (found.standard_error >= 0).all()
+
     def test_a_single_cluster_says_nothing(self):
         games = make_games([0, 0, 0], [1, 1, 1], [1, 1, 0], 2, cluster=[4, 4, 4])
         assert np.isnan(sandwich(games, bradley_terry(games)).standard_error).all()
