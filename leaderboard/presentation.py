@@ -98,7 +98,7 @@ def interval_line(used: Mapping[str, Any]) -> str:
     units = _counted(used.get("units") or used["clusters"], used["resample"])
     level = f"{used['interval']:g} % interval"
     if used.get("intervals") == "sandwich":
-        return f"{level}: normal, from the robust covariance over {units}"
+        return f"{level}: Student's t, from the robust covariance over {units}"
     low, high = (100 - used["interval"]) / 2, (100 + used["interval"]) / 2
     return (
         f"{level}: percentiles {low:.6g} to {high:.6g} of {_counted(used['rounds'], 'rounds')} "

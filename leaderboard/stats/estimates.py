@@ -20,7 +20,7 @@ from leaderboard.stats.elo import sequential_elo
 from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from leaderboard.stats.errors import NotIdentifiedError
 from leaderboard.stats.games import FloatArray, Games, IntArray
-from leaderboard.stats.intervals import central_interval, median, normal_quantiles, percentiles
+from leaderboard.stats.intervals import central_interval, median, percentiles, student_quantiles
 from leaderboard.stats.method import RATER_EFFECTS, Method
 from leaderboard.stats.ordinal import OrdinalFit, ordinal
 from leaderboard.stats.ordinal_bootstrap import bootstrap_ordinal
@@ -44,16 +44,17 @@ class Estimate:
     """What a method found.
 
     ``rating`` and ``component`` have the shape (contestants,). ``samples`` (rounds, contestants) is what
-    ranks and probabilities come from, None without intervals. ``standard_error`` is None where intervals are
-    percentiles of the samples. ``prior`` says whether a prior kept the ratings finite, ``prior_rounds`` in
-    how many rounds it did; ``unbounded`` holds for each contestant "above", "below" or None. ``parameters``
-    are the method's own, ``details`` its further results.
+    ranks and probabilities come from, None without intervals. ``standard_error``, from so many ``units``, is
+    None where intervals are percentiles of the samples. ``prior`` says whether a prior kept the ratings
+    finite, ``prior_rounds`` in how many rounds it did; ``unbounded`` holds for each contestant "above",
+    "below" or None. ``parameters`` are the method's own, ``details`` its further results.
     """
 
     rating: FloatArray
     component: IntArray
     samples: FloatArray | None = None
     standard_error: FloatArray | None = None
+    units: int = 0
     prior: bool = False
     prior_rounds: int | None = None
     unbounded: tuple[str | None, ...] = ()
@@ -63,7 +64,7 @@ class Estimate:
     def quantiles(self, wanted: tuple[float, ...]) -> FloatArray | None:
         """The percentiles of each rating, of shape (len(wanted), contestants), or None."""
         if self.standard_error is not None:
-            return normal_quantiles(self.rating, self.standard_error, wanted)
+            return student_quantiles(self.rating, self.standard_error, self.units, wanted)
         return None if self.samples is None else percentiles(self.samples, wanted)
 
 
@@ -130,6 +131,7 @@ def _sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit, method: Method) 
     return {
         "samples": sandwich_samples(fit, found.covariance, method.rounds, method.seed),
         "standard_error": found.standard_error,
+        "units": games.units,
     }
 
 
@@ -169,6 +171,7 @@ def _ordinal_sandwich(fit: OrdinalFit, method: Method) -> dict[str, Any]:
     return {
         "samples": sandwich_samples(fit, covariance, method.rounds, method.seed),
         "standard_error": fit.rating_se,
+        "units": fit.units,
     }
 
 

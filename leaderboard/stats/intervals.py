@@ -37,14 +37,17 @@ def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, 
     return low, high
 
 
-def normal_quantiles(rating: FloatArray, standard_error: FloatArray, wanted: tuple[float, ...]) -> FloatArray:
-    """Percentiles of a normal distribution around each rating, of shape (len(wanted), contestants).
+def student_quantiles(
+    rating: FloatArray, standard_error: FloatArray, units: int, wanted: tuple[float, ...]
+) -> FloatArray:
+    """Percentiles of Student's t around each rating, of shape (len(wanted), contestants).
 
-    NaN where the standard error is.
+    ``units`` games or clusters give one degree of freedom less. NaN where the standard error is.
     """
-    from scipy.special import ndtri
+    from scipy.special import stdtrit
 
-    result: FloatArray = rating + np.multiply.outer(ndtri(np.array(wanted) / 100.0), standard_error)
+    reach = stdtrit(max(1, units - 1), np.array(wanted) / 100.0)
+    result: FloatArray = rating + np.multiply.outer(reach, standard_error)
     return result
 
 

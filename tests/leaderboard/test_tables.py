@@ -97,7 +97,7 @@ def test_every_method_has_another_beside_it(method, other):
     drawn = {"rounds": 1000, "interval": 90.0, "intervals": "sandwich", "resample": "prompts", "units": 40}
     table = tables.standings_table((), method, drawn)
     assert f"{other} rating" in table.columns
-    assert table.caption.endswith("90 % interval: normal, from the robust covariance over 40 prompts")
+    assert table.caption.endswith("90 % interval: Student's t, from the robust covariance over 40 prompts")
 
 
 def test_people_and_judges_stand_side_by_side_in_the_boards_order():

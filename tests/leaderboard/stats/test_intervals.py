@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats.errors import ParameterError
-from leaderboard.stats.intervals import bounds, central_interval, median, percentiles
+from leaderboard.stats.intervals import bounds, central_interval, median, percentiles, student_quantiles
 
 SAMPLES = np.column_stack((np.arange(101.0), np.arange(101.0) * 2))
 
@@ -23,3 +23,10 @@ def test_by_hand():
 def test_it_refuses_levels_out_of_range(level):
     with pytest.raises(ParameterError, match=f"interval is {level}"):
         central_interval(SAMPLES, level)
+
+
+def test_percentiles_of_students_t():
+    # Tables: t with 9 degrees of freedom is 2.2622 at 97.5 %.
+    found = student_quantiles(np.array([1000.0, 900.0]), np.array([10.0, np.nan]), 10, (2.5, 50.0, 97.5))
+    assert found[:, 0] == pytest.approx([1000 - 22.622, 1000, 1000 + 22.622], abs=1e-3)
+    assert np.isnan(found[:, 1]).all()

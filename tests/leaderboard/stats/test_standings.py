@@ -202,7 +202,7 @@ class TestModels:
         assert one == other
 
     @pytest.mark.parametrize("name", ["bradley-terry", "davidson", "ordinal"])
-    def test_sandwich_intervals_are_normal_and_about_as_wide(self, name):
+    def test_sandwich_intervals_are_symmetric_and_about_as_wide(self, name):
         drawn, normal = self.ranked(name, rounds=1000), self.ranked(name, rounds=1000, intervals="sandwich")
         for one, other in zip(drawn.standings, normal.standings, strict=True):
             assert other.rating == one.rating
