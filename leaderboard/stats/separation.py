@@ -148,14 +148,23 @@ def rank_interval(
 
 
 def _certainly(lead: FloatArray, level: float) -> tuple[int, int]:
-    """How many of the leads (rounds, others) are above 0, and how many below, all bounds holding together."""
+    """How many of the leads (rounds, others) are above 0, and how many below, all holding together.
+
+    Step by step: those already certain no longer count towards the largest deviation of the others (Romano
+    and Wolf 2005).
+    """
     centre, spread = lead.mean(axis=0), lead.std(axis=0)
-    varies = spread > _STEADY
-    width = np.zeros(len(centre))
-    if varies.any():
-        deviation = np.abs(lead[:, varies] - centre[varies]) / spread[varies]
-        width[varies] = np.percentile(deviation.max(axis=1), level) * spread[varies]
-    return int(np.count_nonzero(centre > width)), int(np.count_nonzero(centre < -width))
+    doubtful = spread > _STEADY
+    certain = ~doubtful & (np.abs(centre) > _STEADY)
+    scale = np.where(doubtful, spread, 1.0)
+    size, deviation = np.abs(centre) / scale, np.abs(lead - centre) / scale
+    while doubtful.any():
+        found = doubtful & (size > np.percentile(deviation[:, doubtful].max(axis=1), level))
+        if not found.any():
+            break
+        certain |= found
+        doubtful &= ~found
+    return int(np.count_nonzero(certain & (centre > 0))), int(np.count_nonzero(certain & (centre < 0)))
 
 
 def _cover(alike: BoolArray) -> set[tuple[int, ...]]:
