@@ -5,7 +5,7 @@ is one lookup in a table. Each outcome gets a Poisson number of draws whose mean
 number of games, and games drawn singly make up what is missing. That is exact: given their sum, independent
 Poisson numbers are a multinomial draw, and a multinomial draw plus single draws is one with more games. A
 round whose Poisson numbers exceed the games is drawn again; that depends on their sum alone. Poisson numbers
-come from alias tables (Walker 1977, set up as by Vose 1991).
+come from alias tables (Walker 1977).
 """
 
 from dataclasses import dataclass
@@ -71,18 +71,29 @@ def _alias_table(mean: float) -> tuple[WordArray, npt.NDArray[np.int32], npt.NDA
     number = np.arange(first, first + size)
     log_chance = np.cumsum(np.log(mean / np.maximum(number, 1))) if mean else np.where(number, -np.inf, 0.0)
     chance = np.exp(log_chance - log_chance.max())
-    left = (chance * (size / chance.sum())).tolist()
-    alias, threshold = list(range(size)), [1.0] * size
-    small = [slot for slot, share in enumerate(left) if share < 1.0]
-    large = [slot for slot, share in enumerate(left) if share >= 1.0]
-    while small and large:
-        slot, giver = small.pop(), large[-1]
-        threshold[slot], alias[slot] = left[slot], giver
-        left[giver] -= 1.0 - left[slot]
-        if left[giver] < 1.0:
-            small.append(large.pop())
-    scaled = np.array(threshold) * 2.0**_PROBABILITY_BITS
+    share = chance * (size / chance.sum())
+    threshold, alias = _aliases(share)
+    scaled = threshold * 2.0**_PROBABILITY_BITS
     return scaled.astype(np.uint64), number.astype(np.int32), number[alias].astype(np.int32)
+
+
+def _aliases(share: FloatArray) -> tuple[FloatArray, IntArray]:
+    """For each slot the part of it that is its own, and who has the rest, so that everybody gets its share.
+
+    Shares average 1. Those below 1 are filled up by those above, one after the other; a large share that gave
+    more than it could spare is filled up by the next (Hübschle-Schneider and Sanders 2022, as sums).
+    """
+    small, large = np.flatnonzero(share < 1.0), np.flatnonzero(share >= 1.0)
+    lacking, spare = np.cumsum(1.0 - share[small]), np.cumsum(share[large] - 1.0)
+    threshold, alias = np.minimum(share, 1.0), np.arange(len(share))
+    last = len(large) - 1
+    before = lacking - (1.0 - share[small])
+    alias[small] = large[np.minimum(np.searchsorted(spare, before, side="right"), last)]
+    if len(small):
+        taken = lacking[np.minimum(np.searchsorted(lacking, spare[:-1]), len(small) - 1)]
+        threshold[large[:-1]] = np.clip(1.0 - (taken - spare[:-1]), 0.0, 1.0)
+        alias[large[:-1]] = large[1:]
+    return threshold, alias
 
 
 class OutcomeDraws:
