@@ -45,7 +45,8 @@ def test_coverage(method: str) -> None:
         shares = [found[kind, level] for level in (90.0, 95.0) for kind in KINDS]
         number = units(unit, design)
         cells = " | ".join(f"{100 * share:.1f}" for share in shares)
-        print(f"| {name} | {number} {unit} | {cells} |", flush=True)
+        shown = f"{design.raters} raters: {name}" if name == CROSSED else name
+        print(f"| {shown} | {number} {unit} | {cells} |", flush=True)
         too_narrow = name == CROSSED or (name, unit) in ((SHARED, "games"), (TASTES, "prompts"))
         if too_narrow:
             assert found["bootstrap", 95.0] < 0.93
