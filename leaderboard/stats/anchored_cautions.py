@@ -60,8 +60,8 @@ def _few_prompts(found: Anchored, _: Sequence[str]) -> Iterator[str]:
         yield "People rated pairs of one prompt only, which says nothing about other prompts: no intervals."
     elif found.counts.human_prompts < FEWEST_CLUSTERS:
         yield (
-            f"People rated pairs of only {found.counts.human_prompts} prompts; with fewer than "
-            f"{FEWEST_CLUSTERS} the intervals are rough."
+            f"People rated pairs of only {found.counts.human_prompts} prompts; fewer than {FEWEST_CLUSTERS} "
+            "may not stand for the others, as the intervals take for granted."
         )
 
 

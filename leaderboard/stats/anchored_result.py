@@ -114,6 +114,7 @@ class Anchored:
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Plain values for JSON, rounded to 1e-6, best first within each component; not anchored last."""
+        ranks = self.ranks()
         return {
             "parameters": {"interval": self.interval, "power": rounded(self.power)},
             "counts": asdict(self.counts),
@@ -121,7 +122,7 @@ class Anchored:
             "votes_gained": rounded(self.effective_votes_overall - self.counts.human_pairs),
             "balance": {name: rounded(value) for name, value in self.balance.items()},
             "prior": {"anchored": self.best.prior, "human": self.human.prior, "judge": self.judge.prior},
-            "standings": [self._row(i, names[i]) for i in self.order(names)],
+            "standings": [self._row(i, names[i], ranks) for i in self.order(names)],
         }
 
     def ranks(self) -> tuple[IntArray, IntArray]:
@@ -132,8 +133,8 @@ class Anchored:
         best = rank_upper_bound(self.low, self.high, self.component)
         return np.where(self.is_anchored, rank, 0), np.where(self.is_anchored, best, 0)
 
-    def _row(self, i: int, name: str) -> dict[str, Any]:
-        rank, best = (int(ranks[i]) or None for ranks in self.ranks())
+    def _row(self, i: int, name: str, ranks: tuple[IntArray, IntArray]) -> dict[str, Any]:
+        rank, best = (int(each[i]) or None for each in ranks)
         return {
             "contestant": name,
             "rank": rank,

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import root
-from scipy.special import expit
+from scipy.special import expit, fdtrc
 
 from leaderboard.stats import anchored, bradley_terry, make_games
 from leaderboard.stats.anchored_cautions import anchored_cautions
@@ -389,6 +389,14 @@ class TestBalance:
         study["judge"][:3] = 1.0
         assert rate(study).balance["decided"] < 1e-6
 
+    def test_prompts_chosen_whole_are_units(self):
+        # The judge wavers on six of the ten prompts people rated, and on four of the ten others. A prompt adds
+        # 6 x 1/2 x 1/4 to the sum or takes it away: (4 x 3/4)^2 / (20 x 9/16) = 0.8, as F with 1 and 19. That is
+        # nothing strange, although 36 of 60 pairs against 24 of 60 would be.
+        study = make_study(prompts=20, rated=10)
+        study["judge"] = np.where((study["prompt"] < 6) | (study["prompt"] >= 16), 0.5, 1.0)
+        assert rate(study).balance["decided"] == pytest.approx(fdtrc(1, 19, 0.8), abs=1e-9)
+
     def test_nothing_is_tested_where_people_rated_everything(self):
         assert rate(make_study(rated=60)).balance == {}
 
@@ -441,7 +449,7 @@ class TestResult:
         study["human"][(study["a"] == 2) | (study["b"] == 2)] = np.nan
         said = anchored_cautions(rate(study), ["k", "l", "m", "n"])
         assert said[0] == "People rated no pair of m: not ranked, whatever the judge says of them."
-        assert said[1].startswith("People rated pairs of only 20 prompts; with fewer than 30 the intervals")
+        assert said[1].startswith("People rated pairs of only 20 prompts; fewer than 30 may not")
         assert said[2].startswith("180 judged pairs")
         assert len(said) == 3
 
