@@ -390,9 +390,9 @@ class TestBalance:
         assert rate(study).balance["decided"] < 1e-6
 
     def test_prompts_chosen_whole_are_units(self):
-        # The judge wavers on six of the ten prompts people rated, and on four of the ten others. A prompt adds
-        # 6 x 1/2 x 1/4 to the sum or takes it away: (4 x 3/4)^2 / (20 x 9/16) = 0.8, as F with 1 and 19. That is
-        # nothing strange, although 36 of 60 pairs against 24 of 60 would be.
+        # The judge wavers on six of the ten prompts people rated, and on four of the ten others. Every prompt
+        # adds 6 x 1/2 x 1/4 to the sum or takes it away: (4 x 3/4)^2 / (20 x 9/16) = 0.8, which is F with 1
+        # and 19 degrees. That is nothing strange, although 36 of 60 pairs against 24 of 60 would be.
         study = make_study(prompts=20, rated=10)
         study["judge"] = np.where((study["prompt"] < 6) | (study["prompt"] >= 16), 0.5, 1.0)
         assert rate(study).balance["decided"] == pytest.approx(fdtrc(1, 19, 0.8), abs=1e-9)
