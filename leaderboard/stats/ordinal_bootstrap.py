@@ -23,8 +23,8 @@ from leaderboard.stats.rounds import check_run, in_blocks
 
 _CHORD_STEPS: Final = 20
 _LONGEST_CHORD: Final = 1.0
-_CELLS_AT_ONCE: Final = 250_000
-"""Numbers per array of cells and rounds; bounds the memory, and what stays in the processor's cache."""
+_NUMBERS_AT_ONCE: Final = 250_000
+"""The size of arrays of cells (or of a curvature) and rounds: bounds memory, and fits a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +102,9 @@ def fit_rounds(fit: WholeFit, weights: FloatArray, *, of_raters: bool) -> tuple[
 
     ``of_raters`` says that whole raters were drawn: one drawn twice has its lean, and the pull on it, twice.
     """
-    cells = fit.model.table.design.shape[0]
-    parts = np.array_split(weights, max(1, -(-cells * weights.shape[1] // _CELLS_AT_ONCE)), axis=1)
+    table = fit.model.table
+    numbers_of_round = max(table.design.shape[0], table.layout.size**2)
+    parts = np.array_split(weights, -(-numbers_of_round * weights.shape[1] // _NUMBERS_AT_ONCE), axis=1)
     found = [_fit_part(fit, part, of_raters) for part in parts if part.shape[1]]
     return np.concatenate([place for place, _ in found], axis=1), np.concatenate(
         [prior for _, prior in found]

@@ -63,10 +63,11 @@ def _deviation(ratings: Ratings, name: str) -> float:
     if name not in ratings.covariates:
         known = ", ".join(sorted(ratings.covariates)) or "none"
         raise ParameterError(f"adjust names {name!r}; the covariates of these comparisons: {known}")
-    deviation = float(np.sqrt(np.mean(np.square(ratings.covariates[name]))))
-    if not deviation > 0.0:
+    largest = float(np.abs(ratings.covariates[name]).max())
+    if not largest > 0.0:
         raise ParameterError(f"adjust names {name!r}, but the two sides are equal in it everywhere")
-    return deviation
+    # Divided by the largest first, so that no square of a large number overflows.
+    return largest * float(np.sqrt(np.mean(np.square(ratings.covariates[name] / largest))))
 
 
 @dataclass(frozen=True, eq=False)

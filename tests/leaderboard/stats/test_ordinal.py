@@ -297,6 +297,23 @@ class TestRecovery:
         assert np.abs(fit.rater_lean).max() < 0.1
         assert fit.lean_sd < 0.1
 
+    def test_the_spread_of_leans_is_that_of_the_marginal_likelihood(self):
+        ratings = simulated_ratings(60, points=2, theta=(0.3, -0.3), raters=40, lean_sd=0.6, seed=16)
+        side = 1.0 - 2.0 * ratings.first
+        won = ratings.rating == 1
+        nodes, weights = np.polynomial.hermite_e.hermegauss(30)
+
+        def minus_marginal(x):
+            odds = x[0] * side + x[1] + np.exp(x[2]) * nodes[:, None]
+            terms = -np.logaddexp(0.0, np.where(won, -odds, odds))
+            by_rater = np.array([terms[:, ratings.rater == rater].sum(axis=1) for rater in range(40)])
+            return -np.log(np.exp(by_rater + 60) @ weights).sum()
+
+        found = minimize(minus_marginal, [0.5, 0.0, -0.5], method="Nelder-Mead", tol=1e-6)
+        fit = ordinal(ratings, raters=True)
+        assert fit.lean_sd == pytest.approx(np.exp(found.x[2]), rel=0.1)
+        assert (fit.rating[0] - fit.rating[1]) / POINTS == pytest.approx(found.x[0], rel=0.05)
+
     def test_length_and_position_mislead_bradley_terry_and_not_the_adjusted_ranking(self):
         # The weaker writes more and mostly stands first; raters like both.
         ratings = simulated_ratings(
@@ -335,6 +352,15 @@ class TestInput:
         flat = dataclasses.replace(simulated_ratings(5), covariates={"length": np.zeros(30)})
         with pytest.raises(ParameterError, match="equal in it everywhere"):
             ordinal(flat, adjust=["length"])
+
+    @pytest.mark.parametrize("unit", [1e-300, 1e300])
+    def test_covariates_in_any_unit(self, unit):
+        ratings = simulated_ratings(20, effect=0.3, seed=17)
+        other = dataclasses.replace(ratings, covariates={"length": unit * ratings.covariates["length"]})
+        here, there = ordinal(ratings, adjust=["length"]), ordinal(other, adjust=["length"])
+        assert there.rating == pytest.approx(here.rating, abs=1e-6)
+        assert there.effects["length"].log_odds == pytest.approx(here.effects["length"].log_odds)
+        assert there.effects["length"].sd == pytest.approx(unit * here.effects["length"].sd)
 
     def test_leans_without_raters(self):
         with pytest.raises(ParameterError, match="name no raters"):
