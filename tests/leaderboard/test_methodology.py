@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leaderboard.presentation import interval_line
 from leaderboard.stats import (
     METHODOLOGY,
     EloParameters,
@@ -18,6 +19,7 @@ from leaderboard.stats import (
     pair_means,
     sequential_elo,
 )
+from leaderboard.stats.separation import rank_upper_bound
 from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
 
@@ -94,6 +96,16 @@ def test_coverage():
     )
     assert f"in only {hard[0]:.1f} % resampling games" in PAGE
     assert f"and in {hard[1]:.1f} % resampling prompts" in PAGE
+
+
+def test_best_ranks():
+    best = rank_upper_bound([90, 85, 60], [110, 95, 80], [0, 0, 0])
+    assert f"best ranks are {best[0]}, {best[1]} and {best[2]}." in PAGE
+
+
+def test_the_words_beside_an_interval():
+    used = {"rounds": 1000, "interval": 95.0, "intervals": "bootstrap", "resample": "prompts", "units": 19}
+    assert f'"{interval_line(used)}"' in PAGE
 
 
 def test_a_row_of_the_matrices():
