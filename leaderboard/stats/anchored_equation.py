@@ -104,7 +104,7 @@ class Equation:
                 return None
             slope, half = gradient(table, won, lost, flag, theta)
         solved = prior or np.abs(slope).max() <= _SOLVED * self.scale
-        if not solved or np.abs(theta).max() > FARTHEST:
+        if not (solved and np.abs(theta).max() <= FARTHEST):
             return None
         bread = table.centred(np.linalg.inv(hessian(table, won + lost, half, flag, theta)[0])).T
         return Solution(theta[:, 0], self.weighted(weights, theta[:, 0]) @ bread, bread, prior)

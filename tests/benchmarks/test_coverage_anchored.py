@@ -52,7 +52,7 @@ def test_coverage(name: str) -> None:
         print(row(judge, found), flush=True)
         assert lowest < found.anchored < highest
         assert lowest < found.human < highest
-        assert found.judge < 0.8 or not errs.kind
+        assert found.judge < 0.8 or not errs.kind or studies < STUDIES
         assert found.width < 1.02
 
 

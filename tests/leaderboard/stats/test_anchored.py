@@ -373,6 +373,25 @@ class TestLimits:
             rate(study, interval=100.0)
 
 
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(1, 25), st.integers(1, 6))
+def test_any_tiny_study_has_finite_ratings_or_a_reason(seed, contestants, pairs, prompts):
+    generator = np.random.default_rng(seed)
+    a = generator.integers(0, contestants, pairs)
+    scores = generator.choice([0, 0.5, 1, np.nan], (2, pairs))
+    b = (a + generator.integers(1, contestants, pairs)) % contestants
+    try:
+        found = anchored(a, b, *scores, contestants, prompt=generator.integers(0, prompts, pairs))
+    except NoGamesError:
+        assert np.isnan(scores).any(axis=0).all()
+        return
+    for estimate in (found.best, found.human):
+        assert np.isfinite(estimate.value).tolist() == found.is_anchored.tolist()
+    for group in set(found.component[found.is_anchored].tolist()):
+        assert found.rating[found.component == group].mean() == pytest.approx(1000)
+    json.dumps(found.as_dict([*"klmno"[:contestants]]), allow_nan=False)
+
+
 class TestBalance:
     def test_random_prompts_look_random(self):
         p = [rate(make_study(seed=seed)).balance["decided"] for seed in range(20)]
