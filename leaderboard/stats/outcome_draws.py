@@ -138,7 +138,7 @@ class OutcomeDraws:
         step = np.arange(len(column)) - np.repeat(np.cumsum(missing) - missing, missing)
         keys = round_keys(self._seed, rounds, SINGLE_DRAWS)[column] + step.astype(np.uint64) * GOLDEN
         place = self._of_game.take(choices(keys, 0, 1, games)[0]).astype(np.int64) * width + column
-        weights += np.bincount(place, minlength=weights.size).reshape(weights.shape)
+        np.add.at(weights.reshape(-1), place, 1.0)
 
 
 def _parts(games: IntArray) -> tuple[IntArray, IntArray]:
