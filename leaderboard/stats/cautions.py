@@ -12,6 +12,9 @@ from leaderboard.stats.rows import Tally
 FEWEST_CLUSTERS: Final = 30
 """Below this many prompts or raters a percentile interval covers less than its level."""
 
+FEWEST_WITH_SANDWICH: Final = 10
+"""The same for a sandwich with Student's t; with fewer it was not tried."""
+
 NAMES_SHOWN: Final = 3
 
 _MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "the ordinal model"}
@@ -64,8 +67,8 @@ def _no_maximum(found: Findings) -> Iterator[str]:
     name = _MODELS.get(found.method.name, "")
     if found.estimate.prior:
         yield (
-            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; one drawn game against the average "
-            "was added for each contestant to keep the ratings finite."
+            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; one drawn game "
+            "against the average was added for each contestant of such a group to keep the ratings finite."
         )
     elif found.estimate.prior_rounds:
         yield (
@@ -126,11 +129,18 @@ def _few_clusters(found: Findings) -> Iterator[str]:
             f"There is only one {drawn.removesuffix('s')} to resample, which says nothing about uncertainty: "
             "no intervals."
         )
-    elif found.material.games.clusters is not None and units < FEWEST_CLUSTERS:
-        yield (
-            f"The intervals rest on only {units} {drawn}; with fewer than {FEWEST_CLUSTERS} they tend "
-            "to be too narrow."
+    elif found.material.games.clusters is not None and units < _fewest(found.method):
+        instead = (
+            "" if found.method.name == "elo" or found.method.sandwich else "; sandwich intervals hold better"
         )
+        yield (
+            f"The intervals rest on only {units} {drawn}; with fewer than {_fewest(found.method)} they tend "
+            f"to be too narrow{instead}."
+        )
+
+
+def _fewest(method: Method) -> int:
+    return FEWEST_WITH_SANDWICH if method.sandwich else FEWEST_CLUSTERS
 
 
 def _other_unit(found: Findings) -> Iterator[str]:

@@ -328,6 +328,15 @@ class TestWarnings:
         assert "rest on only 29 prompts" in self.warnings(simulated_games(29, clustered=True), rounds=2)
         assert "prompts" not in self.warnings(simulated_games(30, clustered=True), rounds=2)
 
+    def test_the_sandwich_holds_with_fewer_prompts(self):
+        few, fewer = (simulated_games(prompts, clustered=True) for prompts in (10, 9))
+        fitted = {"name": "bradley-terry", "rounds": 2}
+        assert "too narrow; sandwich intervals hold better." in self.warnings(few, **fitted)
+        assert "prompts" not in self.warnings(few, **fitted, intervals="sandwich")
+        assert "rest on only 9 prompts; with fewer than 10" in self.warnings(
+            fewer, **fitted, intervals="sandwich"
+        )
+
 
 class TestJson:
     def test_the_shape(self):
