@@ -154,19 +154,25 @@ class Rated(Protocol):
         """The ratings on Elo's scale."""
 
 
-def sandwich_samples(fit: Rated, covariance: FloatArray, rounds: int = 1000, seed: int = 0) -> FloatArray:
+def sandwich_samples(
+    fit: Rated, covariance: FloatArray, rounds: int = 1000, seed: int = 0, *, units: int | None = None
+) -> FloatArray:
     """Ratings (rounds, contestants) drawn from the normal approximation: the fit, and its covariance.
 
     With them whatever is computed from bootstrap samples (ranks, probabilities) can use the sandwich. A
-    contestant without a standard error keeps its rating in every round.
+    contestant without a standard error keeps its rating in every round. With ``units`` the samples follow
+    Student's t, as in normal_interval.
     """
-    from scipy.special import ndtri
+    from scipy.special import gammaincinv, ndtri
 
     check_run(rounds, seed, None)
     keys = round_keys(seed, np.arange(rounds), NORMAL_DRAWS)
-    uniform = ((words(keys, 0, len(covariance)) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
-    samples: FloatArray = fit.rating + ndtri(uniform).T @ _square_root(np.nan_to_num(covariance))
-    return samples
+    uniform = ((words(keys, 0, len(covariance) + 1) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
+    away: FloatArray = ndtri(uniform[:-1]).T @ _square_root(np.nan_to_num(covariance))
+    if units is not None:
+        freedom = max(1, units - 1)
+        away /= np.sqrt(2.0 * gammaincinv(freedom / 2.0, uniform[-1]) / freedom)[:, None]
+    return fit.rating + away
 
 
 def _square_root(covariance: FloatArray) -> FloatArray:

@@ -188,6 +188,18 @@ class TestSamples:
         first = (samples[:, 0] - fit.rating[0]) / np.sqrt(covariance[0, 0])
         assert kstest(first, norm.cdf).pvalue > 0.001
 
+    def test_with_few_units_they_spread_as_students_t(self):
+        games = make_study(clustered=True)
+        fit = bradley_terry(games)
+        found = sandwich(games, fit)
+        samples = sandwich_samples(fit, found.covariance, 20_000, units=5)
+        for level in (90, 95):
+            low, high = normal_interval(fit.rating, found.standard_error, level, 5)
+            assert np.percentile(samples, 50 + level / 2, axis=0) - fit.rating == pytest.approx(
+                high - fit.rating, rel=0.08
+            )
+            assert low + high == pytest.approx(2 * fit.rating)
+
     def test_more_rounds_keep_the_first_ones(self):
         games = make_study(clustered=False)
         fit = davidson(games)
