@@ -1,5 +1,6 @@
 """``manage.py anchor``: people and a judge together, from a file and from a study."""
 
+import csv
 import json
 import os
 import subprocess
@@ -143,6 +144,43 @@ class TestFile:
         )
         assert done.returncode == 0, done.stderr
         assert "alpha" in done.stdout
+
+
+class TestPublicStudy:
+    """The numbers docs/rating.md gives for it."""
+
+    @pytest.fixture
+    def llmfao(self, reference_data, tmp_path):
+        rows = [
+            (row["left"], row["right"], row["winner"], row["prompt"], judge or row["worker"])
+            for name, judge in (("crowd", ""), ("gpt4", "GPT-4"))
+            for row in csv.DictReader(
+                (reference_data / "llmfao" / f"{name}-comparisons.csv").open(newline="")
+            )
+        ]
+        return write(tmp_path / "llmfao.csv", rows)
+
+    def test_gpt_4_adds_nothing_to_the_crowd(self, llmfao):
+        found = run_json(llmfao, "--judges", "GPT-4")
+        assert found["counts"] == {
+            "human_pairs": 2139,
+            "judged_pairs": 2995,
+            "shared_pairs": 2139,
+            "human_prompts": 13,
+            "judged_prompts": 19,
+            "left_out": 241,
+        }
+        assert round(found["parameters"]["power"], 2) == 0.01
+        assert round(found["effective_votes"]) == 2140
+        ranked = [row for row in found["standings"] if row["rank"]]
+        assert (len(ranked), len(found["standings"])) == (59, 70)
+        half_widths = [(row["high"] - row["low"]) / 2 for row in ranked]
+        assert (round(min(half_widths)), round(max(half_widths))) == (27, 128)
+        bias = {row["contestant"]: row["bias"] for row in ranked}
+        for name, wanted in (("GPT 3.5 Turbo", (587, 353, 821)), ("Luminous Extended", (-404, -538, -270))):
+            assert tuple(round(bias[name][key]) for key in ("rating", "low", "high")) == wanted
+        assert found["balance"]["contestants"] < 1e-6
+        assert found["warnings"][0].startswith("People rated no pair of Code Llama (13B)")
 
 
 class TestErrors:

@@ -216,7 +216,7 @@ class TestPublished:
         generator = np.random.default_rng(5)
         rows = np.arange(900).reshape(150, 6)
         rounds = []
-        for _ in range(300):
+        for _ in range(200):
             drawn = generator.integers(0, 150, 150)
             again = {name: values[rows[drawn].ravel()] for name, values in study.items()}
             again["prompt"] = np.repeat(np.arange(150), 6)
