@@ -105,10 +105,8 @@ def fit_rounds(fit: WholeFit, weights: FloatArray, *, of_raters: bool) -> tuple[
     table = fit.model.table
     numbers_of_round = max(table.design.shape[0], table.layout.size**2)
     parts = np.array_split(weights, -(-numbers_of_round * weights.shape[1] // _NUMBERS_AT_ONCE), axis=1)
-    found = [_fit_part(fit, part, of_raters) for part in parts if part.shape[1]]
-    return np.concatenate([place for place, _ in found], axis=1), np.concatenate(
-        [prior for _, prior in found]
-    )
+    places, priors = zip(*(_fit_part(fit, part, of_raters) for part in parts if part.shape[1]), strict=True)
+    return np.concatenate(places, axis=1), np.concatenate(priors)
 
 
 def _fit_part(fit: WholeFit, weights: FloatArray, of_raters: bool) -> tuple[FloatArray, BoolArray]:

@@ -21,11 +21,10 @@ _NOT_IDENTIFIED: Final = 1e-9
 class WholeFit:
     """The maximum for all ratings: ``place`` (parameters, 1) and the inverse of the curvature there.
 
-    ``penalty`` (parameters, 1) is the pull on each parameter, that of leans (see Sums).
-
-    ``prior`` says that no finite maximum exists without the prior; ``running`` (contestants,) is how far each
-    contestant still moved when the search for one was given up, else 0. ``lean_sd`` is the standard deviation
-    of rater leans, 0 where none are fitted.
+    ``penalty`` (parameters, 1) is the pull on leans (see Sums), ``lean_sd`` the standard deviation it stands
+    for, 0 where no leans are fitted. ``prior`` says that no finite maximum exists without the prior;
+    ``running`` (contestants,) is how far each contestant still moved when the search for one was given up,
+    else 0.
     """
 
     model: OrdinalModel

@@ -19,6 +19,11 @@ NEWTON_STEPS: Final = 25
 
 _LONGEST_STEP: Final = 3.0
 _HALVINGS: Final = 30
+_SLACK: Final = 1e-9
+"""A likelihood this much lower (relative) is rounding, not a step too far."""
+
+_RIDGE: Final = 1e-13
+"""Added to the diagonal of curvatures (relative): solvable where a round says nothing about a parameter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +112,7 @@ class OrdinalModel:
             matrix[number] += (self.table.widths.T * bend[:, number]) @ self.table.widths
             diagonal = np.einsum("ii->i", matrix[number])
             scale = diagonal.max(initial=1e-3)
-            diagonal += sums.penalty[:, number] + 1e-13 * scale
+            diagonal += sums.penalty[:, number] + _RIDGE * scale
             if sums.prior[number]:
                 diagonal[own] += pull[:, number]
             else:
@@ -147,7 +152,7 @@ class OrdinalModel:
         step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(size, TOLERANCE))
         value = self.log_likelihood(sums, place)
         for _ in range(_HALVINGS):
-            worse = self.log_likelihood(sums, place + step) < value - 1e-9 * np.abs(value)
+            worse = self.log_likelihood(sums, place + step) < value - _SLACK * (1.0 + np.abs(value))
             if not worse.any():
                 break
             step[:, worse] *= 0.5

@@ -5,14 +5,9 @@ its mirror image are equally likely between equals. Free are the positive ones, 
 points, one of 3, two of 5, three of 8. A rating and its mirror image form a level; level 0 is the middle.
 """
 
-from typing import Final
-
 import numpy as np
 
 from leaderboard.stats.games import FloatArray, IntArray
-
-EVEN_RATINGS: Final = 1.0
-"""How far apart free thresholds stand where a fit starts, in log-odds."""
 
 
 def free_thresholds(points: int) -> int:

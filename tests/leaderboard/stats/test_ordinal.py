@@ -53,6 +53,8 @@ class TestByHand:
         )
         fit = ordinal(ratings)
         assert fit.position == pytest.approx((np.log(4) - np.log(2 / 3)) / 2)
+        assert fit.position == pytest.approx(0.8959, abs=1e-4)
+        assert fit.rating[0] - fit.rating[1] == pytest.approx(85.19, abs=0.01)
         assert fit.rating[0] - fit.rating[1] == pytest.approx(POINTS * (np.log(4) + np.log(2 / 3)) / 2)
 
 
