@@ -153,7 +153,7 @@ class TestWhereThereIsNone:
 
 
 def with_a_circle(games):
-    """The games and two prompts in which everybody beats the next and the other way round: no prior needed."""
+    """The games, and two prompts in which everybody beats the next, or the one before: no prior needed."""
     around = np.arange(CONTESTANTS)
     following = (around + 1) % CONTESTANTS
     return make_games(
