@@ -11,9 +11,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from hypothesis import settings as hypothesis_settings
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "client", "admin_client"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+# How long an example takes depends on what else the machine does.
+hypothesis_settings.register_profile("arena", deadline=None, print_blob=True)
+hypothesis_settings.load_profile("arena")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
