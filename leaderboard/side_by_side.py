@@ -1,13 +1,15 @@
 """Every method on the same comparisons, side by side, as a table for a terminal and as JSON. Pure."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from leaderboard.presentation import aligned, interval_line, printable
+from leaderboard.presentation import aligned, findings, interval_line, printable
 from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
 from leaderboard.stats.errors import NoGamesError
+from leaderboard.stats.rows import rounded
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Elo": {"name": "elo"},
@@ -42,7 +44,25 @@ def side_by_side(ratings: Ratings, names: Sequence[str], method: Method) -> dict
 def as_json(compared: Mapping[str, Standings], about: Mapping[str, Any]) -> str:
     """Indented JSON: what it is about, then the standings of each variant by its name."""
     methods = {label: standings.as_dict() for label, standings in compared.items()}
-    return json.dumps({**about, "methods": methods}, indent=2, allow_nan=False)
+    agreement = {label: rounded(tau) for label, tau in agreement_with_first(compared).items()}
+    values = {**about, "agreement": {"with": ORDER, "kendall": agreement}, "methods": methods}
+    return json.dumps(values, indent=2, allow_nan=False)
+
+
+def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
+    """Kendall's tau-b between the ratings of ORDER and of each variant, NaN where one rates all alike."""
+    from scipy.stats import kendalltau
+
+    rated = {
+        label: {row.contestant: row.rating for row in standings.standings if row.rating is not None}
+        for label, standings in compared.items()
+    }
+    first = rated[ORDER]
+    found = {}
+    for label, other in rated.items():
+        names = [name for name in first if name in other]
+        found[label] = float(kendalltau([first[n] for n in names], [other[n] for n in names]).statistic)
+    return found
 
 
 def as_table(compared: Mapping[str, Standings], about: str) -> str:
@@ -61,6 +81,9 @@ def as_table(compared: Mapping[str, Standings], about: str) -> str:
     ]
     lines = [*([about] if about else []), *(_described(compared)), ""]
     lines.extend(aligned([header, *rows], {"contestant", *compared}))
+    lines.append(f"\n{_agreement(compared)}")
+    for label, standings in compared.items():
+        lines.extend(f"\n{label}: {printable(found)}" for found in findings(standings.details))
     warnings = dict.fromkeys(warning for standings in compared.values() for warning in standings.warnings)
     lines.extend(f"\nWarning: {printable(warning)}" for warning in warnings)
     return "\n".join(lines)
@@ -74,6 +97,16 @@ def _described(compared: Mapping[str, Standings]) -> list[str]:
     )
     more = f" ({left_out})" if left_out else ""
     return [f"{first.games} games{more}. In brackets: rank ub; {interval_line(first.parameters)}."]
+
+
+def _agreement(compared: Mapping[str, Standings]) -> str:
+    """Kendall's tau with the ranking that orders the rows, in one line."""
+    taus = (
+        f"{label} {'-' if math.isnan(tau) else f'{tau:.3f}'}"
+        for label, tau in agreement_with_first(compared).items()
+        if label != ORDER
+    )
+    return f"Kendall's tau with {ORDER}: {', '.join(taus)}."
 
 
 def _cells(row: Standing) -> tuple[str, str]:

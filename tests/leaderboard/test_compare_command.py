@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -49,6 +50,30 @@ def test_the_table_has_a_row_for_each_contestant_and_columns_for_each_method(vot
     assert lines[0].startswith("7 games (Elo, ties off: 2 left out). In brackets: rank ub; 95 % interval")
     assert all(label in lines[2] for label in VARIANTS)
     assert [line.split()[0] for line in lines[3:6]] == ["y", "x", "z"]
+
+
+def test_it_says_how_far_the_methods_agree(votes):
+    found = json.loads(compare(votes, "--format", "json"))["agreement"]
+    assert found["with"] == "Bradley-Terry"
+    assert found["kendall"]["Bradley-Terry"] == 1.0
+    ratings = [
+        {row["contestant"]: row["rating"] for row in each["standings"]}
+        for each in json.loads(compare(votes, "--format", "json"))["methods"].values()
+    ]
+    for (label, tau), rated in zip(found["kendall"].items(), ratings, strict=True):
+        # Three contestants: each pair in the same order counts +1, in the other -1.
+        signs = [
+            np.sign((rated[a] - rated[b]) * (ratings[2][a] - ratings[2][b])) for a, b in ("xy", "yz", "xz")
+        ]
+        assert tau == pytest.approx(sum(signs) / 3, abs=1e-6), label
+    assert "Kendall's tau with Bradley-Terry: Elo " in compare(votes)
+
+
+def test_it_says_what_each_method_found_beside_the_ratings(votes):
+    text = compare(votes)
+    assert "Bradley-Terry: Removing " in text
+    assert "Davidson: nu " in text
+    assert "Ordinal: Standing first is worth" in text
 
 
 def test_only_ties_leave_out_elo_without_ties(tmp_path):
