@@ -53,7 +53,7 @@ def _compiled(function: Kernel) -> Kernel:
 
 
 @_compiled
-def _choice(key: np.uint64, counter: np.uint64, things: np.uint64) -> np.int64:
+def _choice(key: np.uint64, counter: np.uint64, things: np.uint64) -> np.uint64:
     """As random_stream.choices; ``counter`` is (step + 1) * GOLDEN."""
     word = key + counter
     word ^= word >> S30
@@ -61,17 +61,20 @@ def _choice(key: np.uint64, counter: np.uint64, things: np.uint64) -> np.int64:
     word ^= word >> S27
     word *= SECOND
     word ^= word >> S31
-    return np.int64(((word >> S32) * things) >> S32)
+    return ((word >> S32) * things) >> S32
 
 
 @_compiled
 def _workspace(rounds: int) -> tuple[Any, ...]:
-    """Arrays of one number per round for _play: packed outcome, places and ratings of both, exp."""
+    """Arrays of one number per round for _play: packed outcome, places and ratings of both, exp.
+
+    Places have no sign: with one, every use would first look whether they count from the end.
+    """
     power = np.empty(rounds, np.int64)
     return (
         np.empty(rounds, np.int64),
-        np.empty(rounds, np.int64),
-        np.empty(rounds, np.int64),
+        np.empty(rounds, np.uint64),
+        np.empty(rounds, np.uint64),
         np.empty(rounds),
         np.empty(rounds),
         np.empty(rounds),
@@ -87,8 +90,8 @@ def _play(state: FloatArray, gain: float, workspace: tuple[Any, ...]) -> None:
     rounds = len(packed)
     for r in range(rounds):
         outcome = packed[r]
-        first[r] = ((outcome >> 2) & 0x7FFFFFFF) * rounds + r
-        second[r] = (outcome >> 33) * rounds + r
+        first[r] = np.uint64(((outcome >> 2) & 0x7FFFFFFF) * rounds + r)
+        second[r] = np.uint64((outcome >> 33) * rounds + r)
         packed[r] = outcome & 3
     for r in range(rounds):
         high[r] = state[first[r]]
@@ -123,7 +126,7 @@ def _walk_games(
     rounds, games = len(keys), np.uint64(len(of_game))
     state, workspace = np.zeros(contestants * rounds), _workspace(rounds)
     played, counter = workspace[0], np.uint64(0)
-    place = np.empty(rounds, np.int64)
+    place = np.empty(rounds, np.uint64)
     for _ in range(len(of_game)):
         counter += GOLDEN
         for r in range(rounds):
@@ -155,7 +158,7 @@ def _pool_sizes(start: IntArray, keys: WordArray, sizes: IntArray) -> None:
         counter = np.uint64(0)
         for _ in range(len(start) - 1):
             counter += GOLDEN
-            drawn = _choice(keys[r], counter, clusters)
+            drawn = np.int64(_choice(keys[r], counter, clusters))
             sizes[r] += start[drawn + 1] - start[drawn]
 
 
@@ -178,7 +181,7 @@ def _fill_pools(
         counter, end = np.uint64(0), 0
         for _ in range(len(start) - 1):
             counter += GOLDEN
-            drawn = _choice(draw_keys[r], counter, clusters)
+            drawn = np.int64(_choice(draw_keys[r], counter, clusters))
             for game in range(start[drawn], start[drawn + 1]):
                 pools[r, end] = of_game[game]
                 end += 1
@@ -188,19 +191,20 @@ def _fill_pools(
 
 @_compiled
 def _shuffle(pool: npt.NDArray[Any], key: np.uint64) -> None:
-    places = np.empty(64, np.int64)
+    places = np.empty(64, np.uint64)
     counter = np.uint64(0)
     for first in range(0, len(pool), len(places)):
         steps = min(len(places), len(pool) - first)
         # The draws of many steps at a time are vector instructions; the swaps are not.
         for i in range(steps):
             left = np.uint64(len(pool) - first - i)
-            places[i] = first + i + _choice(key, counter + np.uint64(i + 1) * GOLDEN, left)
+            drawn = _choice(key, counter + np.uint64(i + 1) * GOLDEN, left)
+            places[i] = np.uint64(first + i) + drawn
         counter += np.uint64(steps) * GOLDEN
         for i in range(steps):
-            drawn = pool[places[i]]
+            played = pool[places[i]]
             pool[places[i]] = pool[first + i]
-            pool[first + i] = drawn
+            pool[first + i] = played
 
 
 @cache

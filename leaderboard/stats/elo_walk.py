@@ -15,7 +15,7 @@ from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import Clusters, cluster_steps, game_steps
-from leaderboard.stats.resampling import pool_sizes as pool_sizes
+from leaderboard.stats.resampling import pool_sizes as pool_sizes  # a backend offers it
 
 ROUNDS_AT_ONCE: Final = 1024
 STEPS_AT_ONCE: Final = 32

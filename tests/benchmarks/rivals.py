@@ -31,10 +31,11 @@ def elo_by_index_matrix(games: Games, rounds: int, steps: int | None = None) -> 
     is the number of games played in each round, as many as there are if None.
     """
     drawn = np.random.default_rng(0).integers(len(games), size=(steps or len(games), rounds))
+    sides = np.stack((games.a, games.b), axis=1)
     ratings = np.zeros((rounds, games.contestants))
     rate, every = np.log(10.0) / 400.0, np.arange(rounds)
     for row in drawn:
-        a, b = games.a[row], games.b[row]
+        a, b = sides[row, 0], sides[row, 1]
         gain = 32 * (games.score[row] - expit(rate * (ratings[every, a] - ratings[every, b])))
         ratings[every, a] += gain
         ratings[every, b] -= gain
