@@ -76,6 +76,17 @@ class TestReferences:
         assert found.position_samples.std() == pytest.approx(fit.position_se, rel=0.08)
         assert found.clusters is None
 
+    def test_position_among_raters_who_lean_is_as_uncertain_as_their_mean(self):
+        ratings = simulated_ratings(40, raters=20, lean_sd=0.6, seed=10)
+        fit = ordinal(ratings, raters=True, resample="raters")
+        found = bootstrap_ordinal(ratings, raters=True, resample="raters", rounds=300)
+        # Their mean lean, and 240 ratings of each rater, about 0.11 for one.
+        expected = np.sqrt((fit.rater_lean.var() + 0.11**2) / 20)
+        assert fit.position_se == pytest.approx(expected, rel=0.1)
+        assert found.position_samples.std() == pytest.approx(expected, rel=0.15)
+        these = ordinal(ratings, raters=True, resample="prompts")
+        assert these.position_se < expected / 2
+
 
 class TestRounds:
     def test_all_ratings_once_is_the_whole_fit(self):
