@@ -108,9 +108,7 @@ class BradleyTerryLikelihood:
         """The same for some of the rounds."""
         if len(rounds) == self.won.shape[1]:
             return self
-        return replace(
-            self, won=self.won[:, rounds], lost=self.lost[:, rounds], prior=self.prior[:, rounds]
-        )
+        return replace(self, won=self.won[:, rounds], lost=self.lost[:, rounds], prior=self.prior[:, rounds])
 
 
 def bradley_terry(games: Games) -> BradleyTerryFit:
@@ -133,13 +131,6 @@ def all_games(table: PairTable) -> BradleyTerryLikelihood:
     """The likelihood of all games as a single round."""
     won, lost = table.points(table.count_of_outcome[:, None])
     return BradleyTerryLikelihood(table, won, lost, table.no_finite_maximum(won, lost))
-
-
-def fit_all_games(table: PairTable) -> tuple[FloatArray, bool]:
-    """The maximum for all games: log-odds of shape (contestants, 1), and whether the prior was needed."""
-    likelihood = all_games(table)
-    theta = climb(likelihood, np.zeros((table.contestants, 1)))
-    return table.centred(theta), bool(likelihood.prior.any())
 
 
 def to_ratings(theta: FloatArray) -> FloatArray:
