@@ -66,11 +66,19 @@ def _heading(ranking: "AnchoredRanking") -> str:
     ties = "count half" if panel.ties else f"are off, {panel.pairs.left_out} comparisons left out"
     worth = found.effective_votes_overall
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
-    freedom = max(counts.human_prompts - 1, 0)
     return printable(
         f"{panel.source}: people as the anchor of {', '.join(panel.judges)}.{note} "
         f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
         f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The judge is used with "
-        f"power {found.power:.2f}. Intervals are central {found.interval:g} % by prompts: sandwich, "
-        f"Student's t with {freedom} degrees of freedom for people."
+        f"power {found.power:.2f}. {_intervals(found)}"
+    )
+
+
+def _intervals(found: "Anchored") -> str:
+    freedom = found.counts.human_prompts - 1
+    if not freedom:
+        return "No intervals."
+    return (
+        f"Intervals are central {found.interval:g} % by prompts: sandwich, Student's t with {freedom} "
+        "degrees of freedom for people."
     )

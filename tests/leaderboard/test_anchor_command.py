@@ -127,6 +127,25 @@ class TestFile:
         assert "Group 1 of 2" in text
         assert "2 groups that never met (a, b; c, d)" in text
 
+    def test_one_prompt_has_ratings_but_no_intervals(self, tmp_path):
+        pairs = (("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left"))
+        rows = [(*pair, "p", rater) for pair in pairs for rater in ("robot", "Ada")]
+        text = run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
+        assert text.splitlines()[0].endswith("No intervals.")
+        assert " to " not in "\n".join(text.splitlines()[2:6])
+        assert "Warning: People rated pairs of one prompt only" in text
+
+    def test_somebody_people_never_saw_lose_is_said(self, tmp_path):
+        rows = [
+            (*row[:2], "left" if row[:2] == ("alpha", "gamma") else row[2], *row[3:]) for row in make_rows()
+        ]
+        rows = [
+            (*row[:2], "left", *row[3:]) if row[0] == "alpha" and row[4] == "Ada" else row for row in rows
+        ]
+        found = run_json(write(tmp_path / "votes.csv", rows), "--judges", "robot")
+        assert found["prior"]["human"]
+        assert all(row["rating"] is not None for row in found["standings"])
+
     def test_a_name_cannot_move_the_cursor(self, tmp_path):
         rows = [(*(name.replace("alpha", "\x1b[2Jx") for name in row[:2]), *row[2:]) for row in make_rows()]
         assert "?[2Jx" in run(write(tmp_path / "votes.csv", rows), "--judges", "robot")

@@ -146,6 +146,13 @@ class TestByHand:
         ratio = (found.standard_error / full.human.standard_error) ** 2
         assert ratio == pytest.approx([(30 / 29) / (60 / 59)] * 4, rel=1e-6)
 
+    def test_the_bias_of_a_judge_that_is_people_is_certainly_nothing(self):
+        study = make_study(rated=60)
+        found = rate({**study, "judge": study["human"]})
+        assert found.bias.value == pytest.approx([0] * 4, abs=1e-6)
+        assert found.bias.standard_error == pytest.approx([0] * 4, abs=1e-6)
+        assert (found.judge.standard_error > 1).all()
+
 
 @pytest.mark.parametrize(
     "changed", [{}, {"agree": 0.95}, {"kind": 3.0}, {"contestants": 7, "prompts": 25, "rated": 12}]
@@ -350,6 +357,15 @@ class TestLimits:
         found = rate(study)
         assert 0 < found.power < 0.5
         assert np.isfinite(found.rating).all()
+
+    def test_no_pair_of_contestants_is_left_with_fewer_than_no_games(self):
+        # People rated A-B once and B-C three times; of these the judge rated A-B alone, and B-C nine times
+        # besides. A-B is 1/4 of people's games and a power p takes away p (1 - 1/10): so p is at most 5/18, and
+        # nine tenths of that are used.
+        human, judge = [0.5, 0.5, 1, 0] + [np.nan] * 9, [0.5, np.nan, np.nan, np.nan] + [0.5] * 9
+        found = anchored([0] + [1] * 12, [1] + [2] * 12, human, judge, 3, prompt=range(13), power=1.0)
+        assert found.power == pytest.approx(1 / 4)
+        assert found.rating == pytest.approx([1000] * 3)
 
     def test_the_level_changes_the_width_alone(self):
         study = make_study()
