@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from leaderboard.stats.bradley_terry import CENTRE, PRIOR_GAMES, SCALE, all_games
 from leaderboard.stats.bradley_terry_rounds import (
-    DRAWN_TOGETHER,
     Reference,
     choose_threads,
     distinct_rounds,
     fit_rounds,
+    rounds_together,
     weights_of_rounds,
 )
 from leaderboard.stats.games import FloatArray, IntArray, make_games
@@ -67,7 +67,10 @@ def bootstrap_bradley_terry(
     draw = weights_of_rounds(outcomes, games.cluster, seed)
     distinct, place = distinct_rounds(games.cluster, seed, rounds)
     fits = in_blocks(
-        lambda block: fit_rounds(table, reference, draw(distinct[block])), len(distinct), DRAWN_TOGETHER, used
+        lambda block: fit_rounds(table, reference, draw(distinct[block])),
+        len(distinct),
+        rounds_together(len(outcomes)),
+        used,
     )
     return BradleyTerryBootstrap(
         np.concatenate([fit.rating for fit in fits])[place],

@@ -20,7 +20,10 @@ from leaderboard.stats.pair_table import BoolArray, PairTable
 from leaderboard.stats.resampling import cluster_draws
 
 DRAWN_TOGETHER: Final = 64
-"""Rounds of one block. They share a generator where outcomes are few, so it is part of the numbers there."""
+"""Rounds of a block. They share a generator where outcomes are few, so it is part of the numbers there."""
+
+_FEWEST_TOGETHER: Final = 8
+_MOST_NUMBERS: Final = 2**20
 
 WORTH_THREADS: Final = 1_000_000
 """Distinct outcomes x rounds from which threads help: 50 contestants have some 3,700 outcomes."""
@@ -63,6 +66,11 @@ def fit_rounds(table: PairTable, reference: Reference, weights: FloatArray) -> R
     prior = table.no_finite_maximum(won, lost)
     theta = reference.climb(BradleyTerryLikelihood(table, won, lost, prior))
     return RoundFits(to_ratings(table.centred(theta)), np.asarray(prior.any(axis=0)))
+
+
+def rounds_together(outcomes: int) -> int:
+    """How many rounds make a block: fewer where there are so many outcomes that arrays would pass 8 MB."""
+    return max(_FEWEST_TOGETHER, min(DRAWN_TOGETHER, _MOST_NUMBERS // outcomes))
 
 
 def choose_threads(wanted: int | None, outcomes: int, rounds: int) -> int:

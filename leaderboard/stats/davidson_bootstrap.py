@@ -14,10 +14,10 @@ from leaderboard.stats.bradley_terry import (
     to_ratings,
 )
 from leaderboard.stats.bradley_terry_rounds import (
-    DRAWN_TOGETHER,
     Reference,
     choose_threads,
     distinct_rounds,
+    rounds_together,
     weights_of_rounds,
 )
 from leaderboard.stats.davidson import all_games_with_ties, likelihood_of_rounds
@@ -77,7 +77,9 @@ def bootstrap_davidson(
     model = _Model.of(table)
     draw = weights_of_rounds(outcomes, games.cluster, seed)
     distinct, place = distinct_rounds(games.cluster, seed, rounds)
-    fits = in_blocks(lambda block: model.fit(draw(distinct[block])), len(distinct), DRAWN_TOGETHER, used)
+    fits = in_blocks(
+        lambda block: model.fit(draw(distinct[block])), len(distinct), rounds_together(len(outcomes)), used
+    )
     return DavidsonBootstrap(
         np.concatenate([fit.rating for fit in fits])[place],
         np.concatenate([fit.nu for fit in fits])[place],

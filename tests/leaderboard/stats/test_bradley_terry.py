@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, make_games
 from leaderboard.stats.backends import processors
-from leaderboard.stats.bradley_terry_rounds import choose_threads
+from leaderboard.stats.bradley_terry_rounds import choose_threads, rounds_together
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
@@ -244,6 +244,13 @@ class TestBootstrap:
         assert choose_threads(None, 10_000, 1000) == min(16, processors())
         assert choose_threads(3, 10, 10) == 3
         assert bootstrap(simulated_games(5), rounds=3).threads == 1
+
+    def test_blocks_are_smaller_where_there_are_many_outcomes(self, monkeypatch):
+        assert (rounds_together(18), rounds_together(15_000), rounds_together(10**6)) == (64, 64, 8)
+        games = simulated_games(3, seed=7)
+        one = bootstrap(games, rounds=100).samples
+        monkeypatch.setattr("leaderboard.stats.bradley_terry_rounds._MOST_NUMBERS", 1)
+        assert bootstrap(games, rounds=100).samples == pytest.approx(one, abs=1e-8)
 
     def test_a_round_that_cuts_somebody_off_is_finite_and_counted(self):
         games = make_games([0] * 8 + [1], [1] * 8 + [2], [1, 0] * 4 + [0.5], 3)
