@@ -359,9 +359,9 @@ class TestLimits:
         assert np.isfinite(found.rating).all()
 
     def test_no_pair_of_contestants_is_left_with_fewer_than_no_games(self):
-        # People rated A-B once and B-C three times; of these the judge rated A-B alone, and B-C nine times
-        # besides. A-B is 1/4 of people's games and a power p takes away p (1 - 1/10): so p is at most 5/18, and
-        # nine tenths of that are used.
+        # People rated A-B once and B-C three times; of these the judge rated A-B alone, and B-C nine
+        # times besides. A-B is 1/4 of people's games and a power p takes away p (1 - 1/10): p is at most
+        # 5/18, and nine tenths of that are used.
         human, judge = [0.5, 0.5, 1, 0] + [np.nan] * 9, [0.5, np.nan, np.nan, np.nan] + [0.5] * 9
         found = anchored([0] + [1] * 12, [1] + [2] * 12, human, judge, 3, prompt=range(13), power=1.0)
         assert found.power == pytest.approx(1 / 4)
