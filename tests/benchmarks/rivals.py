@@ -30,7 +30,7 @@ def elo_by_index_matrix(games: Games, rounds: int, steps: int | None = None) -> 
     FastChat's newer code, which is not on PyPI, computes it in this way; this is not a copy of it. ``steps``
     is the number of games played in each round, as many as there are if None.
     """
-    drawn = np.random.default_rng(0).integers(len(games), size=(steps or len(games), rounds))
+    drawn = np.random.RandomState(0).randint(len(games), size=(steps or len(games), rounds))
     sides = np.stack((games.a, games.b), axis=1)
     ratings = np.zeros((rounds, games.contestants))
     rate, every = np.log(10.0) / 400.0, np.arange(rounds)
