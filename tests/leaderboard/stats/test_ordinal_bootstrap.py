@@ -68,6 +68,20 @@ class TestReferences:
         assert found.samples == pytest.approx(expected.samples, abs=1e-5)
         assert found.prior_rounds == expected.prior_rounds
 
+    def test_so_it_is_where_rounds_lose_a_contestant(self):
+        # Contestants 2 and 3 meet the others on few of 12 prompts.
+        ratings = simulated_ratings(12, points=2, theta=(0.2, 0.1, 0, -0.1), raters=20, seed=11)
+        rows = np.flatnonzero((np.maximum(ratings.first, ratings.second) < 2) | (ratings.prompt < 3))
+        ratings = taken(ratings, rows)
+        games = ratings.games(ties=True, resample="prompts")
+        expected = bootstrap_bradley_terry(
+            games.a, games.b, games.score, 4, rounds=150, cluster=games.cluster
+        )
+        found = bootstrap_ordinal(ratings, rounds=150, position=False)
+        assert 0 < found.prior_rounds < 30
+        assert found.prior_rounds == expected.prior_rounds
+        assert found.samples == pytest.approx(expected.samples, abs=1e-5)
+
     def test_resampling_games_agrees_with_the_sandwich(self):
         ratings = simulated_ratings(100, seed=4)
         found = bootstrap_ordinal(ratings, resample="games", rounds=2000)
