@@ -39,6 +39,13 @@ def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals():
     assert figure["layout"]["yaxis"]["ticktext"] == ["a", "b"]
 
 
+def test_the_level_of_the_intervals_stands_at_the_axis_and_in_every_text():
+    board = standings(standing("a", 1100.0)) | {"parameters": {"interval": 90.0}}
+    figure = charts.intervals(["a"], [("People", board)])
+    assert figure["layout"]["xaxis"]["title"]["text"] == "Rating and 90 % interval"
+    assert figure["data"][0]["text"] == ["a<br>People: 1100 (90 %: 1090 to 1120), 40 games"]
+
+
 def test_people_and_judges_share_the_axis_in_the_same_order():
     people = standings(standing("a", 1100.0), standing("b", 900.0))
     judge = standings(standing("b", 1000.0), standing("c", 950.0))
