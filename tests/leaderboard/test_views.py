@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard import services
-from leaderboard.models import Refresh
+from leaderboard.models import Refresh, SnapshotSlice
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
@@ -119,6 +119,25 @@ def test_the_board_shows_standings_people_and_judges(client, made):
 )
 def test_each_switch_is_a_link_that_can_be_shared(client, made, query, shown):
     assert shown in text(client.get(f"/studies/small/?{query}"))
+
+
+def test_a_snapshot_of_an_earlier_methodology_is_shown_until_it_is_replaced(client, made):
+    new = {
+        *("rank_ub", "p_first", "group", "unbounded", "groups", "robustness"),
+        *("tie_band", "intervals", "units"),
+    }
+
+    def without(value):
+        if isinstance(value, dict):
+            return {name: without(entry) for name, entry in value.items() if name not in new}
+        return [without(entry) for entry in value] if isinstance(value, list) else value
+
+    for row in SnapshotSlice.objects.filter(kind="standings"):
+        payload = json.dumps(without(row.content))
+        SnapshotSlice.objects.filter(pk=row.pk).update(payload=payload)
+    for query in ("", "?method=bradley-terry"):
+        assert "95 % interval: percentiles 2.5 to 97.5 of " in text(client.get(f"/studies/small/{query}"))
+    assert client.get("/studies/small/tables/standings.csv").status_code == 200
 
 
 def test_a_setting_that_does_not_exist_is_explained(client, made):
