@@ -14,8 +14,8 @@ from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import Clusters
 from leaderboard.stats.rounds import check_run, in_blocks
 
-POOL_BYTES: Final = 100_000_000
-"""Memory for the pools of the rounds in hand, all threads together, while clusters are resampled."""
+MEMORY: Final = 130_000_000
+"""Bytes for the numbers of the games and, while clusters are resampled, the pools of all rounds in hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def elo_samples(
             )
         )
     sizes = backend.pool_sizes(games, seed, np.arange(rounds))
-    held = max(1, POOL_BYTES // (int(sizes.max()) * games.of_game.itemsize))
+    held = max(1, (MEMORY - games.of_game.nbytes) // (int(sizes.max()) * games.of_game.itemsize))
     return np.concatenate(
         in_blocks(
             lambda block: backend.walk_pools(games, sizes[block], contestants, parameters, seed, block),

@@ -150,7 +150,7 @@ def test_backends_agree_on_any_games(games, seed, k, threads):
 def test_little_memory_for_pools_changes_nothing(monkeypatch, backend):
     games = simulated_games(20, clustered=True)
     whole = samples(games)
-    monkeypatch.setattr("leaderboard.stats.elo_bootstrap.POOL_BYTES", 1000)
+    monkeypatch.setattr("leaderboard.stats.elo_bootstrap.MEMORY", 1000)
     assert samples(games, backend, threads=3) == pytest.approx(whole, abs=1e-9)
 
 
