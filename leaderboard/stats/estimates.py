@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+import numpy as np
+
 from leaderboard.stats.bradley_terry import (
     CENTRE,
     POINTS_PER_UNIT,
@@ -20,7 +22,7 @@ from leaderboard.stats.elo import sequential_elo
 from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from leaderboard.stats.errors import NotIdentifiedError
 from leaderboard.stats.games import FloatArray, Games, IntArray
-from leaderboard.stats.intervals import central_interval, median, percentiles, student_quantiles
+from leaderboard.stats.intervals import bounds, central_interval, median, percentiles, student_quantiles
 from leaderboard.stats.method import RATER_EFFECTS, Method
 from leaderboard.stats.ordinal import OrdinalFit, ordinal
 from leaderboard.stats.ordinal_bootstrap import bootstrap_ordinal
@@ -143,8 +145,12 @@ def _ordinal(material: Material, method: Method) -> Estimate:
     }
     fit, options["position"] = _ordinal_fit(material.ratings, options)
     details = _ordinal_details(fit, options["position"])
-    if method.rounds is None or method.sandwich:
-        return _fitted(fit, details, **_ordinal_sandwich(fit, method))
+    if method.rounds is None:
+        return _fitted(fit, details)
+    if method.sandwich:
+        for found in (*details["effects"].values(), *filter(None, [details["position"]])):
+            found |= _student_ends(found, fit.units, method)
+        return _fitted(fit, details, **_ordinal_sandwich(fit, method.rounds, method.seed))
     again = bootstrap_ordinal(material.ratings, **options, **_run(method))
     if options["position"]:
         details["position"] |= _named_ends(again.position_samples, method)
@@ -163,13 +169,11 @@ def _ordinal_fit(ratings: Ratings, options: dict[str, Any]) -> tuple[OrdinalFit,
         return ordinal(ratings, position=False, **options), False
 
 
-def _ordinal_sandwich(fit: OrdinalFit, method: Method) -> dict[str, Any]:
-    if method.rounds is None:
-        return {}
+def _ordinal_sandwich(fit: OrdinalFit, rounds: int, seed: int) -> dict[str, Any]:
     contestants = len(fit.rating)
     covariance = fit.covariance[:contestants, :contestants] * POINTS_PER_UNIT**2
     return {
-        "samples": sandwich_samples(fit, covariance, method.rounds, method.seed),
+        "samples": sandwich_samples(fit, covariance, rounds, seed),
         "standard_error": fit.rating_se,
         "units": fit.units,
     }
@@ -190,6 +194,15 @@ def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, float]:
     """The interval of an effect, in points."""
     low, high = _ends(log_odds * POINTS_PER_UNIT, method)
     return {"low": low, "high": high}
+
+
+def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, float]:
+    """The interval of an effect from its standard error, in points; none from a single unit."""
+    if units < 2:
+        return {}
+    error = np.array([effect["se"] * POINTS_PER_UNIT])
+    low, high = student_quantiles(np.array([effect["points"]]), error, units, bounds(method.interval))[:, 0]
+    return {"low": float(low), "high": float(high)}
 
 
 def _ends(samples: FloatArray, method: Method) -> tuple[float, float]:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,6 +212,21 @@ class TestModels:
             assert other.quantiles["97.5"] == pytest.approx(other.high)
             assert (other.rank_ub, other.group) == (one.rank_ub, one.group)
         assert normal.parameters["intervals"] == "sandwich"
+
+    def test_sandwich_intervals_of_position_and_effects(self):
+        length = np.random.default_rng(3).normal(size=240)
+        ratings = replace(self.ratings(), covariates={"length": length})
+        drawn, normal = (
+            rank_ratings(ratings, "xyz", Method("ordinal", adjust=("length",), intervals=intervals)).details
+            for intervals in ("bootstrap", "sandwich")
+        )
+        for one, other in (
+            (drawn["position"], normal["position"]),
+            (drawn["effects"]["length"], normal["effects"]["length"]),
+        ):
+            assert other["points"] == one["points"]
+            assert other["high"] - other["points"] == pytest.approx(other["points"] - other["low"])
+            assert other["high"] - other["low"] == pytest.approx(one["high"] - one["low"], rel=0.2)
 
     @pytest.mark.parametrize("name", ["elo", "bradley-terry", "davidson", "ordinal"])
     @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
