@@ -44,7 +44,8 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
         return f"Standard deviations assumed for one prompt: {parts}."
     there = plan.evidence
     pair = f"{names[there.first]} and {names[there.second]}"
-    hand = f"{there.prompts} prompts with {there.raters:.3g} raters of a pair"
+    raters = "1 rater" if there.raters == 1 else f"{there.raters:.3g} raters"
+    hand = f"{there.prompts} prompts with {raters} of a pair"
     return (
         f"Standard deviations for one prompt, measured on {pair}: {parts}. "
         f"At hand: {hand}, half-width {plan.half_width_now:.1f}."

@@ -84,9 +84,19 @@ def as_table(compared: Mapping[str, Standings], about: str) -> str:
     lines.append(f"\n{_agreement(compared)}")
     for label, standings in compared.items():
         lines.extend(f"\n{label}: {printable(found)}" for found in findings(standings.details))
-    warnings = dict.fromkeys(warning for standings in compared.values() for warning in standings.warnings)
-    lines.extend(f"\nWarning: {printable(warning)}" for warning in warnings)
+    lines.extend(f"\nWarning: {printable(warning)}" for warning in _warnings(compared))
     return "\n".join(lines)
+
+
+def _warnings(compared: Mapping[str, Standings]) -> list[str]:
+    """Every warning once; of two that begin alike (advice that only some methods can follow) the longer."""
+    found = dict.fromkeys(warning for standings in compared.values() for warning in standings.warnings)
+    stems = [warning.removesuffix(".") for warning in found]
+    return [
+        warning
+        for warning, stem in zip(found, stems, strict=True)
+        if not any(other != stem and other.startswith(stem) for other in stems)
+    ]
 
 
 def _described(compared: Mapping[str, Standings]) -> list[str]:

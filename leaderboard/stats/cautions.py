@@ -113,7 +113,8 @@ def _not_settled(found: Findings) -> Iterator[str]:
     )
     if few:
         fewest, name = few[0]
-        more = f", and {len(few) - 1} more have too few" if len(few) > 1 else ""
+        others = len(few) - 1
+        more = f", and {others} more {'has' if others == 1 else 'have'} too few" if others else ""
         yield (
             f"Elo with K={found.method.elo.k:g} needs about {needed:.0f} games per contestant to settle; "
             f"{name} has {fewest}{more}: ratings are drawn towards the start, so look at Bradley-Terry too."

@@ -76,6 +76,15 @@ def test_it_says_what_each_method_found_beside_the_ratings(votes):
     assert "Ordinal: Standing first is worth" in text
 
 
+def test_a_warning_stands_once_with_its_advice(tmp_path):
+    path = tmp_path / "votes.csv"
+    rows = [f"{prompt},x,y,model_{'ab'[prompt % 2]}" for prompt in range(12)]
+    path.write_text("\n".join(["prompt,model_a,model_b,winner", *rows]))
+    text = compare(path)
+    assert text.count("The intervals rest on only 12 prompts") == 1
+    assert "sandwich intervals hold better" in text
+
+
 def test_only_ties_leave_out_elo_without_ties(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("left,right,winner\nx,y,tie\ny,x,tie\n")

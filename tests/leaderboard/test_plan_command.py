@@ -52,6 +52,10 @@ class TestFile:
         assert f" {lines[5].split()[1]} more prompts with 3 raters of every pair" in lines[0]
         assert "40 prompts with 2 raters of a pair" in lines[-1]
 
+    def test_one_rater_is_no_plural(self, tmp_path):
+        text = plan(write_votes(tmp_path / "votes.csv", raters=1), "--gap", "50")
+        assert "with 1 rater of a pair" in text
+
     def test_json_names_the_contestants(self, votes):
         found = plan_json(
             votes, "--between", "gamma", "beta", "--gap", "30", "--level", "90", "--power", "50"
