@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leaderboard.stats.anchored import anchor_pairs
-from leaderboard.stats.anchored_cautions import anchored_cautions
-from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
-from leaderboard.stats.anchored_result import Anchored
+from leaderboard.stats.anchored.cautions import anchored_cautions
+from leaderboard.stats.anchored.pairs import RatedPairs, rated_pairs
+from leaderboard.stats.anchored.ranking import anchor_pairs
+from leaderboard.stats.anchored.result import Anchored
 
 if TYPE_CHECKING:
     from arena.models import Study

@@ -9,7 +9,7 @@ from leaderboard.presentation import aligned, printable
 
 if TYPE_CHECKING:
     from leaderboard.anchoring import AnchoredRanking
-    from leaderboard.stats.anchored_result import Anchored, Estimate
+    from leaderboard.stats.anchored.result import Anchored, Estimate
 
 _LEFT = ("contestant",)
 _NONE = "-"

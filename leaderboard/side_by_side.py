@@ -9,7 +9,7 @@ from typing import Any, Final
 from leaderboard.presentation import aligned, findings, interval_line, printable
 from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
 from leaderboard.stats.errors import NoGamesError
-from leaderboard.stats.rows import rounded
+from leaderboard.stats.ranking.rows import rounded
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Elo": {"name": "elo"},

@@ -19,7 +19,7 @@ import numpy as np
 from leaderboard.stats import Method, Ratings, Standings, make_ratings, rank_ratings
 from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.games import FloatArray, IntArray
-from leaderboard.stats.method import RATER_EFFECTS
+from leaderboard.stats.ranking.method import RATER_EFFECTS
 from leaderboard.stats.tie_bands import TIE_BAND
 from leaderboard.vote_rows import Row, VoteFileError, quoted, rows, text_of
 

@@ -81,9 +81,9 @@ def add_sampling_options(parser: ArgumentParser) -> None:
 
 def method_from(options: dict[str, Any]) -> "Method":
     """The method the options ask for; raise CommandError naming the option that is wrong."""
-    from leaderboard.stats.elo import EloParameters
+    from leaderboard.stats.elo.sequential import EloParameters
     from leaderboard.stats.errors import ParameterError
-    from leaderboard.stats.method import Method
+    from leaderboard.stats.ranking.method import Method
     from leaderboard.stats.ratings import RESAMPLE
 
     choice(options, "format", ("table", "json"))
@@ -102,7 +102,7 @@ def method_from(options: dict[str, Any]) -> "Method":
 
 def _own(options: dict[str, Any]) -> dict[str, Any]:
     """The parts of a method that ``add_sampling_options`` does not declare."""
-    from leaderboard.stats.method import INTERVALS, METHODS
+    from leaderboard.stats.ranking.method import INTERVALS, METHODS
     from leaderboard.stats.tie_bands import TieBand
 
     found = {

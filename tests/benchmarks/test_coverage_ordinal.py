@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import bradley_terry, ordinal
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
-from tests.leaderboard.stats.ordinal_coverage import Setting, coverage
-from tests.leaderboard.stats.ordinal_simulation import simulated_ratings
+from leaderboard.stats.bradley_terry.fit import POINTS_PER_UNIT
+from tests.leaderboard.stats.ordinal.coverage import Setting, coverage
+from tests.leaderboard.stats.ordinal.simulation import simulated_ratings
 
 STUDIES, ROUNDS = 200, 400
 LENGTH = {"adjust": ["length"]}

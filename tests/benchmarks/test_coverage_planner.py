@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import bootstrap_bradley_terry, bradley_terry
-from leaderboard.stats.planner import plan_from_assumptions, plan_from_data
-from leaderboard.stats.separation import told_apart
+from leaderboard.stats.order.separation import told_apart
+from leaderboard.stats.planning.planner import plan_from_assumptions, plan_from_data
+from tests.leaderboard.stats.planning.test_planner import make_study
 from tests.leaderboard.stats.simulation import simulated_games
-from tests.leaderboard.stats.test_planner import make_study
 
 STUDIES = 400
 TIES = 0.2

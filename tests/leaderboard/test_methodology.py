@@ -19,7 +19,7 @@ from leaderboard.stats import (
     pair_means,
     sequential_elo,
 )
-from leaderboard.stats.separation import rank_upper_bound
+from leaderboard.stats.order.separation import rank_upper_bound
 from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
 

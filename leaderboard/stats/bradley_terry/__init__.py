@@ -1,0 +1,1 @@
+"""Bradley-Terry and its extension to ties by Davidson: fits, bootstraps and sandwich intervals."""

@@ -1,0 +1,86 @@
+"""Bootstrapped Bradley-Terry: the fit on many resamples of the games, or of whole clusters of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.bradley_terry.fit import CENTRE, PRIOR_GAMES, SCALE, all_games
+from leaderboard.stats.bradley_terry.pair_table import PairTable
+from leaderboard.stats.bradley_terry.rounds import (
+    Reference,
+    choose_threads,
+    distinct_rounds,
+    fit_rounds,
+    rounds_together,
+    weights_of_rounds,
+)
+from leaderboard.stats.games import FloatArray, IntArray, make_games
+from leaderboard.stats.outcomes import distinct_outcomes
+from leaderboard.stats.rounds import check_run, in_blocks, resamplable
+
+
+@dataclass(frozen=True, eq=False)
+class BradleyTerryBootstrap:
+    """Bootstrapped Bradley-Terry: ``samples`` of shape (rounds, contestants) and what made them.
+
+    ``prior_rounds`` counts the rounds in which no finite maximum existed and the prior of ``prior_games``
+    drawn games per contestant was used; ``component`` numbers the connected part of the graph each
+    contestant is in.
+    """
+
+    samples: FloatArray
+    rounds: int
+    scale: float
+    centre: float
+    seed: int
+    clusters: int | None
+    threads: int
+    prior_games: float
+    prior_rounds: int
+    component: IntArray
+
+
+def bootstrap_bradley_terry(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    score: npt.ArrayLike,
+    contestants: int,
+    *,
+    rounds: int = 1000,
+    seed: int = 0,
+    cluster: npt.ArrayLike | None = None,
+    threads: int | None = None,
+) -> BradleyTerryBootstrap:
+    """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo).
+
+    The order of games does not matter here, so a round is a set of weights on the distinct outcomes:
+    multinomial without ``cluster``, sums over the drawn clusters with it. Ratings average 1000 within
+    each connected component. Raises a StatsError for bad input.
+    """
+    games = resamplable(make_games(a, b, score, contestants, cluster=cluster))
+    check_run(rounds, seed, threads)
+    outcomes = distinct_outcomes(games)
+    used = choose_threads(threads, len(outcomes), rounds)
+    table = PairTable.of(outcomes, contestants)
+    reference = Reference.of(all_games(table), contestants)
+    draw = weights_of_rounds(outcomes, games.cluster, seed)
+    distinct, place = distinct_rounds(games.cluster, seed, rounds)
+    fits = in_blocks(
+        lambda block: fit_rounds(table, reference, draw(distinct[block])),
+        len(distinct),
+        rounds_together(len(outcomes)),
+        used,
+    )
+    return BradleyTerryBootstrap(
+        np.concatenate([fit.rating for fit in fits])[place],
+        rounds,
+        SCALE,
+        CENTRE,
+        seed,
+        clusters=games.clusters,
+        threads=used,
+        prior_games=PRIOR_GAMES,
+        prior_rounds=int(np.concatenate([fit.prior for fit in fits])[place].sum()),
+        component=table.component,
+    )

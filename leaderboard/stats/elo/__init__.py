@@ -1,0 +1,1 @@
+"""Elo: one pass over the games, and many passes over resamples of them."""

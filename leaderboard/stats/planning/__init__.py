@@ -1,0 +1,1 @@
+"""How many more prompts tell two contestants apart."""

@@ -1,0 +1,227 @@
+"""How many more prompts, with how many raters, it takes to tell two contestants apart.
+
+A gap is told from 0 when it is wider than the half-width of its interval. It is measured with a normal error
+of variance V, so that happens with a chance of ``power`` percent if the true gap is (z + z') √V wide, where z
+and z' are the normal quantiles of the level (1.96 for 95 %) and of the power (0.84 for 80 %). With a power of
+50 % z' is 0: the half-width is then as wide as the gap.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.intervals import check_level
+from leaderboard.stats.planning.evidence import Evidence, measured, typical_pair
+from leaderboard.stats.planning.variance import PromptVariance, assumed_variance
+from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.tie_bands import TieBand
+
+RATERS_SHOWN: Final = (1, 2, 3, 5)
+"""Numbers of raters that every plan shows."""
+
+FEWEST_PROMPTS: Final = 2
+
+FEW_PROMPTS: Final = 30
+"""With fewer at hand their variance is itself known only roughly."""
+
+_ALIKE: Final = 1e-6
+"""Points; two ratings that differ by less are equal."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """To see a gap of ``gap`` points: ``level`` of the interval and ``power``, both in percent."""
+
+    gap: float
+    level: float = 95.0
+    power: float = 80.0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not 50 <= self.power < 100:
+            raise ParameterError(f"power is {self.power}; it must be a percentage from 50 to less than 100")
+        if not (math.isfinite(self.gap) and self.gap > 0):
+            raise ParameterError(f"gap is {self.gap:g}; it must be a positive number of points")
+
+    @property
+    def width(self) -> float:
+        """The half-width of an interval in standard errors."""
+        return _quantile(0.5 + self.level / 200.0)
+
+    @property
+    def variance(self) -> float:
+        """The largest variance of the gap, in squared points, that serves."""
+        return (self.gap / (self.width + _quantile(self.power / 100.0))) ** 2
+
+
+@dataclass(frozen=True)
+class Need:
+    """With ``raters`` of every pair: ``more`` prompts, ``prompts`` in all, and the half-width they give."""
+
+    raters: int
+    more: int
+    prompts: int
+    half_width: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What it takes to see a gap. ``need`` is the answer for the raters asked for, ``needs`` the table.
+
+    ``variance`` is that of a prompt. ``evidence`` and ``half_width_now`` are None for a plan from
+    assumptions; with evidence, ``between`` says whether the gap asked about is that of its two contestants
+    rather than any.
+    """
+
+    aim: Aim
+    need: Need
+    needs: tuple[Need, ...]
+    variance: PromptVariance
+    evidence: Evidence | None = None
+    half_width_now: float | None = None
+    between: bool = False
+
+    def sentence(self, names: Sequence[str] = ()) -> str:
+        """The answer in one sentence, for the contestants called ``names`` in the order of their numbers."""
+        aim, need = self.aim, self.need
+        what = f"a gap of {aim.gap:.3g} points"
+        if self.between and self.evidence is not None:
+            first, second = names[self.evidence.first], names[self.evidence.second]
+            what = f"{first} from {second} ({aim.gap:.3g} points)"
+        goal = f"tell {what} at {aim.level:g} %" if self.between else f"see {what} at {aim.level:g} %"
+        odds = f"with a power of {aim.power:g} %"
+        if self.evidence is not None and not need.more:
+            return f"The {need.prompts} prompts at hand are enough to {goal} {odds}."
+        raters = "1 rater" if need.raters == 1 else f"{need.raters} raters"
+        more = "more " if self.evidence is not None else ""
+        total = f" ({need.prompts} in all)" if self.evidence is not None else ""
+        bound = "at most about" if self.variance.within is None else "about"
+        prompts = "prompt" if need.more == 1 else "prompts"
+        wanted = f"{bound} {need.more} {more}{prompts} with {raters} of every pair"
+        return f"To {goal} {odds}, {wanted} are needed{total}."
+
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences that must stand beside the answer."""
+        found = []
+        if self.evidence is not None and self.evidence.prompts < FEW_PROMPTS:
+            known = f"How much prompts differ is estimated from {self.evidence.prompts} of them"
+            found.append(f"{known}: take the number as an order of magnitude.")
+        if self.variance.within is None:
+            unknown = "so what more raters of a pair would save is not known"
+            found.append(f"No two raters judged the same two answers, {unknown}.")
+        if self.need.prompts < FEW_PROMPTS:
+            found.append(f"Intervals from fewer than {FEW_PROMPTS} prompts tend to be too narrow.")
+        return tuple(found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; contestants by number."""
+        evidence = self.evidence and {
+            "first": self.evidence.first,
+            "second": self.evidence.second,
+            "gap": self.evidence.gap,
+            "prompts": self.evidence.prompts,
+            "raters": self.evidence.raters,
+            "half_width": self.half_width_now,
+        }
+        return {
+            **asdict(self.aim),
+            "needed": asdict(self.need),
+            "needs": [asdict(need) for need in self.needs],
+            "variance": asdict(self.variance),
+            "evidence": evidence,
+            "warnings": list(self.warnings()),
+        }
+
+
+def plan_from_data(
+    ratings: Ratings,
+    *,
+    between: tuple[int, int] | None = None,
+    gap: float | None = None,
+    raters: int | None = None,
+    level: float = 95.0,
+    power: float = 80.0,
+    ties: bool = True,
+    tie_band: TieBand | None = None,
+) -> Plan:
+    """How many prompts like those at hand, with as many pairs, are needed beyond them.
+
+    ``between`` names two contestants by number, ``gap`` a gap in points; with both, the gap between the two
+    is taken to be ``gap`` instead of what was measured. With ``gap`` alone, the variance is that of the pair
+    of contestants whose gap has the median variance. ``raters`` is how many rate every new pair, by default
+    as many as now. The prompts at hand stay as they are. Raises a StatsError where there is nothing to plan
+    from.
+    """
+    if between is None and gap is None:
+        raise ParameterError("a plan needs two contestants or a gap")
+    if ratings.prompt is None:
+        raise ParameterError("a plan needs the prompts of the comparisons, and none are named")
+    games = ratings.games(ties=ties, tie_band=tie_band)
+    rater = None
+    if ratings.rater is not None:
+        rater = ratings.games(ties=ties, resample="raters", tie_band=tie_band).cluster
+    evidence = measured(games, rater, *(between or typical_pair(games)))
+    if gap is None and abs(evidence.gap) < _ALIKE:
+        raise ParameterError("the two are rated alike, so say how wide a gap is to be seen")
+    aim = Aim(abs(evidence.gap) if gap is None else gap, level, power)
+    wanted = max(1, round(evidence.raters)) if raters is None else raters
+    return _plan(aim, wanted, evidence.variance, evidence, between is not None)
+
+
+def plan_from_assumptions(
+    gap: float,
+    *,
+    raters: int = 1,
+    level: float = 95.0,
+    power: float = 80.0,
+    ties: float = 0.2,
+    prompt_sd: float = 150.0,
+    contestants: int = 2,
+) -> Plan:
+    """How many prompts a study needs to see a gap of ``gap`` points; the rest as in ``assumed_variance``."""
+    aim = Aim(gap, level, power)
+    return _plan(aim, raters, assumed_variance(gap, ties, prompt_sd, contestants))
+
+
+def _plan(
+    aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None = None, between: bool = False
+) -> Plan:
+    if raters < 1:
+        raise ParameterError(f"raters is {raters}; it must be at least 1")
+    shown = {raters} if variance.within is None else {*RATERS_SHOWN, raters}
+    needs = {number: _need(aim, number, variance, evidence) for number in sorted(shown)}
+    now = None
+    if evidence is not None:
+        now = aim.width * math.sqrt(variance.of_prompt(evidence.raters) / evidence.prompts)
+    return Plan(aim, needs[raters], tuple(needs.values()), variance, evidence, now, between)
+
+
+def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None) -> Need:
+    """The fewest new prompts after which the gap's variance serves.
+
+    A prompt weighs as its games do, that is as its raters. With n new prompts of r raters and variance v
+    beside N of R raters and variance V the gap has the variance (N R² V + n r² v) / (N R + n r)², so n is the
+    positive root of a quadratic equation.
+    """
+    if evidence is None:
+        fresh = variance.of_prompt(raters)
+        more = max(math.ceil(fresh / aim.variance - 1e-9), FEWEST_PROMPTS)
+        return Need(raters, more, more, aim.width * math.sqrt(fresh / more))
+    had, now, new = evidence.prompts, evidence.raters, float(raters)
+    if variance.within is None:
+        new = now  # what another number of raters would change is not known
+    weight, noise = had * now, had * now**2 * variance.of_prompt(now)
+    missing = noise / aim.variance - weight**2
+    half = new * variance.of_prompt(new) / aim.variance / 2.0 - weight
+    more = math.ceil((half + math.sqrt(half**2 + missing)) / new - 1e-9) if missing > 0 else 0
+    left = (noise + more * new**2 * variance.of_prompt(new)) / (weight + more * new) ** 2
+    return Need(raters, more, had + more, aim.width * math.sqrt(left))
+
+
+def _quantile(share: float) -> float:
+    """The normal quantile."""
+    from scipy.special import ndtri
+
+    return float(ndtri(share))

@@ -1,0 +1,157 @@
+"""Sentences that must stand beside a ranking whose numbers could mislead."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from leaderboard.stats.games import IntArray
+from leaderboard.stats.ranking.estimates import Estimate, Material
+from leaderboard.stats.ranking.method import Method
+from leaderboard.stats.ranking.rows import Tally
+
+FEWEST_CLUSTERS: Final = 30
+"""Below this many prompts or raters a percentile interval covers less than its level."""
+
+FEWEST_WITH_SANDWICH: Final = 10
+"""From this many on a sandwich with Student's t held its level in simulations; fewer were not tried."""
+
+NAMES_SHOWN: Final = 3
+
+_MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "the ordinal model"}
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a ranking was made of and what it found; ``groups`` are the names of each connected group."""
+
+    tally: Tally
+    groups: tuple[tuple[str, ...], ...]
+    estimate: Estimate
+    material: Material
+    method: Method
+
+
+def cautions(found: Findings) -> tuple[str, ...]:
+    """The sentences that apply, the most serious first."""
+    return tuple(
+        sentence
+        for check in (
+            _disconnected,
+            _without_games,
+            _no_maximum,
+            _no_position,
+            _not_settled,
+            _few_clusters,
+            _other_unit,
+        )
+        for sentence in check(found)
+    )
+
+
+def _disconnected(found: Findings) -> Iterator[str]:
+    if len(found.groups) > 1:
+        groups = "; ".join(_listed(group) for group in found.groups[:NAMES_SHOWN])
+        yield (
+            f"The contestants form {len(found.groups)} groups that never met ({groups}): ratings and ranks "
+            "can be compared within a group only."
+        )
+
+
+def _without_games(found: Findings) -> Iterator[str]:
+    idle = [name for name, games in zip(found.material.names, found.tally.games, strict=True) if not games]
+    if idle:
+        yield f"Without a game, and so without a rating: {_listed(idle)}."
+
+
+def _no_maximum(found: Findings) -> Iterator[str]:
+    name = _MODELS.get(found.method.name, "")
+    if found.estimate.prior:
+        yield (
+            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; one drawn game "
+            "against the average was added for each contestant of such a group to keep the ratings finite."
+        )
+    elif found.estimate.prior_rounds:
+        yield (
+            f"In {found.estimate.prior_rounds} of {found.method.rounds} rounds {name} had no "
+            "finite answer and one drawn game against the average was added for each contestant."
+        )
+
+
+def _causes(found: Findings) -> str:
+    flags = found.estimate.unbounded or (None,) * len(found.material.names)
+    causes = [
+        cause
+        for flag, verb, decided in (("above", "won", found.tally.wins), ("below", "lost", found.tally.losses))
+        for cause in _cause([i for i, own in enumerate(flags) if own == flag], verb, decided, found)
+    ]
+    return " and ".join(causes) or "some contestants won every game against all the others"
+
+
+def _cause(places: list[int], verb: str, decided: IntArray, found: Findings) -> Iterator[str]:
+    if places:
+        every = all(decided[i] == found.tally.games[i] for i in places)
+        against = "" if every else " against all the others"
+        yield f"{_listed([found.material.names[i] for i in places])} {verb} every game{against}"
+
+
+def _no_position(found: Findings) -> Iterator[str]:
+    if found.method.name == "ordinal" and found.estimate.details["position"] is None:
+        yield (
+            "The advantage of standing first cannot be told from the contestants here, so it is not in the "
+            "model: too few pairs were shown in both orders."
+        )
+
+
+def _not_settled(found: Findings) -> Iterator[str]:
+    if found.method.name != "elo":
+        return
+    needed = found.method.elo.settling_games
+    few = sorted(
+        (int(games), name)
+        for name, games in zip(found.material.names, found.tally.games, strict=True)
+        if 0 < games < needed
+    )
+    if few:
+        fewest, name = few[0]
+        others = len(few) - 1
+        more = f", and {others} more {'has' if others == 1 else 'have'} too few" if others else ""
+        yield (
+            f"Elo with K={found.method.elo.k:g} needs about {needed:.0f} games per contestant to settle; "
+            f"{name} has {fewest}{more}: ratings are drawn towards the start, so look at Bradley-Terry too."
+        )
+
+
+def _few_clusters(found: Findings) -> Iterator[str]:
+    if found.method.rounds is None:
+        return
+    units, drawn = found.material.games.units, found.material.resample
+    if units == 1:
+        yield (
+            f"There is only one {drawn.removesuffix('s')} to resample, which says nothing about uncertainty: "
+            "no intervals."
+        )
+    elif found.material.games.clusters is not None and units < FEWEST_CLUSTERS:
+        yield f"The intervals rest on only {units} {drawn}; {_what_few_mean(found.method, units)}."
+
+
+def _what_few_mean(method: Method, units: int) -> str:
+    if not method.sandwich:
+        instead = "" if method.name == "elo" else "; sandwich intervals hold better"
+        return f"with fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
+    if units < FEWEST_WITH_SANDWICH:
+        return f"how sandwich intervals hold with fewer than {FEWEST_WITH_SANDWICH} was not tried"
+    return f"sandwich intervals held their level in simulations with as few as {FEWEST_WITH_SANDWICH}"
+
+
+def _other_unit(found: Findings) -> Iterator[str]:
+    if found.method.rounds is not None and found.method.resample != found.material.resample:
+        yield (
+            "The comparisons name no prompts, so single games were resampled: where a prompt has several "
+            "games, the intervals are too narrow."
+        )
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(names[:NAMES_SHOWN])
+    rest = len(names) - NAMES_SHOWN
+    return f"{shown} and {rest} more" if rest > 0 else shown

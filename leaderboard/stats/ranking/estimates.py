@@ -1,0 +1,244 @@
+"""What each method makes of the comparisons: ratings, and what their intervals come from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from leaderboard.stats.bradley_terry.bootstrap import bootstrap_bradley_terry
+from leaderboard.stats.bradley_terry.davidson import DavidsonFit, davidson
+from leaderboard.stats.bradley_terry.davidson_bootstrap import bootstrap_davidson
+from leaderboard.stats.bradley_terry.fit import (
+    CENTRE,
+    POINTS_PER_UNIT,
+    PRIOR_GAMES,
+    SCALE,
+    BradleyTerryFit,
+    bradley_terry,
+    connected_components,
+)
+from leaderboard.stats.bradley_terry.sandwich import sandwich, sandwich_samples
+from leaderboard.stats.elo.bootstrap import bootstrap_elo
+from leaderboard.stats.elo.sequential import sequential_elo
+from leaderboard.stats.errors import NotIdentifiedError
+from leaderboard.stats.games import FloatArray, Games, IntArray
+from leaderboard.stats.intervals import bounds, central_interval, median, percentiles, student_quantiles
+from leaderboard.stats.order.robustness import fewest_removals
+from leaderboard.stats.ordinal.bootstrap import bootstrap_ordinal
+from leaderboard.stats.ordinal.model import OrdinalFit, ordinal
+from leaderboard.stats.ranking.method import RATER_EFFECTS, Method
+from leaderboard.stats.ratings import Ratings
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What is ranked: the games, the ratings they come from, what a round draws, and who plays."""
+
+    games: Games
+    ratings: Ratings
+    resample: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a method found.
+
+    ``rating`` and ``component`` have the shape (contestants,). ``samples`` (rounds, contestants) is what
+    ranks and probabilities come from, None without intervals. ``standard_error``, from so many ``units``, is
+    None where intervals are percentiles of the samples. ``prior`` says whether a prior kept the ratings
+    finite, ``prior_rounds`` in how many rounds it did; ``unbounded`` holds for each contestant "above",
+    "below" or None. ``parameters`` are the method's own, ``details`` its further results.
+    """
+
+    rating: FloatArray
+    component: IntArray
+    samples: FloatArray | None = None
+    standard_error: FloatArray | None = None
+    units: int = 0
+    prior: bool = False
+    prior_rounds: int | None = None
+    unbounded: tuple[str | None, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def quantiles(self, wanted: tuple[float, ...]) -> FloatArray | None:
+        """The percentiles of each rating, of shape (len(wanted), contestants), or None."""
+        if self.standard_error is not None:
+            return student_quantiles(self.rating, self.standard_error, self.units, wanted)
+        return None if self.samples is None else percentiles(self.samples, wanted)
+
+
+def estimate(material: Material, method: Method) -> Estimate:
+    """Rate the contestants by the method."""
+    return _ESTIMATORS[method.name](material, method)
+
+
+def _elo(material: Material, method: Method) -> Estimate:
+    games = material.games
+    options: dict[str, Any] = asdict(method.elo)
+    component = connected_components(games.a, games.b, games.contestants)
+    parameters = {name: float(value) for name, value in options.items()}
+    if method.rounds is None:
+        rating = sequential_elo(games.a, games.b, games.score, games.contestants, **options)
+        return Estimate(rating, component, parameters=parameters)
+    options |= _run(method) | {"cluster": games.cluster}
+    samples = bootstrap_elo(games.a, games.b, games.score, games.contestants, **options).samples
+    return Estimate(median(samples), component, samples, parameters=parameters)
+
+
+def _bradley_terry(material: Material, method: Method) -> Estimate:
+    games = material.games
+    fit = bradley_terry(games)
+    details = {"robustness": _robustness(material)} if method.robustness else {}
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, details, **_sandwich(games, fit, method))
+    again = bootstrap_bradley_terry(
+        games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
+    )
+    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _robustness(material: Material) -> dict[str, Any]:
+    """How few games, removed, would put another contestant first."""
+    found, names = fewest_removals(material.games), material.names
+    return {
+        "first": names[found.first],
+        "instead": None if found.instead is None else names[found.instead],
+        "games": found.removed,
+        "share": found.share,
+        "sentence": found.sentence(names),
+    }
+
+
+def _davidson(material: Material, method: Method) -> Estimate:
+    games = material.games
+    fit = davidson(games)
+    ties: dict[str, float | None] = {"nu": fit.nu, "low": None, "high": None}
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, {"davidson": ties}, **_sandwich(games, fit, method))
+    again = bootstrap_davidson(
+        games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
+    )
+    ties["low"], ties["high"] = _ends(again.nu_samples, method)
+    return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit, method: Method) -> dict[str, Any]:
+    """The standard errors and draws from the normal approximation; nothing where no intervals are wanted."""
+    if method.rounds is None:
+        return {}
+    found = sandwich(games, fit)
+    return {
+        "samples": sandwich_samples(fit, found.covariance, method.rounds, method.seed),
+        "standard_error": found.standard_error,
+        "units": games.units,
+    }
+
+
+def _ordinal(material: Material, method: Method) -> Estimate:
+    options: dict[str, Any] = {
+        "resample": material.resample,
+        "adjust": tuple(name for name in method.adjust if name != RATER_EFFECTS),
+        "raters": RATER_EFFECTS in method.adjust,
+    }
+    fit, options["position"] = _ordinal_fit(material.ratings, options)
+    details = _ordinal_details(fit, options["position"])
+    if method.rounds is None:
+        return _fitted(fit, details)
+    if method.sandwich:
+        for found in (*details["effects"].values(), *filter(None, [details["position"]])):
+            found |= _student_ends(found, fit.units, method)
+        return _fitted(fit, details, **_ordinal_sandwich(fit, method.rounds, method.seed))
+    again = bootstrap_ordinal(material.ratings, **options, **_run(method))
+    if options["position"]:
+        details["position"] |= _named_ends(again.position_samples, method)
+    for place, name in enumerate(again.adjust):
+        details["effects"][name] |= _named_ends(again.effect_samples[:, place], method)
+    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _ordinal_fit(ratings: Ratings, options: dict[str, Any]) -> tuple[OrdinalFit, bool]:
+    """The fit, and whether the position is in it: not where nothing tells it from the contestants."""
+    try:
+        return ordinal(ratings, position=True, **options), True
+    except NotIdentifiedError as error:
+        if error.effects != ("position",):
+            raise
+        return ordinal(ratings, position=False, **options), False
+
+
+def _ordinal_sandwich(fit: OrdinalFit, rounds: int, seed: int) -> dict[str, Any]:
+    contestants = len(fit.rating)
+    covariance = fit.covariance[:contestants, :contestants] * POINTS_PER_UNIT**2
+    return {
+        "samples": sandwich_samples(fit, covariance, rounds, seed),
+        "standard_error": fit.rating_se,
+        "units": fit.units,
+    }
+
+
+def _ordinal_details(fit: OrdinalFit, position: bool) -> dict[str, Any]:
+    """Position and effects in log-odds and in points, with their standard errors in log-odds."""
+    first = {"log_odds": fit.position, "se": fit.position_se, "points": fit.position_points}
+    return {
+        "position": first if position else None,
+        "effects": {name: asdict(effect) for name, effect in fit.effects.items()},
+        "thresholds": {str(points): row.tolist() for points, row in fit.thresholds.items()},
+        "rater_lean_sd": fit.lean_sd,
+    }
+
+
+def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, float]:
+    """The interval of an effect, in points."""
+    low, high = _ends(log_odds * POINTS_PER_UNIT, method)
+    return {"low": low, "high": high}
+
+
+def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, float]:
+    """The interval of an effect from its standard error, in points; none from a single unit."""
+    if units < 2:
+        return {}
+    error = np.array([effect["se"] * POINTS_PER_UNIT])
+    low, high = student_quantiles(np.array([effect["points"]]), error, units, bounds(method.interval))[:, 0]
+    return {"low": float(low), "high": float(high)}
+
+
+def _ends(samples: FloatArray, method: Method) -> tuple[float, float]:
+    low, high = central_interval(samples[:, None], method.interval)
+    return float(low[0]), float(high[0])
+
+
+def _run(method: Method) -> dict[str, Any]:
+    return {"rounds": method.rounds, "seed": method.seed, "threads": method.threads}
+
+
+def _fitted(
+    fit: BradleyTerryFit | DavidsonFit | OrdinalFit, details: Mapping[str, Any], **drawn: Any
+) -> Estimate:
+    """The estimate of a method that maximises a likelihood."""
+    parameters: dict[str, Any] = {
+        "scale": SCALE,
+        "base": 10.0,
+        "init": CENTRE,
+        "prior_games": PRIOR_GAMES if fit.prior else 0.0,
+        "prior_rounds": drawn.get("prior_rounds"),
+    }
+    return Estimate(
+        fit.rating,
+        fit.component,
+        prior=fit.prior,
+        unbounded=getattr(fit, "unbounded", ()),
+        parameters=parameters,
+        details=details,
+        **drawn,
+    )
+
+
+_ESTIMATORS: Final[Mapping[str, Callable[[Material, Method], Estimate]]] = {
+    "elo": _elo,
+    "bradley-terry": _bradley_terry,
+    "davidson": _davidson,
+    "ordinal": _ordinal,
+}

@@ -1,0 +1,324 @@
+import itertools
+
+import evalica
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, make_games
+from leaderboard.stats.bradley_terry import rounds
+from leaderboard.stats.bradley_terry.rounds import choose_threads, rounds_together
+from leaderboard.stats.elo.backends import processors
+from leaderboard.stats.errors import NoGamesError, ParameterError
+from tests.leaderboard.stats.coverage import CENTRED, coverage
+from tests.leaderboard.stats.simulation import simulated_games
+from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
+
+THREE_TO_ONE = 400 * np.log10(3)
+
+
+def bootstrap(games, **options):
+    return bootstrap_bradley_terry(
+        games.a, games.b, games.score, games.contestants, cluster=games.cluster, **options
+    )
+
+
+class TestByHand:
+    def test_three_wins_and_a_loss_are_190_85_points(self):
+        fit = bradley_terry(make_games([0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 1, 0], 2))
+        assert fit.rating == pytest.approx([1000 + THREE_TO_ONE / 2, 1000 - THREE_TO_ONE / 2], abs=1e-8)
+        assert not fit.prior
+
+    def test_a_tie_is_half_a_win_for_each(self):
+        tied = bradley_terry(make_games([0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0.5, 0.5], 2))
+        assert tied.rating == pytest.approx([1000 + THREE_TO_ONE / 2, 1000 - THREE_TO_ONE / 2], abs=1e-8)
+
+    def test_differences_add_up_along_a_chain(self):
+        a, b, score = [0] * 4 + [1] * 4, [1] * 4 + [2] * 4, [1, 1, 1, 0] * 2
+        fit = bradley_terry(make_games(a, b, score, 3))
+        assert fit.rating == pytest.approx([1000 + THREE_TO_ONE, 1000, 1000 - THREE_TO_ONE], abs=1e-8)
+
+    def test_a_circle_is_level(self):
+        assert bradley_terry(make_games([0, 1, 2], [1, 2, 0], [1, 1, 1], 3)).rating == pytest.approx(
+            [1000] * 3
+        )
+
+    def test_one_win_only_needs_the_prior(self):
+        # With t = e ** x and one drawn game each, the maximum solves t**3 - t**2 - t - 3 = 0: t = 2.1304.
+        t = next(root.real for root in np.roots([1, -1, -1, -3]) if abs(root.imag) < 1e-12)
+        points = 400 * np.log10(t)
+        fit = bradley_terry(make_games([0], [1], [1], 2))
+        assert fit.prior
+        assert points == pytest.approx(131.38, abs=0.01)
+        assert fit.rating == pytest.approx([1000 + points, 1000 - points], abs=1e-8)
+
+
+class TestReferences:
+    def test_the_reference_package(self):
+        games = simulated_games(50, seed=1, tie_share=0.2)
+        winner = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
+        scores = evalica.bradley_terry(
+            [str(i) for i in games.a],
+            [str(i) for i in games.b],
+            [winner[s] for s in games.score],
+            win_weight=1.0,
+            tie_weight=0.5,
+            tolerance=1e-12,
+            limit=10000,
+        ).scores
+        expected = 400 * np.log10([scores[str(i)] for i in range(4)])
+        rating = bradley_terry(games).rating
+        assert rating - rating.mean() == pytest.approx(expected - expected.mean(), abs=1e-5)
+
+    def test_logistic_regression(self):
+        games = simulated_games(40, (1300.0, 1100.0, 1000.0, 900.0, 700.0), seed=2)
+        design = np.zeros((len(games), 5))
+        design[np.arange(len(games)), games.a], design[np.arange(len(games)), games.b] = 1, -1
+        slopes = sm.Logit(games.score, design[:, 1:]).fit(disp=0, tol=1e-12).params
+        expected = np.append(0, slopes) * 400 / np.log(10)
+        rating = bradley_terry(games).rating
+        assert rating - rating.mean() == pytest.approx(expected - expected.mean(), abs=1e-6)
+
+
+class TestFiniteMaximum:
+    def exists(self, games):
+        """Ford's condition checked pair by pair with another library: strongly connected groups."""
+        edges = [
+            pair
+            for a, b, s in zip(games.a, games.b, games.score, strict=True)
+            for pair in ([(a, b)] if s == 1 else [(b, a)] if s == 0 else [(a, b), (b, a)])
+        ]
+        shape = (games.contestants, games.contestants)
+        graph = coo_array((np.ones(len(edges)), tuple(zip(*edges, strict=True))), shape=shape)
+        strong, weak = (
+            connected_components(graph, directed=True, connection=kind)[0] for kind in ("strong", "weak")
+        )
+        return strong == weak
+
+    @settings(deadline=None)
+    @given(small_games())
+    def test_the_prior_is_used_exactly_where_there_is_none(self, games):
+        fit = bradley_terry(games)
+        assert fit.prior is (not self.exists(games))
+        assert np.isfinite(fit.rating).all()
+
+    @settings(deadline=None)
+    @given(small_games())
+    def test_expected_scores_equal_actual_scores(self, games):
+        """The likelihood equations, with the drawn game against the centre where it is used."""
+        fit = bradley_terry(games)
+        if fit.prior:
+            return
+        expected = 1 / (1 + 10 ** ((fit.rating[games.b] - fit.rating[games.a]) / 400))
+        surplus = np.bincount(games.a, games.score - expected, 5) - np.bincount(
+            games.b, games.score - expected, 5
+        )
+        assert surplus == pytest.approx(np.zeros(5), abs=1e-6)
+
+    def test_a_group_that_beats_all_others_needs_the_prior(self):
+        # 0 and 1 beat each other and everyone else; nobody is without a loss, yet no maximum exists.
+        games = make_games([0, 1, 0, 1, 2, 3], [1, 0, 2, 3, 3, 2], [1] * 6, 4)
+        fit = bradley_terry(games)
+        assert fit.prior
+        assert fit.rating[:2].min() > fit.rating[2:].max() + 100
+
+
+class TestUnbounded:
+    def flags(self, a, b, score, contestants):
+        return bradley_terry(make_games(a, b, score, contestants)).unbounded
+
+    def test_nobody_where_a_maximum_exists(self):
+        assert self.flags([0, 1, 2], [1, 2, 0], [1, 1, 1], 3) == (None, None, None)
+
+    def test_never_lost_is_above_and_never_won_is_below(self):
+        assert self.flags([0, 0, 1], [1, 2, 2], [1, 1, 1], 3) == ("above", None, "below")
+
+    def test_a_set_whose_members_lost_only_to_each_other_is_above(self):
+        flags = self.flags([0, 1, 0, 1, 2, 3], [1, 0, 2, 3, 3, 2], [1] * 6, 4)
+        assert flags == ("above", "above", "below", "below")
+
+    def test_half_a_point_is_a_limit(self):
+        assert self.flags([0, 0], [1, 1], [1, 0.5], 2) == (None, None)
+
+    def test_without_games_there_is_nothing_to_say(self):
+        assert self.flags([0], [1], [1], 3) == ("above", "below", None)
+
+    @settings(deadline=None)
+    @given(small_games())
+    def test_some_flag_is_set_exactly_where_the_prior_is_used(self, games):
+        """And a group that is open above is open below."""
+        fit = bradley_terry(games)
+        above, below = (
+            {fit.component[i] for i, flag in enumerate(fit.unbounded) if flag == end}
+            for end in ("above", "below")
+        )
+        assert above == below
+        assert bool(above) is fit.prior
+
+
+class TestGroups:
+    def test_groups_that_never_met_are_numbered_by_size_and_centred_apart(self):
+        games = make_games([5, 5, 0, 1, 2], [4, 4, 1, 2, 0], [1, 0.5, 1, 1, 1], 7)
+        fit = bradley_terry(games)
+        assert fit.component.tolist() == [0, 0, 0, 2, 1, 1, 3]
+        assert fit.rating[[4, 5]].mean() == pytest.approx(1000)
+        assert fit.rating[:3] == pytest.approx([1000] * 3)
+        assert not fit.prior
+
+    def test_a_group_is_rated_as_if_it_were_alone(self):
+        alone = simulated_games(20, seed=4)
+        other = simulated_games(10, seed=5)
+        both = make_games(
+            np.append(alone.a, other.a + 4),
+            np.append(alone.b, other.b + 4),
+            np.append(alone.score, other.score),
+            8,
+        )
+        assert bradley_terry(both).rating[:4] == pytest.approx(bradley_terry(alone).rating, abs=1e-8)
+
+
+def test_the_prior_is_given_only_to_the_group_that_needs_it():
+    games = make_games([0, 1, 2, 3], [1, 2, 0, 4], [1, 1, 1, 1], 5)
+    fit = bradley_terry(games)
+    assert fit.prior
+    assert fit.rating[:3] == pytest.approx([1000] * 3)
+    assert fit.rating[3:] == pytest.approx([1131.38, 868.62], abs=0.01)
+    assert fit.unbounded == (None, None, None, "above", "below")
+
+
+@settings(deadline=None)
+@given(small_games(), st.permutations(range(CONTESTANTS)))
+def test_numbering_contestants_otherwise_changes_nothing(games, numbers):
+    renamed = np.array(numbers)
+    other = bradley_terry(make_games(renamed[games.a], renamed[games.b], games.score, CONTESTANTS))
+    assert other.rating[renamed] == pytest.approx(bradley_terry(games).rating, abs=1e-6)
+
+
+@settings(deadline=None)
+@given(small_games(), st.randoms(use_true_random=False))
+def test_the_order_of_games_and_sides_changes_nothing(games, random):
+    order = list(range(len(games)))
+    random.shuffle(order)
+    turned = make_games(games.b[order], games.a[order], 1 - games.score[order], CONTESTANTS)
+    assert bradley_terry(turned).rating == pytest.approx(bradley_terry(games).rating, abs=1e-6)
+
+
+class TestBootstrap:
+    @pytest.mark.parametrize("clustered", [False, True])
+    def test_each_round_is_the_fit_of_its_own_games(self, clustered):
+        """Rounds are rebuilt game by game from the weights and fitted one at a time."""
+        from leaderboard.stats.bradley_terry.rounds import weights_of_rounds
+        from leaderboard.stats.outcomes import distinct_outcomes
+
+        games = simulated_games(10, seed=6, tie_share=0.2, clustered=clustered)
+        outcomes = distinct_outcomes(games)
+        weights = weights_of_rounds(outcomes, games.cluster, seed=8)(np.arange(30)).astype(int)
+        result = bootstrap(games, rounds=30, seed=8)
+        priors = 0
+        for number in range(30):
+            again = np.repeat(np.arange(len(outcomes)), weights[:, number])
+            assert len(again) == len(games)
+            fit = bradley_terry(make_games(outcomes.a[again], outcomes.b[again], outcomes.score[again], 4))
+            priors += fit.prior
+            assert result.samples[number] == pytest.approx(fit.rating, abs=1e-6)
+        assert result.prior_rounds == priors
+
+    def test_resampled_clusters_come_whole(self):
+        # Prompt 0 holds only wins of 0, prompt 1 only losses: a round has 4, 2 or 0 wins, never 3 or 1.
+        games = make_games([0] * 4, [1] * 4, [1, 1, 0, 0], 2, cluster=[0, 0, 1, 1])
+        samples = bootstrap(games, rounds=50).samples
+        assert len(np.unique(samples[:, 0].round(6))) == 3
+
+    @pytest.mark.parametrize("clustered", [False, True])
+    def test_threads_and_further_rounds_change_nothing(self, clustered):
+        games = simulated_games(15, seed=7, clustered=clustered)
+        one = bootstrap(games, rounds=200)
+        assert bootstrap(games, rounds=200, threads=3).samples == pytest.approx(one.samples, abs=1e-9)
+        assert bootstrap(games, rounds=70).samples == pytest.approx(one.samples[:70], abs=1e-9)
+
+    def test_threads_are_taken_only_where_they_help(self):
+        assert choose_threads(None, 570, 1000) == 1
+        assert choose_threads(None, 10_000, 1000) == min(16, processors())
+        assert choose_threads(3, 10, 10) == 3
+        assert bootstrap(simulated_games(5), rounds=3).threads == 1
+
+    def test_blocks_are_smaller_where_there_are_many_outcomes(self, monkeypatch):
+        assert (rounds_together(18), rounds_together(15_000), rounds_together(10**6)) == (64, 64, 8)
+        games = simulated_games(3, seed=7)
+        one = bootstrap(games, rounds=100).samples
+        monkeypatch.setattr(rounds, "_MOST_NUMBERS", 1)
+        assert bootstrap(games, rounds=100).samples == pytest.approx(one, abs=1e-8)
+
+    def test_a_round_that_cuts_somebody_off_is_finite_and_counted(self):
+        games = make_games([0] * 8 + [1], [1] * 8 + [2], [1, 0] * 4 + [0.5], 3)
+        result = bootstrap(games, rounds=100)
+        assert 20 < result.prior_rounds < 60
+        assert np.isfinite(result.samples).all()
+        assert result.samples.mean(axis=1) == pytest.approx(np.full(100, 1000.0))
+        assert result.component.tolist() == [0, 0, 0]
+
+    def test_rounds_without_a_finite_maximum_are_counted_and_finite(self):
+        games = make_games([0] * 6 + [1] * 6, [1] * 6 + [2] * 6, [1, 1, 1, 1, 1, 0] * 2, 3)
+        result = bootstrap(games, rounds=200)
+        assert 50 < result.prior_rounds < 150
+        assert np.isfinite(result.samples).all()
+
+    def test_the_result_carries_its_parameters(self):
+        result = bootstrap(simulated_games(5, clustered=True), rounds=3, seed=2)
+        assert (result.samples.shape, result.rounds, result.seed) == ((3, 4), 3, 2)
+        assert (result.clusters, result.scale, result.centre) == (5, 400.0, 1000.0)
+        assert result.component.tolist() == [0] * 4
+
+    def test_its_width_shrinks_with_the_number_of_games(self):
+        def width(prompts):
+            low, high = central_interval(bootstrap(simulated_games(prompts), rounds=400).samples, 90)
+            return ((high - low) / 2).mean()
+
+        small, large = width(327), width(3270)
+        assert 13 <= small <= 18
+        assert small / large == pytest.approx(10**0.5, rel=0.12)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [({"rounds": 0}, "rounds is 0"), ({"threads": -1}, "threads is -1"), ({"seed": -1}, "seed")],
+    )
+    def test_it_refuses_parameters_out_of_range(self, options, message):
+        with pytest.raises(ParameterError, match=message):
+            bootstrap_bradley_terry([0], [1], [1], 2, **options)
+
+
+class TestCoverage:
+    """How often the 95 % interval holds the true rating over many simulated studies."""
+
+    def test_games(self):
+        assert 0.92 <= coverage(by_prompt=False) <= 0.975
+
+    def test_prompts(self):
+        assert 0.91 <= coverage(by_prompt=True) <= 0.975
+
+    def test_games_of_shared_prompts_cover_too_seldom_and_prompts_do_not(self):
+        assert coverage(by_prompt=False, shared=True) < 0.85
+        assert coverage(by_prompt=True, shared=True) > 0.88
+
+
+def test_a_study_of_every_pair_recovers_the_published_ratings():
+    fits = [bradley_terry(simulated_games(seed=s)).rating for s in range(5)]
+    assert np.mean(fits, axis=0) == pytest.approx(CENTRED, abs=12)
+
+
+def test_it_refuses_no_games():
+    with pytest.raises(NoGamesError):
+        bradley_terry(make_games([], [], [], 2))
+
+
+def test_one_hundred_contestants_with_lopsided_results():
+    pairs = list(itertools.combinations(range(100), 2))
+    a, b = np.array(pairs).T
+    games = make_games(np.append(a, 99), np.append(b, 0), [1.0] * len(pairs) + [1.0], 100)
+    rating = bradley_terry(games).rating
+    assert (np.diff(rating[1:-1]) < 0).all()
+    assert rating.mean() == pytest.approx(1000)

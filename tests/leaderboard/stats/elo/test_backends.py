@@ -1,0 +1,218 @@
+import json
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from leaderboard.stats import Method, bootstrap_elo, rank_games
+from leaderboard.stats.elo import backends, walk, walk_numba
+from leaderboard.stats.elo.backends import choose_threads, open_backend
+from leaderboard.stats.errors import ParameterError
+from tests.leaderboard.stats.simulation import simulated_games
+
+UINT16 = np.dtype(np.uint16)
+LITTLE, MUCH = backends.WORTH_COMPILING - 1, backends.WORTH_COMPILING
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    """Numba is installed but not loaded yet."""
+    modules = {backends.BACKENDS["numpy"]: walk, backends.BACKENDS["numba"]: walk_numba}
+    monkeypatch.delitem(sys.modules, backends.BACKENDS["numba"])
+    monkeypatch.setattr(backends, "import_module", modules.__getitem__)
+
+
+@pytest.fixture
+def without_numba(monkeypatch):
+    monkeypatch.setattr(backends, "find_spec", lambda name: None if name == "numba" else find_spec(name))
+    backends.has_numba.cache_clear()
+    yield
+    monkeypatch.undo()
+    backends.has_numba.cache_clear()
+
+
+class TestTheChoice:
+    def test_a_cold_process_stays_with_numpy_for_little_work(self, cold):
+        assert open_backend(None, LITTLE, UINT16) == ("numpy", walk)
+
+    def test_much_work_is_worth_loading_numba(self, cold):
+        assert open_backend(None, MUCH, UINT16) == ("numba", walk_numba)
+
+    def test_once_loaded_numba_does_all_the_work(self):
+        assert open_backend(None, 1, UINT16)[0] == "numba"
+
+    def test_without_numba_numpy_does_all_the_work(self, without_numba):
+        assert open_backend(None, 10 * MUCH, UINT16)[0] == "numpy"
+
+    def test_a_wish_is_granted(self):
+        assert open_backend("numpy", 10 * MUCH, UINT16)[0] == "numpy"
+        assert open_backend("numba", 1, UINT16)[0] == "numba"
+
+    def test_asking_for_numba_without_having_it_names_the_remedy(self, without_numba):
+        with pytest.raises(ParameterError, match="not installed; `make fast` installs it"):
+            bootstrap_elo([0], [1], [1], 2, backend="numba")
+
+    def test_the_result_says_what_ran(self):
+        assert bootstrap_elo([0], [1], [1], 2, rounds=2, backend="numba", threads=2).backend == "numba"
+        assert bootstrap_elo([0], [1], [1], 2, rounds=2, backend="numpy").backend == "numpy"
+
+
+class TestNumbaThatDoesNotWork:
+    @pytest.fixture(autouse=True)
+    def full_disk(self, monkeypatch):
+        def prepare(dtype):
+            raise OSError("No space left on device")
+
+        monkeypatch.setattr(walk_numba, "prepare", prepare)
+
+    def test_numpy_runs_instead_and_the_log_says_why(self, caplog):
+        assert bootstrap_elo([0], [1], [1], 2, rounds=2).backend == "numpy"
+        assert "Numba does not work (OSError: No space left on device)" in caplog.text
+
+    def test_who_asked_for_it_is_told(self):
+        with pytest.raises(OSError, match="No space left"):
+            bootstrap_elo([0], [1], [1], 2, rounds=2, backend="numba")
+
+
+class TestThreads:
+    def test_little_work_takes_one(self):
+        assert choose_threads(None, "numba", backends.WORTH_THREADS - 1) == 1
+
+    def test_much_work_takes_the_processors_there_are(self, monkeypatch):
+        monkeypatch.setattr(backends, "processors", lambda: 3)
+        assert choose_threads(None, "numba", backends.WORTH_THREADS) == 3
+
+    def test_a_large_machine_is_not_filled(self, monkeypatch):
+        monkeypatch.setattr(backends, "processors", lambda: 400)
+        assert choose_threads(None, "numba", MUCH) == backends.MOST_THREADS
+
+    def test_numpy_takes_one(self):
+        assert choose_threads(None, "numpy", 100 * MUCH) == 1
+
+    def test_a_wish_is_granted(self):
+        assert choose_threads(5, "numpy", 1) == 5
+
+    def test_there_is_at_least_one_processor(self):
+        assert backends.processors() >= 1
+
+    @pytest.mark.parametrize("clustered", [False, True])
+    def test_several_callers_at_once_do_not_disturb_each_other(self, clustered):
+        games = simulated_games(15, clustered=clustered)
+
+        def samples(seed):
+            return bootstrap_elo(
+                games.a,
+                games.b,
+                games.score,
+                4,
+                rounds=200,
+                seed=seed,
+                cluster=games.cluster,
+                backend="numba",
+            ).samples
+
+        alone = [samples(seed) for seed in range(8)]
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(samples, range(8)))
+        assert np.array_equal(alone, together)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_standings_are_the_same_to_the_letter(monkeypatch, clustered):
+    games = simulated_games(30, tie_share=0.2, clustered=clustered)
+    texts = []
+    for name in backends.BACKENDS:
+        monkeypatch.setattr(backends, "_faster", lambda updates, name=name: name)
+        texts.append(rank_games(games, ("a", "b", "c", "d"), Method(rounds=100)).canonical_json())
+    assert texts[0] == texts[1]
+
+
+FORKING = """
+import multiprocessing
+import numpy as np
+from leaderboard.stats import bootstrap_elo
+from tests.leaderboard.stats.simulation import simulated_games
+
+games = simulated_games(40, clustered=True)
+
+def samples(seed):
+    by_prompt, by_game = (
+        bootstrap_elo(games.a, games.b, games.score, 4, rounds=130, seed=seed, cluster=cluster,
+                      backend="numba", threads=2).samples
+        for cluster in (games.cluster, None)
+    )
+    return np.concatenate((by_prompt, by_game))
+
+def in_children():
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        return pool.map_async(samples, range(4)).get(timeout=60)
+
+children_first = in_children()
+parent = [samples(seed) for seed in range(4)]
+children_last = in_children()
+assert np.array_equal(children_first, parent) and np.array_equal(children_last, parent)
+print("equal")
+"""
+
+INTERRUPTED = """
+import numpy as np
+from leaderboard.stats import bootstrap_elo
+generator = np.random.default_rng(0)
+a = generator.integers(0, 9, 50_000)
+bootstrap_elo(a[:9], a[:9] + 1, a[:9] % 2, 10, rounds=2, backend="numba")
+print("started", flush=True)
+bootstrap_elo(a, a + 1, a % 2, 10, rounds=10_000_000, backend="numba", threads=2)
+"""
+
+
+def test_forked_processes_compute_what_their_parent_does():
+    done = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "equal\n"), done.stderr
+
+
+def test_an_interrupt_ends_all_threads():
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "started\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+
+
+class TestTheCacheOfCompiledCode:
+    PROGRAM = (
+        "from leaderboard.stats import bootstrap_elo\n"
+        "from leaderboard.stats.elo import backends\n"
+        "backends.WORTH_COMPILING = 0\n"
+        "found = bootstrap_elo([0, 1], [1, 2], [1, 1], 3, rounds=3, cluster=[0, 1])\n"
+        "print(found.backend, found.samples.tolist(), sep='\\n')"
+    )
+
+    def run(self):
+        done = subprocess.run(
+            [sys.executable, "-c", self.PROGRAM], capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        backend, samples = done.stdout.splitlines()
+        expected = bootstrap_elo([0, 1], [1, 2], [1, 1], 3, rounds=3, cluster=[0, 1], backend="numpy")
+        assert np.array(json.loads(samples)) == pytest.approx(expected.samples, abs=1e-9)
+        return backend, done.stderr
+
+    def test_without_a_folder_for_it_numba_compiles_every_time(self, tmp_path, monkeypatch):
+        (tmp_path / "cache").write_text("a file where the folder should be")
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+        assert self.run() == ("numba", "")
+
+    def test_when_it_is_damaged_numpy_runs(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+        assert self.run() == ("numba", "")
+        for index in tmp_path.rglob("*.nbi"):
+            index.write_text("nonsense")
+        backend, log = self.run()
+        assert backend == "numpy"
+        assert "Numba does not work" in log

@@ -1,0 +1,282 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.stats import StatsError
+from leaderboard.stats.order import separation
+from leaderboard.stats.order.separation import (
+    groups_not_told_apart,
+    probability_above,
+    probability_first,
+    rank_interval,
+    rank_upper_bound,
+    told_apart,
+)
+
+
+def make_samples(*ratings, spread=10.0, rounds=400, seed=0):
+    """Independent normal samples around the ratings."""
+    return np.random.default_rng(seed).normal(ratings, spread, (rounds, len(ratings)))
+
+
+def one_component(samples):
+    return np.zeros(np.shape(samples)[1], dtype=int)
+
+
+@st.composite
+def samples_and_components(draw):
+    """A few rounds of up to seven contestants with many ties, in up to two components."""
+    contestants, rounds = draw(st.integers(1, 7)), draw(st.integers(1, 6))
+    cell = st.integers(0, 4).map(float)
+    row = st.lists(cell, min_size=contestants, max_size=contestants)
+    component = draw(st.lists(st.integers(0, 1), min_size=contestants, max_size=contestants))
+    return np.array(draw(st.lists(row, min_size=rounds, max_size=rounds))), np.array(component)
+
+
+class TestRankUpperBound:
+    def test_by_hand(self):
+        # A 90-110 lies above C 60-80 and D 50-89; B 85-95 lies above C alone; D reaches B's lower end.
+        low, high = [90, 85, 60, 50], [110, 95, 80, 89]
+        assert rank_upper_bound(low, high, [0, 0, 0, 0]).tolist() == [1, 1, 3, 2]
+
+    def test_touching_intervals_do_not_count(self):
+        assert rank_upper_bound([10, 0], [20, 10], [0, 0]).tolist() == [1, 1]
+
+    def test_other_components_do_not_count(self):
+        assert rank_upper_bound([90, 10, 20], [95, 15, 25], [0, 0, 1]).tolist() == [1, 2, 1]
+
+    def test_arrays_of_different_length_are_refused(self):
+        with pytest.raises(StatsError, match="low has 2, high has 1, component has 2"):
+            rank_upper_bound([1, 2], [3], [0, 0])
+
+
+class TestProbabilityFirst:
+    def test_by_hand(self):
+        samples = [[3, 1, 2], [1, 3, 2], [2, 2, 1], [3, 1, 2]]
+        assert probability_first(samples, [0, 0, 0]).tolist() == [0.625, 0.375, 0.0]
+
+    def test_each_component_has_its_own_first(self):
+        assert probability_first([[3, 1, 2], [1, 3, 2]], [0, 0, 1]).tolist() == [0.5, 0.5, 1.0]
+
+    def test_the_closed_form_of_two_normal_ratings(self):
+        # P(N(20, 10) > N(0, 10)) = Phi(20 / sqrt(200)) = 0.9214.
+        samples = make_samples(20, 0, rounds=40_000)
+        assert probability_first(samples, [0, 0])[0] == pytest.approx(0.9214, abs=0.005)
+
+    @given(samples_and_components())
+    def test_adds_up_to_one_in_each_component(self, drawn):
+        samples, component = drawn
+        share = probability_first(samples, component)
+        for number in set(component.tolist()):
+            assert share[component == number].sum() == pytest.approx(1)
+
+
+class TestProbabilityAbove:
+    def test_by_hand(self):
+        found = probability_above([[3, 1], [1, 3], [2, 2], [5, 4]], [0, 0])
+        assert found[0, 1] == 0.625
+        assert found[1, 0] == 0.375
+        assert np.isnan(np.diag(found)).all()
+
+    @given(samples_and_components())
+    def test_agrees_with_a_plain_count(self, drawn):
+        samples, component = drawn
+        found = probability_above(samples, component)
+        for i, j in itertools.product(range(len(component)), repeat=2):
+            if i == j or component[i] != component[j]:
+                assert np.isnan(found[i, j])
+            else:
+                wins = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in samples[:, [i, j]]]
+                assert found[i, j] == pytest.approx(np.mean(wins))
+                assert found[i, j] + found[j, i] == pytest.approx(1)
+
+    @given(samples_and_components(), st.randoms(use_true_random=False))
+    def test_relabelling_permutes(self, drawn, random):
+        samples, component = drawn
+        order = random.sample(range(len(component)), len(component))
+        assert np.array_equal(
+            probability_above(samples[:, order], component[order]),
+            probability_above(samples, component)[np.ix_(order, order)],
+            equal_nan=True,
+        )
+
+
+class TestToldApart:
+    def test_what_counts_is_the_interval_of_the_difference(self):
+        # Both move together by far more than they differ: their own intervals overlap, yet one is above.
+        common = np.linspace(-100, 100, 201)
+        samples = np.column_stack([common + 5, common])
+        assert told_apart(samples, 95, [0, 0])[0, 1]
+        low, high = np.percentile(samples, (2.5, 97.5), axis=0)
+        assert rank_upper_bound(low, high, [0, 0]).tolist() == [1, 1]
+
+    def test_the_level_decides(self):
+        # 6 of 100 rounds have the other above: told apart at 80 % (tails of 10), not at 90 % (tails of 5).
+        samples = np.column_stack([np.where(np.arange(100) < 6, -1.0, 1.0), np.zeros(100)])
+        assert told_apart(samples, 80, [0, 0])[0, 1]
+        assert not told_apart(samples, 90, [0, 0])[0, 1]
+
+    def test_an_interval_that_ends_at_zero_tells_nobody_apart(self):
+        assert not told_apart([[0.0, 0.0]] * 4 + [[1.0, 0.0]] * 96, 95, [0, 0]).any()
+        assert told_apart([[0.0, 0.0]] * 2 + [[1.0, 0.0]] * 98, 95, [0, 0])[0, 1]
+        assert not told_apart([[1.0, 1.0], [1.0, 1.0]], 95, [0, 0]).any()
+
+
+class TestGroups:
+    def test_by_hand(self):
+        # Spread 10 each, so a difference has a spread of 14.1 and a 95 % half-width of 27.7.
+        samples = make_samples(100, 90, 70, 0, rounds=4000)
+        found = groups_not_told_apart(samples, 95, one_component(samples))
+        assert found.members == ((0, 1), (1, 2), (3,))
+        assert found.letters == ("a", "ab", "b", "c")
+        assert found.level == 95
+
+    def test_the_order_is_that_of_the_ratings_not_of_the_numbers(self):
+        samples = make_samples(0, 70, 90, 100, rounds=4000)
+        found = groups_not_told_apart(samples, 95, one_component(samples))
+        assert found.members == ((3, 2), (2, 1), (0,))
+        assert found.letters == ("c", "b", "ab", "a")
+
+    def test_given_ratings_set_the_order(self):
+        samples = [[3.0, 0.0], [-1.0, 0.0], [1.0, 0.0]]
+        assert groups_not_told_apart(samples, 95, [0, 0]).members == ((0, 1),)
+        assert groups_not_told_apart(samples, 95, [0, 0], rating=[0, 1]).members == ((1, 0),)
+
+    def test_components_share_no_group(self):
+        samples = make_samples(0, 1, 0, 1)
+        found = groups_not_told_apart(samples, 95, [0, 1, 0, 1])
+        assert [set(those) for those in found.members] == [{0, 2}, {1, 3}]
+
+    def test_a_hundred_unequal_steps_are_all_runs_of_neighbours(self):
+        samples = make_samples(*np.cumsum(np.random.default_rng(1).uniform(0, 20, 100))[::-1], rounds=2000)
+        found = groups_not_told_apart(samples, 95, one_component(samples))
+        apart = told_apart(samples, 95, one_component(samples))
+        assert all(not apart[np.ix_(those, those)].any() for those in found.members)
+        assert len(found.members) <= 100
+        assert "aa" in {letter for letters in found.letters for letter in letters.split()}
+
+    @pytest.mark.parametrize(
+        ("number", "letter"), [(0, "a"), (25, "z"), (26, "aa"), (52, "ba"), (702, "aaa")]
+    )
+    def test_letters_go_on_after_z(self, number, letter):
+        assert separation._letter(number) == letter
+
+    @given(samples_and_components(), st.sampled_from((50, 80, 95)))
+    def test_sharing_a_letter_is_not_being_told_apart(self, drawn, level):
+        samples, component = drawn
+        found = groups_not_told_apart(samples, level, component)
+        apart = told_apart(samples, level, component)
+        shares = np.zeros_like(apart)
+        for those in found.members:
+            shares[np.ix_(those, those)] = True
+        assert np.array_equal(shares, ~apart & (component[:, None] == component[None, :]))
+
+    @given(samples_and_components(), st.sampled_from((50, 80, 95)))
+    def test_nobody_can_be_added_to_a_group(self, drawn, level):
+        samples, component = drawn
+        apart = told_apart(samples, level, component)
+        for those in groups_not_told_apart(samples, level, component).members:
+            for other in set(range(len(component))) - set(those):
+                assert any(apart[other, one] or component[other] != component[one] for one in those)
+
+    @given(st.lists(st.integers(0, 30), min_size=1, max_size=9, unique=True))
+    def test_distances_alone_give_every_maximal_set(self, places):
+        # Two rounds 5 apart: the difference holds 0 exactly where two contestants are less than 5 apart.
+        ordered = sorted(places, reverse=True)
+        alike = np.abs(np.subtract.outer(ordered, ordered)) < 5
+        sets = [
+            chosen
+            for size in range(1, len(ordered) + 1)
+            for chosen in itertools.combinations(range(len(ordered)), size)
+            if alike[np.ix_(chosen, chosen)].all()
+        ]
+        maximal = {one for one in sets if not any(set(one) < set(other) for other in sets)}
+        assert separation._cover(alike) == maximal
+
+
+class TestRankInterval:
+    def test_clear_differences_fix_the_rank(self):
+        best, worst = rank_interval(make_samples(300, 200, 100), 95, [0, 0, 0])
+        assert (best.tolist(), worst.tolist()) == ([1, 2, 3], [1, 2, 3])
+
+    def test_equal_contestants_may_have_any_rank(self):
+        best, worst = rank_interval(make_samples(0, 0, 0, -500), 95, [0, 0, 0, 0])
+        assert (best.tolist(), worst.tolist()) == ([1, 1, 1, 4], [3, 3, 3, 4])
+
+    def test_components_are_ranked_apart(self):
+        best, worst = rank_interval(make_samples(0, 100, 500), 95, [0, 0, 1])
+        assert (best.tolist(), worst.tolist()) == ([2, 1, 1], [2, 1, 1])
+
+    def test_samples_that_do_not_vary_are_certain(self):
+        best, worst = rank_interval([[3.0, 1.0, 1.0], [3.0, 1.0, 1.0]], 95, [0, 0, 0])
+        assert (best.tolist(), worst.tolist()) == ([1, 2, 2], [1, 3, 3])
+
+    def test_is_never_narrower_than_what_one_pair_shows(self):
+        samples = make_samples(*np.linspace(0, 60, 12))
+        best, worst = rank_interval(samples, 95, one_component(samples))
+        apart, middle = told_apart(samples, 95, one_component(samples)), np.median(samples, axis=0)
+        above = (apart & (middle[None, :] > middle[:, None])).sum(axis=1)
+        assert (best <= 1 + above).all()
+        assert (worst >= best).all()
+
+
+class TestCoverage:
+    """Six equals, estimated with an error of 10, their samples spread as far: the hardest case for ranks."""
+
+    def studies(self):
+        generator = np.random.default_rng(1)
+        for _ in range(300):
+            yield generator.normal(generator.normal(0, 10, 6), 10, (1000, 6))
+
+    def test_the_rank_interval_holds_all_ranks_of_equals(self):
+        holds = []
+        for samples in self.studies():
+            best, worst = rank_interval(samples, 95, one_component(samples))
+            holds.append((best == 1) & (worst == 6))
+        assert 0.92 < np.mean(holds) < 0.98
+
+    def test_percentiles_of_ranks_do_not(self):
+        holds = []
+        for samples in self.studies():
+            rank = 1 + (samples[:, None, :] > samples[:, :, None]).sum(axis=2)
+            best, worst = np.percentile(rank, (2.5, 97.5), axis=0)
+            holds.append((best == 1) & (worst == 6))
+        assert np.mean(holds) < 0.75
+
+    def test_equals_are_told_apart_as_rarely_as_the_level_says(self):
+        pairs = np.triu_indices(6, 1)
+        told = [told_apart(samples, 95, one_component(samples))[pairs] for samples in self.studies()]
+        assert 0.03 < np.mean(told) < 0.07
+
+    def test_the_best_rank_is_rarely_better_than_it_may_be(self):
+        ends = [np.percentile(samples, (2.5, 97.5), axis=0) for samples in self.studies()]
+        assert np.mean([rank_upper_bound(low, high, np.zeros(6)) == 1 for low, high in ends]) > 0.95
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda samples, component: probability_first(samples, component),
+            lambda samples, component: probability_above(samples, component),
+            lambda samples, component: groups_not_told_apart(samples, 95, component),
+            lambda samples, component: rank_interval(samples, 95, component),
+        ],
+    )
+    def test_is_refused(self, call):
+        with pytest.raises(StatsError, match=r"samples has the shape \(4, 2\)"):
+            call(np.zeros((4, 2)), [0, 0, 0])
+        with pytest.raises(StatsError, match="no samples"):
+            call(np.zeros((0, 2)), [0, 0])
+
+    @pytest.mark.parametrize("call", [told_apart, rank_interval])
+    def test_a_level_outside_0_to_100_is_refused(self, call):
+        with pytest.raises(StatsError, match="between 0 and 100"):
+            call(np.zeros((4, 2)), 100, [0, 0])
+
+    def test_ratings_of_another_length_are_refused(self):
+        with pytest.raises(StatsError, match="rating has 1"):
+            groups_not_told_apart(np.zeros((4, 2)), 95, [0, 0], rating=[1.0])
