@@ -1,0 +1,212 @@
+"""What docs/llmfao.md shows, computed from the public data: votes, rankings and the tables made of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.stats import kendalltau, spearmanr
+
+from arena.models import Study
+from leaderboard.games import Opinions, style_covariates
+from leaderboard.stats import EloParameters, Method, Ratings, Standings, ordinal, rank_ratings
+
+PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"
+LABELS = {PEOPLE: "people", GPT4: "GPT-4", GPT35: "GPT-3.5"}
+
+ELO = Method()
+SLOW_ELO = Method(elo=EloParameters(k=4))
+BRADLEY_TERRY = Method(name="bradley-terry")
+FIT = replace(BRADLEY_TERRY, rounds=None, robustness=False)
+ORDINAL = Method(name="ordinal", rounds=None)
+STYLE = ("length", "markdown")
+METHODS = {
+    "Elo": ELO,
+    "Elo, K=4": SLOW_ELO,
+    "Elo, ties off": Method(ties=False),
+    "Bradley-Terry": BRADLEY_TERRY,
+    "Bradley-Terry, ties off": replace(FIT, ties=False),
+    "Davidson": Method(name="davidson", rounds=None),
+    "ordinal": ORDINAL,
+    "ordinal, style": replace(ORDINAL, adjust=STYLE),
+    "ordinal, leans": replace(ORDINAL, rounds=1000, intervals="sandwich", adjust=("raters",)),
+}
+SHOWN = ("Elo", "Elo, K=4", "Elo, ties off", "Bradley-Terry", "Davidson", "ordinal", "ordinal, style")
+TELLING = (
+    "Mythalion 13B",
+    "Falcon Instruct (40B)",
+    "MPT-Chat (7B)",
+    "MythoMax-L2 (13B)",
+    "Weaver 12k",
+    "Dolly v2 (3B)",
+)
+
+
+Scores = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Ratings by one kind of rater, with the names of the contestants."""
+
+    names: tuple[str, ...]
+    ratings: Ratings
+
+    @classmethod
+    def read(cls, study: Study, opinions: Opinions) -> "Votes":
+        players = opinions.present()
+        return cls(players.names, players.ratings(style_covariates(study, players)))
+
+    def ranked(self, method: Method) -> Standings:
+        return rank_ratings(self.ratings, self.names, method)
+
+    def without_position(self) -> Scores:
+        """Ratings by the ordinal model that knows nothing of who stood first."""
+        return dict(zip(self.names, ordinal(self.ratings, position=False).rating.tolist(), strict=True))
+
+    def of(self, name: str) -> np.ndarray[Any, Any]:
+        """Which ratings are about a contestant."""
+        number = self.names.index(name)
+        return (self.ratings.first == number) | (self.ratings.second == number)
+
+    def shown_first(self, name: str) -> float:
+        """The share of its comparisons in which a contestant stood first."""
+        return float(np.mean(self.ratings.first[self.of(name)] == self.names.index(name)))
+
+    def only(self, kept: np.ndarray[Any, Any]) -> "Votes":
+        own = self.ratings
+        columns = {name: getattr(own, name)[kept] for name in ("first", "second", "rating", "points")}
+        return Votes(self.names, replace(own, **columns, prompt=None, rater=None, covariates={}))
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    rule = ["---" if column < left else "--:" for column in range(len(header))]
+    lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
+    return "\n".join([lines[0], f"|{'|'.join(rule)}|", *lines[1:]])
+
+
+def scores(standings: Standings) -> Scores:
+    return {row.contestant: row.rating for row in standings.standings if row.rating is not None}
+
+
+def placed(standings: Standings) -> dict[str, str]:
+    return {row.contestant: f"{row.rank} ({row.rating:.0f})" for row in standings.standings}
+
+
+def alike(one: Scores, other: Scores) -> tuple[float, float]:
+    """Kendall's tau-b and Spearman's rho over the contestants both rate."""
+    both = sorted(one.keys() & other.keys())
+    x, y = ([ratings[name] for name in both] for ratings in (one, other))
+    return float(kendalltau(x, y).statistic), float(spearmanr(x, y).statistic)
+
+
+def method_table(found: dict[str, Standings]) -> str:
+    """Rank and rating by people, by every method."""
+    columns = [placed(found[label]) for label in SHOWN]
+    order = [row.contestant for row in found["Bradley-Terry"].standings]
+    rows = [[name, *(column[name] for column in columns)] for name in (*order[:10], *TELLING)]
+    return table(["model", *SHOWN], rows)
+
+
+def ranks(ratings: Scores) -> dict[str, int]:
+    return {name: rank for rank, name in enumerate(sorted(ratings, key=lambda n: (-ratings[n], n)), start=1)}
+
+
+def likeness_table(found: dict[str, Scores]) -> str:
+    """How every other method ranks compared with Bradley-Terry."""
+    reference = found["Bradley-Terry"]
+    before, rows = ranks(reference), []
+    for label, own in found.items():
+        if own is reference:
+            continue
+        after = ranks(own)
+        most = max(after, key=lambda name: (abs(after[name] - before[name]), name))
+        shared = sum(before[name] <= 10 and after[name] <= 10 for name in after)
+        same = after[most] == before[most]
+        move = "none" if same else f"{most}, {before[most]} to {after[most]}"
+        rows.append([label, *(f"{value:.2f}" for value in alike(own, reference)), f"{shared} of 10", move])
+    return table(["people's votes by", "Kendall", "Spearman", "same top ten", "moves most"], rows)
+
+
+def inseparable(standings: Standings) -> set[frozenset[str]]:
+    """The pairs of contestants that share a letter."""
+    return {frozenset(pair) for group in standings.groups or () for pair in combinations(group, 2)}
+
+
+def certainty_row(label: str, drawn: str, standings: Standings) -> list[str]:
+    """What the intervals say, as numbers."""
+    rows = standings.standings
+    half = np.mean([(row.high - row.low) / 2 for row in rows])
+    apart = 1 - len(inseparable(standings)) / (len(rows) * (len(rows) - 1) / 2)
+    best = sum(row.rank_ub == 1 for row in rows)
+    first = next(row.p_first for row in rows if row.contestant == "GPT 4")
+    return [label, drawn, f"{half:.0f}", f"{100 * first:.0f} %", str(best), f"{100 * apart:.0f} %"]
+
+
+def certainty_table(people: Votes, found: dict[str, Standings]) -> str:
+    """How sure people's ranking looks by what is drawn; ``found`` drew prompts."""
+    rows = []
+    for label in ("Elo", "Elo, K=4", "Bradley-Terry"):
+        for drawn in ("games", "raters"):
+            rows.append(certainty_row(label, drawn, people.ranked(replace(METHODS[label], resample=drawn))))
+        rows.append(certainty_row(label, "prompts", found[label]))
+    sandwich = people.ranked(replace(BRADLEY_TERRY, intervals="sandwich"))
+    rows.append(certainty_row("Bradley-Terry, sandwich", "prompts", sandwich))
+    header = ["people's votes by", "drawn", "mean half-width", "P(GPT 4 first)", "best rank 1", "told apart"]
+    return table(header, rows, left=2)
+
+
+def rater_table(same: dict[str, Votes], anchored: Scores) -> str:
+    """The same pairs rated by people and judges: Bradley-Terry, and the ordinal model for the judges."""
+    columns = {
+        "people": same[PEOPLE].ranked(FIT),
+        "GPT-4": same[GPT4].ranked(FIT),
+        "GPT-4, ordinal": same[GPT4].ranked(ORDINAL),
+        "GPT-3.5": same[GPT35].ranked(FIT),
+        "GPT-3.5, ordinal": same[GPT35].ranked(ORDINAL),
+    }
+    leaders = [row.contestant for column in columns.values() for row in column.standings[:4]]
+    names = [
+        *dict.fromkeys(leaders),
+        "MythoMax-L2 (13B)",
+        "Jurassic 2 Mid",
+        "MPT-Chat (7B)",
+        "Luminous Extended",
+    ]
+    cells = [placed(column) for column in columns.values()]
+    rows = [[name, *(cell[name] for cell in cells), f"{anchored[name]:.0f}"] for name in dict.fromkeys(names)]
+    return table(["model", *columns, "anchored"], rows)
+
+
+def agreement_table(same: dict[str, Votes]) -> str:
+    """How alike raters rank, and how alike halves of the same people do."""
+    people, rows = same[PEOPLE], []
+    for one, other in combinations(LABELS, 2):
+        rows.append([f"{LABELS[one]} and {LABELS[other]}", *_likeness(same[one], same[other])])
+    for unit in ("raters", "prompts"):
+        own = people.ratings.unit(unit)
+        halves = (people.only(own % 2 == side) for side in (0, 1))
+        rows.append([f"people, halves of the {unit}", *_likeness(*halves)])
+    return table(["rankings by", "Kendall", "Spearman", "Kendall, ordinal", "Spearman, ordinal"], rows)
+
+
+def _likeness(one: Votes, other: Votes) -> list[str]:
+    found = []
+    for method in (FIT, ORDINAL):
+        both = [votes.ranked(method) for votes in (one, other)]
+        assert all(len(standings.components) == 1 for standings in both), "there is a common scale"
+        found += [f"{value:.2f}" for value in alike(*map(scores, both))]
+    return found
+
+
+def effect_table(everything: dict[str, Votes]) -> str:
+    """What moves raters beside the model: place, length and Markdown."""
+    rows = []
+    for rater, votes in everything.items():
+        details = votes.ranked(replace(ORDINAL, rounds=1000, intervals="sandwich", adjust=STYLE)).details
+        shares = [f"{100 * np.mean(votes.ratings.rating == rating):.0f}" for rating in (1, 2, 3)]
+        effects = [details["position"], *(details["effects"][name] for name in STYLE)]
+        found = [f"{e['points']:+.0f} ({e['low']:+.0f} to {e['high']:+.0f})" for e in effects]
+        rows.append([LABELS[rater], " / ".join(shares), *found])
+    return table(["rater", "first / tie / second, %", "shown first", "longer", "more Markdown"], rows)
