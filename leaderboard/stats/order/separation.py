@@ -17,8 +17,8 @@ from leaderboard.stats.intervals import bounds, check_level, median
 
 BoolArray = npt.NDArray[np.bool_]
 
-_STEADY: Final = 1e-9
-"""Points; a difference that varies less than this over the rounds does not vary at all."""
+_EQUAL: Final = 1e-6
+"""Points; ratings closer than this are equal, so that no rounding error decides who is above whom."""
 
 
 def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.ArrayLike) -> IntArray:
@@ -32,7 +32,7 @@ def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.Arr
     if not len(lower) == len(upper) == len(group):
         sizes = f"low has {len(lower)}, high has {len(upper)}, component has {len(group)}"
         raise LengthMismatchError(f"the arrays differ in length: {sizes}")
-    above = (lower[None, :] > upper[:, None]) & _together(group)
+    above = (lower[None, :] > upper[:, None] + _EQUAL) & _together(group)
     best: IntArray = 1 + np.count_nonzero(above, axis=1)
     return best
 
@@ -46,7 +46,7 @@ def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
     share = np.empty(drawn.shape[1])
     for number in np.unique(group):
         own = np.flatnonzero(group == number)
-        first = drawn[:, own] == drawn[:, own].max(axis=1, keepdims=True)
+        first = drawn[:, own] >= drawn[:, own].max(axis=1, keepdims=True) - _EQUAL
         share[own] = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
     return share
 
@@ -62,8 +62,8 @@ def probability_above(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
     share = np.full((contestants, contestants), np.nan)
     for i in range(contestants):
         others = np.flatnonzero((group == group[i]) & (np.arange(contestants) != i))
-        own = drawn[:, i : i + 1]
-        share[i, others] = 0.5 + 0.5 * np.sign(own - drawn[:, others]).mean(axis=0)
+        lead = drawn[:, i : i + 1] - drawn[:, others]
+        share[i, others] = 0.5 + 0.5 * ((lead > _EQUAL).mean(axis=0) - (lead < -_EQUAL).mean(axis=0))
     return share
 
 
@@ -120,7 +120,7 @@ def told_apart(samples: npt.ArrayLike, level: float, component: npt.ArrayLike) -
     for i in range(contestants - 1):
         others = i + 1 + np.flatnonzero(group[i + 1 :] == group[i])
         low, high = np.percentile(drawn[:, others] - drawn[:, i : i + 1], ends, axis=0)
-        apart[i, others] = (low > 0) | (high < 0)
+        apart[i, others] = (low > _EQUAL) | (high < -_EQUAL)
     return apart | apart.T
 
 
@@ -154,8 +154,8 @@ def _certainly(lead: FloatArray, level: float) -> tuple[int, int]:
     and Wolf 2005).
     """
     centre, spread = lead.mean(axis=0), lead.std(axis=0)
-    doubtful = spread > _STEADY
-    certain = ~doubtful & (np.abs(centre) > _STEADY)
+    doubtful = spread > _EQUAL
+    certain = ~doubtful & (np.abs(centre) > _EQUAL)
     scale = np.where(doubtful, spread, 1.0)
     size, deviation = np.abs(centre) / scale, np.abs(lead - centre) / scale
     while doubtful.any():

@@ -64,3 +64,28 @@ def test_every_method_ranks_it(method, ratings):
     if values["groups"] is not None:
         assert all(row["low"] <= row["high"] and row["rank_ub"] >= 1 for row in rated)
         assert {name for group in values["groups"] for name in group} == {row["contestant"] for row in rated}
+
+
+TWINS = [
+    "02L 12L 03= 13= 02W 12W 02W 12W 02W 12W 01W 10W",
+    "02L 12L 02L 12L 02W 12W 01W 10W",
+    "02= 12= 02W 12W 01W 10W 32W 32=",
+    "02= 12= 02W 12W 03L 13L 03L 13L 01W 10W 23W",
+]
+"""Games in which a (0) and b (1) did the same against c and d: the digits of the two, the first's result."""
+
+
+@pytest.mark.parametrize("games", TWINS)
+@pytest.mark.parametrize("name", ["bradley-terry", "davidson", "ordinal"])
+def test_rounding_errors_do_not_tell_twins_apart(name, games):
+    """All prompts are alike, so every round is the study itself and finds twins equal up to rounding."""
+    found = games.split() * 3
+    first, second = ([int(game[side]) for game in found] for side in (0, 1))
+    rating = ["W=L".index(game[2]) + 1 for game in found]
+    prompt = np.repeat(np.arange(3), len(found) // 3)
+    ratings = make_ratings(first, second, rating, 3, CONTESTANTS, prompt=prompt)
+    rows = [row for row in rank_ratings(ratings, "abcd", Method(name, rounds=5)).standings if row.games]
+    assert [row.rank_ub for row in rows] == [row.rank for row in rows]
+    one, other = (row for row in rows if row.contestant in "ab")
+    assert (one.rank, one.group) == (other.rank, other.group)
+    assert one.p_first == pytest.approx(other.p_first)

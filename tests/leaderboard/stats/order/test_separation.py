@@ -223,6 +223,28 @@ class TestRankInterval:
         assert (worst >= best).all()
 
 
+class TestRoundingErrors:
+    """Fits of equal contestants differ by as little as 1e-12 points, more or less as they are numbered."""
+
+    samples = np.repeat([[1000.0, 1000.0 + 1e-12, 1000.0 - 1e-9]], 5, axis=0)
+    component = np.zeros(3, dtype=int)
+
+    def test_best_ranks(self):
+        low = high = self.samples[0]
+        assert rank_upper_bound(low, high, self.component).tolist() == [1, 1, 1]
+
+    def test_probabilities(self):
+        assert probability_first(self.samples, self.component) == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+        above = probability_above(self.samples, self.component)
+        assert (above[~np.eye(3, dtype=bool)] == 0.5).all()
+
+    def test_groups_and_rank_intervals(self):
+        assert groups_not_told_apart(self.samples, 95, self.component).letters == ("a", "a", "a")
+        best, worst = rank_interval(self.samples, 95, self.component)
+        assert best.tolist() == [1, 1, 1]
+        assert worst.tolist() == [3, 3, 3]
+
+
 class TestCoverage:
     """Six equals, estimated with an error of 10, their samples spread as far: the hardest case for ranks."""
 
