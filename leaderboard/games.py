@@ -122,7 +122,8 @@ def opinions(study: Study) -> Opinions:
 
     # Before the rows: if it is raised in between, the snapshot counts as stale and is made again.
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
-    contestants = list(Contestant.objects.filter(study=study).order_by("name", "pk"))
+    # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
+    contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     active = [contestant for contestant in contestants if contestant.retired_at is None]
     prompts = dict(Prompt.objects.filter(study=study).values_list("pk", "category"))
     categories = tuple(sorted(set(prompts.values())))

@@ -125,6 +125,12 @@ def test_nobody_is_present_without_a_game():
     assert (games.a.tolist(), games.b.tolist()) == ([0], [1])
 
 
+def test_contestants_stand_in_the_same_order_whatever_the_database():
+    # By code points; the rules of a language would put "alpha" between the other two.
+    made = HandMade("alpha", "Zeta", "Beta")
+    assert opinions(made.study).names == ("Beta", "Zeta", "alpha")
+
+
 def test_a_study_without_comparisons():
     read = opinions(HandMade("alpha", "beta").study)
     assert len(read) == 0
