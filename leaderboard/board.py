@@ -11,7 +11,7 @@ from arena.models import Study
 from leaderboard import charts, tables
 from leaderboard.cards import comparisons, holds_simulated
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.presentation import METHOD_NAMES, findings, interval_line, ties_phrase
+from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
 from leaderboard.setting import Setting, Switch, parse, switches
 from leaderboard.tables import Content, DataTable, Row
 
@@ -130,6 +130,11 @@ class Board:
     def interval_line(self) -> str:
         """What the intervals are and what they rest on; empty without numbers."""
         return interval_line(self.parameters) if self.content else ""
+
+    @property
+    def drawn(self) -> str:
+        """What the shares of being first are counted in."""
+        return drawn(self.parameters)
 
     @property
     def ties_phrase(self) -> str:

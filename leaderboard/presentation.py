@@ -19,6 +19,7 @@ _CERTAINTY: Final = ("rank ub", "first", "groups")
 _COUNTS: Final = ("games", "wins", "losses", "ties")
 _NONE: Final = "-"
 _DECIMALS_OF_ONE_PASS: Final = 9
+_MOST_LETTERS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def standings_table(standings: "Standings", about: About | None = None) -> str:
         rows = [row for row in standings.standings if row.component == number]
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")
         lines.extend(aligned([header, *(_cells(row, sure) for row in rows)], left))
-    notes = [rank_note(standings.parameters["interval"])] if sure else []
+    notes = [rank_note(standings)] if sure else []
     lines.extend(f"\n{printable(note)}" for note in (*notes, *findings(standings.details)))
     lines.extend(f"\nWarning: {printable(warning)}" for warning in standings.warnings)
     return "\n".join(lines)
@@ -125,7 +126,8 @@ def _intervals(method: str, used: Mapping[str, Any]) -> str:
     if used["rounds"] is None:
         return "One pass in the order of the games, no intervals." if method == "elo" else "No intervals."
     rating = "median of the rounds" if method == "elo" else "maximum likelihood"
-    return f"Rating: {rating}. {interval_line(used)}; seed {used['seed']}."
+    draws = f"; first and groups from {used['rounds']} draws" if used["intervals"] == "sandwich" else ""
+    return f"Rating: {rating}. {interval_line(used)}{draws}; seed {used['seed']}."
 
 
 def _counted(number: int, plural: str) -> str:
@@ -142,17 +144,34 @@ def _cells(row: "Standing", sure: bool) -> tuple[str, ...]:
     rating = _NONE if row.rating is None else f"{row.rating:.1f}"
     best = (str(row.rank_ub or _NONE),) if sure else ()
     first = _NONE if row.p_first is None else f"{100 * row.p_first:.0f} %"
-    more = (first, row.group or _NONE) if sure else ()
+    more = (first, letters_shown(row.group) or _NONE) if sure else ()
     counts = (str(count) for count in (row.games, row.wins, row.losses, row.ties))
     return (str(row.rank or _NONE), *best, printable(row.contestant), rating, interval, *more, *counts)
 
 
-def rank_note(level: float) -> str:
+def letters_shown(group: str | None) -> str:
+    """The letters of a contestant's groups, cut where they are so many that nobody would compare them."""
+    letters = group.split() if group and " " in group else list(group or "")
+    if len(letters) <= _MOST_LETTERS:
+        return group or ""
+    return f"{' '.join(letters[:_MOST_LETTERS])} +{len(letters) - _MOST_LETTERS}"
+
+
+def rank_note(standings: "Standings") -> str:
     """What the columns about certainty mean."""
+    used = standings.parameters
+    cut = any(letters_shown(row.group) != (row.group or "") for row in standings.standings)
+    more = "; +3 means three more letters, which --format json has" if cut else ""
     return (
-        "rank ub: 1 + the contestants whose whole interval lies above. first: share of rounds in which it is "
-        f"first. groups: contestants that share a letter cannot be told apart at {level:g} %."
+        "rank ub: 1 + the contestants whose whole interval lies above. first: share of the "
+        f"{_counted(used['rounds'], drawn(used))} in which it is first. groups: contestants that share a "
+        f"letter cannot be told apart at {used['interval']:g} %{more}."
     )
+
+
+def drawn(used: Mapping[str, Any]) -> str:
+    """What ranks and probabilities are counted in: draws with sandwich intervals, else rounds."""
+    return "draws" if used.get("intervals") == "sandwich" else "rounds"
 
 
 def findings(content: Mapping[str, Any]) -> Iterator[str]:

@@ -6,16 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from leaderboard.presentation import METHOD_NAMES, interval_line
+from leaderboard.presentation import METHOD_NAMES, interval_line, letters_shown
 
 Cell = str | int | float | None
 Content = Mapping[str, Any]
 
 FEWEST_GAMES: Final = 30
 """A row with fewer games is provisional."""
-
-MOST_LETTERS: Final = 4
-"""Letters of groups that a page shows of one contestant; files have them all."""
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _UNSCORED: Final = {
@@ -85,11 +82,8 @@ class Row:
 
     @property
     def group_shown(self) -> str:
-        """The letters, cut where they are so many that nobody would compare them."""
-        letters = self.group.split() if " " in self.group else list(self.group)
-        if len(letters) <= MOST_LETTERS:
-            return self.group
-        return f"{' '.join(letters[:MOST_LETTERS])} +{len(letters) - MOST_LETTERS}"
+        """The letters as a page shows them; files have them all."""
+        return letters_shown(self.group)
 
     @property
     def plus(self) -> float | None:

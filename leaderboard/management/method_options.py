@@ -37,14 +37,15 @@ def add_method_options(parser: ArgumentParser) -> None:
         "--intervals",
         default="bootstrap",
         metavar="bootstrap|sandwich",
-        help="sandwich: normal intervals from the robust covariance, for every method but elo "
-        "(default: bootstrap)",
+        help="sandwich: Student's t with the robust covariance, for every method but elo; better where "
+        "prompts are few (default: bootstrap)",
     )
     parser.add_argument(
         "--adjust",
         default="",
         metavar="NAME,...",
-        help="with ordinal: covariates to adjust for; raters: every rater's lean towards the first",
+        help="with ordinal: what to adjust for; length and markdown of a study's completions, of a file any "
+        "NAME with columns NAME_a and NAME_b; raters: every rater's lean towards the first",
     )
     parser.add_argument(
         "--pairwise",
@@ -62,7 +63,9 @@ def add_method_options(parser: ArgumentParser) -> None:
 def add_sampling_options(parser: ArgumentParser) -> None:
     """Declare the options that make sense for all methods at once, and the format."""
     parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
-    parser.add_argument("--rounds", default="1000", metavar="N", help="bootstrap rounds (default: 1000)")
+    parser.add_argument(
+        "--rounds", default="1000", metavar="N", help="rounds of the bootstrap (default: 1000)"
+    )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the bootstrap (default: 0)")
     parser.add_argument(
         "--interval",

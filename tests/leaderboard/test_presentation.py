@@ -1,0 +1,36 @@
+"""Standings as text: what stands beside the numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from leaderboard.presentation import standings_table
+from leaderboard.stats import Method, make_games, rank_games
+
+
+def make_standings(**overrides):
+    """Three contestants, each pair twice with one win each but the first."""
+    a, b, score = np.array([[0, 1, 1], [1, 2, 1], [0, 2, 1], [1, 0, 1], [2, 1, 1], [0, 2, 0.5]]).T
+    games = make_games(a.astype(int), b.astype(int), score, 3)
+    return rank_games(games, ("x", "y", "z"), Method(**{"name": "bradley-terry", "rounds": 20, **overrides}))
+
+
+def test_the_shares_of_a_bootstrap_are_of_rounds():
+    text = standings_table(make_standings())
+    assert "of 20 rounds resampling 6 games; seed 0." in text
+    assert "first: share of the 20 rounds in which it is first." in text
+
+
+def test_the_shares_of_a_sandwich_are_of_draws_and_say_how_many():
+    text = standings_table(make_standings(intervals="sandwich"))
+    assert "from the robust covariance over 6 games; first and groups from 20 draws; seed 0." in text
+    assert "first: share of the 20 draws in which it is first." in text
+
+
+def test_many_letters_are_cut_and_the_note_says_so():
+    standings = make_standings()
+    assert "+3" not in standings_table(standings)
+    rows = tuple(replace(row, group="a b c d e f aa") for row in standings.standings)
+    text = standings_table(replace(standings, standings=rows))
+    assert text.count("a b c d +3") == 3
+    assert "+3 means three more letters, which --format json has." in text
