@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -66,26 +66,26 @@ def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
 
 
 def as_table(compared: Mapping[str, Standings], about: str) -> str:
-    """A table with rank, rating and interval of each contestant by each variant, and all warnings."""
-    first = compared[ORDER]
-    placed = {
-        label: {row.contestant: row for row in standings.standings} for label, standings in compared.items()
-    }
-    header = ["contestant", *(part for label in compared for part in ("rank", label))]
-    rows = [
-        [
-            printable(row.contestant),
-            *(cell for own in placed.values() for cell in _cells(own[row.contestant])),
-        ]
-        for row in first.standings
-    ]
-    lines = [*([about] if about else []), *(_described(compared)), ""]
-    lines.extend(aligned([header, *rows], {"contestant", *compared}))
+    """Ranks and ratings by each variant, their intervals in a table below, what was found, all warnings."""
+    lines = [*([about] if about else []), _described(compared), "", *_table(compared, _place)]
+    used = compared[ORDER].parameters
+    if any(row.low is not None for each in compared.values() for row in each.standings):
+        lines += [f"\n{interval_line(used)}; seed {used['seed']}.\n", *_table(compared, _interval)]
     lines.append(f"\n{_agreement(compared)}")
     for label, standings in compared.items():
         lines.extend(f"\n{label}: {printable(found)}" for found in findings(standings.details))
     lines.extend(f"\nWarning: {printable(warning)}" for warning in _warnings(compared))
     return "\n".join(lines)
+
+
+def _table(compared: Mapping[str, Standings], cell: Callable[[Standing], str]) -> list[str]:
+    """Lines with a row for each contestant and a column for each variant."""
+    placed = [{row.contestant: row for row in standings.standings} for standings in compared.values()]
+    rows = [
+        (printable(row.contestant), *(cell(own[row.contestant]) for own in placed))
+        for row in compared[ORDER].standings
+    ]
+    return aligned([("contestant", *compared), *rows], {"contestant"})
 
 
 def _warnings(compared: Mapping[str, Standings]) -> list[str]:
@@ -99,14 +99,18 @@ def _warnings(compared: Mapping[str, Standings]) -> list[str]:
     ]
 
 
-def _described(compared: Mapping[str, Standings]) -> list[str]:
-    """The number of games, and what the intervals in brackets are."""
-    first = compared[ORDER]
+def _described(compared: Mapping[str, Standings]) -> str:
+    """The number of games, what stands in the cells, and the parameters."""
+    first, elo = compared[ORDER], compared["Elo"].parameters
     left_out = ", ".join(
         f"{label}: {each.left_out} left out" for label, each in compared.items() if each.left_out
     )
     more = f" ({left_out})" if left_out else ""
-    return [f"{first.games} games{more}. In brackets: rank ub; {interval_line(first.parameters)}."]
+    return (
+        f"{first.games} games{more}. Rank (rank ub) and rating; ties count half but where they are off, and "
+        f"Davidson and ordinal have rules of their own. K of Elo {elo['k']:g}, scale {elo['scale']:g}. "
+        f"Methodology {elo['methodology']}."
+    )
 
 
 def _agreement(compared: Mapping[str, Standings]) -> str:
@@ -119,9 +123,13 @@ def _agreement(compared: Mapping[str, Standings]) -> str:
     return f"Kendall's tau with {ORDER}: {', '.join(taus)}."
 
 
-def _cells(row: Standing) -> tuple[str, str]:
+def _place(row: Standing) -> str:
+    """Rank, best rank and rating."""
     if row.rating is None:
-        return _NONE, _NONE
+        return _NONE
     best = "" if row.rank_ub is None else f" ({row.rank_ub})"
-    between = "" if row.low is None else f" ({row.low:.0f} to {row.high:.0f})"
-    return f"{row.rank}{best}", f"{row.rating:.0f}{between}"
+    return f"{row.rank}{best} {row.rating:5.0f}"
+
+
+def _interval(row: Standing) -> str:
+    return _NONE if row.low is None else f"{row.low:.0f} to {row.high:.0f}"

@@ -47,9 +47,26 @@ def test_it_is_what_rank_prints(votes):
 
 def test_the_table_has_a_row_for_each_contestant_and_columns_for_each_method(votes):
     lines = compare(votes).splitlines()
-    assert lines[0].startswith("7 games (Elo, ties off: 2 left out). In brackets: rank ub; 95 % interval")
+    assert lines[0].startswith(
+        "7 games (Elo, ties off: 2 left out). Rank (rank ub) and rating; ties count half"
+    )
     assert all(label in lines[2] for label in VARIANTS)
     assert [line.split()[0] for line in lines[3:6]] == ["y", "x", "z"]
+
+
+def test_the_intervals_have_a_table_of_their_own_with_what_they_are(votes):
+    lines = compare(votes).splitlines()
+    assert lines[7] == "95 % interval: percentiles 2.5 to 97.5 of 20 rounds resampling 7 games; seed 0."
+    assert lines[9].split() == lines[2].split()
+    first = json.loads(compare(votes, "--format", "json"))["methods"]["Davidson"]["standings"][0]
+    assert f"{first['low']:.0f} to {first['high']:.0f}" in "\n".join(lines[10:13])
+    assert max(map(len, lines[2:6] + lines[9:13])) <= 100
+
+
+def test_one_prompt_has_no_table_of_intervals(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("prompt,model_a,model_b,winner\np,x,y,model_a\np,y,x,model_a\n")
+    assert "interval:" not in compare(path)
 
 
 def test_it_says_how_far_the_methods_agree(votes):
