@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from leaderboard.presentation import printable
+from leaderboard.presentation import aligned, printable
 
 if TYPE_CHECKING:
     from leaderboard.stats import Plan
@@ -24,12 +24,13 @@ def plan_json(plan: "Plan", names: Sequence[str]) -> str:
 
 def plan_table(plan: "Plan", names: Sequence[str]) -> str:
     """The answer in a sentence, the table over raters, what it rests on, and the warnings."""
-    new = "more prompts" if plan.evidence is not None else "prompts"
-    rows = [("raters of a pair", new, "in all", "half-width")]
-    rows += [(str(n.raters), str(n.more), str(n.prompts), f"{n.half_width:.1f}") for n in plan.needs]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [plan.sentence(names), ""]
-    lines += ["  ".join(map(str.rjust, row, widths)) for row in rows]
+    more = plan.evidence is not None
+    prompts = ["more prompts", "in all"] if more else ["prompts"]
+    rows = [("raters of a pair", *prompts, "half-width, points")]
+    for need in plan.needs:
+        prompts = [str(need.more), str(need.prompts)] if more else [str(need.prompts)]
+        rows.append((str(need.raters), *prompts, f"{need.half_width:.1f}"))
+    lines = [plan.sentence(names), "", *aligned(rows, ())]
     lines += ["", _ground(plan, names), *(f"\nWarning: {warning}" for warning in plan.warnings())]
     return "\n".join(printable(line) if line else line for text in lines for line in text.split("\n"))
 
@@ -40,15 +41,16 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
     parts = f"between prompts {own.between**0.5:.0f} points"
     if own.within is not None:
         parts += f", between raters of the same two answers {own.within**0.5:.0f}"
+    width = f"Half-width: of the {plan.aim.level:g} % interval of the gap by Bradley-Terry, drawing prompts."
     if plan.evidence is None:
-        return f"Standard deviations assumed for one prompt: {parts}."
+        return f"Standard deviations assumed for one prompt: {parts}. {width}"
     there = plan.evidence
     pair = f"{names[there.first]} and {names[there.second]}"
     raters = "1 rater" if there.raters == 1 else f"{there.raters:.3g} raters"
     hand = f"{there.prompts} prompts with {raters} of a pair"
     return (
         f"Standard deviations for one prompt, measured on {pair}: {parts}. "
-        f"At hand: {hand}, half-width {plan.half_width_now:.1f}."
+        f"At hand: {hand}, half-width {plan.half_width_now:.1f}. {width}"
     )
 
 

@@ -47,10 +47,14 @@ class TestFile:
         ).splitlines()
         assert lines[0].startswith("To tell alpha from beta (50 points) at 95 % with a power of 80 %, about ")
         assert lines[0].endswith(" in all).")
-        assert lines[2].split("  ") == ["raters of a pair", "more prompts", "in all", "half-width"]
+        assert lines[2].split("  ") == ["raters of a pair", "more prompts", "in all", "half-width, points"]
         assert [line.split()[0] for line in lines[3:7]] == ["1", "2", "3", "5"]
         assert f" {lines[5].split()[1]} more prompts with 3 raters of every pair" in lines[0]
         assert "40 prompts with 2 raters of a pair" in lines[-1]
+
+    def test_it_says_what_the_half_width_is_of(self, votes):
+        text = plan(votes, "--gap", "50", "--level", "90")
+        assert "Half-width: of the 90 % interval of the gap by Bradley-Terry, drawing prompts." in text
 
     def test_one_rater_is_no_plural(self, tmp_path):
         text = plan(write_votes(tmp_path / "votes.csv", raters=1), "--gap", "50")
