@@ -10,6 +10,7 @@ from leaderboard.stats.anchored.cautions import anchored_cautions
 from leaderboard.stats.anchored.pairs import RatedPairs, rated_pairs
 from leaderboard.stats.anchored.ranking import anchor_pairs
 from leaderboard.stats.anchored.result import Anchored
+from leaderboard.stats.ranking.method import METHODOLOGY
 
 if TYPE_CHECKING:
     from arena.models import Study
@@ -51,7 +52,8 @@ class AnchoredRanking:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         values = self.found.as_dict(self.panel.names)
-        parameters = {"ties": "on" if self.panel.ties else "off", **values.pop("parameters")}
+        ties = "on" if self.panel.ties else "off"
+        parameters = {"ties": ties, **values.pop("parameters"), "methodology": METHODOLOGY}
         return {
             "method": "anchored",
             "source": self.panel.source,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from leaderboard.presentation import aligned, printable
+from leaderboard.stats.ranking.method import METHODOLOGY
 
 if TYPE_CHECKING:
     from leaderboard.anchoring import AnchoredRanking
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 
 _LEFT = ("contestant",)
 _NONE = "-"
+_NOTE = (
+    "rank ub: 1 + the contestants whose whole anchored interval lies above. judge's bias: judge alone minus "
+    "anchored, positive where the judge is kind. worth: the pairs people alone would have to rate to know as "
+    "much. A pair counts once, however many people rated it."
+)
 
 
 def anchored_json(ranking: "AnchoredRanking") -> str:
@@ -34,6 +40,7 @@ def anchored_table(ranking: "AnchoredRanking") -> str:
             if found.component[i] == group
         ]
         lines.extend(aligned([_header(found), *rows], left=_LEFT))
+    lines.append(f"\n{_NOTE}")
     lines.extend(f"\nWarning: {printable(warning)}" for warning in ranking.warnings)
     return "\n".join(lines)
 
@@ -68,9 +75,10 @@ def _heading(ranking: "AnchoredRanking") -> str:
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
     return printable(
         f"{panel.source}: people as the anchor of {', '.join(panel.judges)}.{note} "
+        "Bradley-Terry ratings, 1000 on average. "
         f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
         f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The judge is used with "
-        f"power {found.power:.2f}. {_intervals(found)}"
+        f"power {found.power:.2f}. {_intervals(found)} Methodology {METHODOLOGY}."
     )
 
 

@@ -79,7 +79,8 @@ class TestFile:
             assert row["rating"] == pytest.approx(expected.rating[number], abs=1e-6)
             assert row["low"] == pytest.approx(expected.low[number], abs=1e-6)
             assert row["bias"]["high"] == pytest.approx(expected.bias.high[number], abs=1e-6)
-        assert found["parameters"] == {"ties": "on", "interval": 90.0, "power": round(expected.power, 6)}
+        power = round(expected.power, 6)
+        assert found["parameters"] == {"ties": "on", "interval": 90.0, "power": power, "methodology": "2"}
         assert 0 < expected.power < 1
         assert found["counts"]["human_pairs"] == 36
         assert (found["judges"], found["simulated"], found["comparisons_left_out"]) == (["robot"], False, 0)
@@ -99,6 +100,7 @@ class TestFile:
         ):
             assert title in lines[2]
         assert sorted(line.split()[2] for line in lines[3:6]) == list(NAMES)
+        assert "judge's bias: judge alone minus anchored" in text
         assert "Warning: People rated pairs of only 12 prompts" in text
 
     def test_ties_off_are_left_out_and_counted(self, votes):
@@ -131,7 +133,7 @@ class TestFile:
         pairs = (("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left"))
         rows = [(*pair, "p", rater) for pair in pairs for rater in ("robot", "Ada")]
         text = run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
-        assert text.splitlines()[0].endswith("No intervals.")
+        assert text.splitlines()[0].endswith("No intervals. Methodology 2.")
         assert " to " not in "\n".join(text.splitlines()[2:6])
         assert "Warning: People rated pairs of one prompt only" in text
 
