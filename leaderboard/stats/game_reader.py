@@ -11,6 +11,7 @@ import numpy.typing as npt
 from leaderboard.stats.errors import StatsError
 from leaderboard.stats.games import make_games
 from leaderboard.stats.outcomes import Outcomes, outcomes_of, parts
+from leaderboard.stats.plain_values import column
 from leaderboard.stats.resampling import Clusters, group_by_cluster
 from leaderboard.stats.rounds import check_count
 
@@ -26,8 +27,8 @@ def read_games(
 
     Raises the errors of make_games, and NoGamesError if there is no game.
     """
-    first, second, points = (np.asarray(column).reshape(-1) for column in (a, b, score))
-    label = None if cluster is None else np.asarray(cluster).reshape(-1)
+    first, second, points = column("a", a), column("b", b), column("score", score)
+    label = None if cluster is None else column("cluster", cluster)
     _check(first, second, points, contestants, label)
     outcomes = outcomes_of(first, second, points.astype(np.float64, copy=False), contestants)
     return outcomes if label is None else group_by_cluster(outcomes, label)

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.errors import (
-    ClusterError,
     ContestantNumberError,
     LengthMismatchError,
     ParameterError,
@@ -17,10 +16,10 @@ from leaderboard.stats.errors import (
     SelfComparisonError,
     StatsError,
 )
+from leaderboard.stats.plain_values import FloatArray as FloatArray
+from leaderboard.stats.plain_values import IntArray as IntArray
+from leaderboard.stats.plain_values import column, dense_labels, numbers, whole_number, whole_numbers
 from leaderboard.stats.tie_bands import TIE_BAND, TieBand
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +64,10 @@ def make_games(
     left_out: int = 0,
 ) -> Games:
     """Check the arrays and return them as Games; raise a StatsError that names the first bad position."""
-    if contestants < 0:
+    if whole_number("contestants", contestants) < 0:
         raise ContestantNumberError(f"the number of contestants is {contestants}; it cannot be negative")
-    first, second = _whole_numbers("a", a), _whole_numbers("b", b)
-    points = np.array(score, dtype=np.float64).reshape(-1)
+    first, second = whole_numbers("a", a), whole_numbers("b", b)
+    points = numbers("score", score)
     _check_lengths(a=first, b=second, score=points)
     _check_side("a", first, contestants)
     _check_side("b", second, contestants)
@@ -99,8 +98,8 @@ def games_from_ratings(
     ratings of ``tie_band`` instead. With ties off 4 of 8 is a win for the first and 5 for the second, and
     the exact middle of 3 and 5 points takes no side: it is left out and counted in ``left_out``.
     """
-    ratings = _whole_numbers("rating", rating)
-    scale = _whole_numbers("points", points)
+    ratings = whole_numbers("rating", rating)
+    scale = whole_numbers("points", points)
     if np.ndim(points) == 0:
         scale = np.broadcast_to(scale, ratings.shape)
     _check_lengths(first=np.asarray(first), second=np.asarray(second), rating=ratings, points=scale)
@@ -147,17 +146,6 @@ def scores(rating: IntArray, points: IntArray, *, ties: bool, tie_band: TieBand 
     return score
 
 
-def _whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
-    array = np.asarray(values).reshape(-1)
-    if array.size == 0:
-        return np.empty(0, dtype=np.int64)
-    fraction = array.dtype.kind == "f" and not bool((np.isfinite(array) & (array == np.floor(array))).all())
-    if fraction or array.dtype.kind not in "iuf":
-        error = RatingError if name in ("rating", "points") else ContestantNumberError
-        raise error(f"{name} must hold whole numbers")
-    return array.astype(np.int64)
-
-
 def _check_side(name: str, side: IntArray, contestants: int) -> None:
     _refuse(
         (side < 0) | (side >= contestants),
@@ -177,12 +165,10 @@ def _dense_clusters(cluster: npt.ArrayLike | None, games: int) -> IntArray | Non
     """Renumber cluster labels 0, 1, ... in sorted order, so that no empty cluster can be drawn."""
     if cluster is None:
         return None
-    labels = np.asarray(cluster).reshape(-1)
+    labels = column("cluster", cluster)
     if len(labels) != games:
         raise LengthMismatchError(f"the arrays differ in length: a has {games}, cluster has {len(labels)}")
-    if labels.dtype.kind == "f":
-        _refuse(np.isnan(labels), ClusterError, lambda i: f"cluster[{i}] is NaN; every game needs a cluster")
-    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return dense_labels("cluster", labels)
 
 
 def _refuse(bad: npt.NDArray[np.bool_], error: type[StatsError], message: Callable[[int], str]) -> None:

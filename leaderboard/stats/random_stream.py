@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.plain_values import whole_number
 
 WordArray = npt.NDArray[np.uint64]
 
@@ -32,7 +33,7 @@ def mix(words: WordArray, spare: WordArray) -> None:
 
 def check_seed(seed: int) -> int:
     """Return the seed if it fits 64 bits without a sign; raise ParameterError otherwise."""
-    if not 0 <= seed < 2**64:
+    if not 0 <= whole_number("seed", seed) < 2**64:
         raise ParameterError(f"seed is {seed}; it must be between 0 and 2**64 - 1")
     return seed
 

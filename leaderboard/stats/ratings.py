@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.errors import LengthMismatchError, ParameterError
 from leaderboard.stats.games import FloatArray, Games, IntArray, games_from_ratings
+from leaderboard.stats.plain_values import column, dense_labels, numbers
 from leaderboard.stats.tie_bands import TieBand
 
 RESAMPLE: Final = ("prompts", "games", "raters")
@@ -89,7 +90,7 @@ def make_ratings(
         contestants,
         _numbered("prompt", prompt, len(values)),
         _numbered("rater", rater, len(values)),
-        {name: _finite(name, column, len(values)) for name, column in (covariates or {}).items()},
+        {name: _finite(name, more, len(values)) for name, more in (covariates or {}).items()},
     )
 
 
@@ -111,13 +112,13 @@ def ratings_of_games(games: Games, resample: str = "prompts") -> Ratings:
 def _numbered(name: str, labels: npt.ArrayLike | None, length: int) -> IntArray | None:
     if labels is None:
         return None
-    array = np.asarray(labels).reshape(-1)
+    array = column(name, labels)
     _check_length(name, array, length)
-    return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return dense_labels(name, array)
 
 
-def _finite(name: str, column: npt.ArrayLike, length: int) -> FloatArray:
-    array = np.asarray(column, dtype=np.float64).reshape(-1)
+def _finite(name: str, values: npt.ArrayLike, length: int) -> FloatArray:
+    array = numbers(name, values)
     _check_length(name, array, length)
     if not np.isfinite(array).all():
         raise ParameterError(f"{name}[{int((~np.isfinite(array)).argmax())}] is not a finite number")

@@ -8,6 +8,7 @@ import numpy as np
 
 from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.games import Games, IntArray
+from leaderboard.stats.plain_values import whole_number
 from leaderboard.stats.random_stream import LARGEST, check_seed
 
 T = TypeVar("T")
@@ -38,8 +39,8 @@ def check_count(games: int) -> None:
 
 def check_run(rounds: int, seed: int, threads: int | None) -> None:
     """Raise ParameterError for numbers no bootstrap can run with."""
-    if rounds < 1:
+    if whole_number("rounds", rounds) < 1:
         raise ParameterError(f"rounds is {rounds}; it must be at least 1")
-    if threads is not None and threads < 1:
+    if threads is not None and whole_number("threads", threads) < 1:
         raise ParameterError(f"threads is {threads}; it must be at least 1")
     check_seed(seed)
