@@ -48,7 +48,7 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages; a quarter of an hour
 	@.venv/bin/python -m tests.faults
-bench: _install-bench ## speed benchmarks
+bench: _install-bench ## speed benchmarks, and how often intervals hold the truth; most of an hour
 	@.venv/bin/python -m pytest tests/benchmarks -s
 	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
 lock: _install-dev ## resolve the requirements files anew from pyproject.toml
