@@ -185,5 +185,5 @@ class TestAdjusting:
 
     def test_what_is_not_there_is_one_sentence(self):
         self.balanced()
-        with pytest.raises(CommandError, match=r"^style, people: .*colour.*\.$"):
+        with pytest.raises(CommandError, match=r"^style, people: .*colour.*: length, markdown\.$"):
             run("standings", "style", "--method", "ordinal", "--adjust", "colour")

@@ -24,15 +24,16 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.games import STYLE, UnknownTextError, style_covariates
+        from leaderboard.games import UnknownTextError, style_covariates
         from leaderboard.stats import StatsError, rank_ratings
+        from leaderboard.stats.ranking.method import RATER_EFFECTS
 
         method = method_from(options)
         study = study_named(options["study"])
         chosen, about = opinions_chosen(study, options["raters"], options["category"])
         players = chosen.present()
         try:
-            adjusted = set(method.adjust) & set(STYLE)
+            adjusted = set(method.adjust) - {RATER_EFFECTS}
             ratings = players.ratings(style_covariates(study, players) if adjusted else None)
             standings = rank_ratings(ratings, players.names, method)
         except (StatsError, UnknownTextError) as error:

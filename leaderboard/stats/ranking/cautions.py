@@ -136,7 +136,8 @@ def _few_clusters(found: Findings) -> Iterator[str]:
 
 def _what_few_mean(method: Method, units: int) -> str:
     if not method.sandwich:
-        instead = "" if method.name == "elo" else "; sandwich intervals hold better"
+        tried = method.name != "elo" and units >= FEWEST_WITH_SANDWICH
+        instead = "; sandwich intervals hold better" if tried else ""
         return f"with fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
     if units < FEWEST_WITH_SANDWICH:
         return f"how sandwich intervals hold with fewer than {FEWEST_WITH_SANDWICH} was not tried"

@@ -348,6 +348,7 @@ class TestWarnings:
         few, fewer = (simulated_games(prompts, clustered=True) for prompts in (10, 9))
         fitted = {"name": "bradley-terry", "rounds": 2}
         assert "too narrow; sandwich intervals hold better." in self.warnings(few, **fitted)
+        assert "too narrow." in self.warnings(fewer, **fitted)
         sandwich = [self.warnings(games, **fitted, intervals="sandwich") for games in (few, fewer)]
         assert "only 10 prompts; sandwich intervals held their level in simulations" in sandwich[0]
         assert "only 9 prompts; how sandwich intervals hold with fewer than 10 was not tried" in sandwich[1]
