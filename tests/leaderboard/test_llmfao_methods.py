@@ -66,7 +66,7 @@ def said_by_commands(everything: dict[str, Votes], found: dict[str, Standings]) 
     judges = [everything[rater].ranked(METHODS["Bradley-Terry"]) for rater in (GPT4, GPT35)]
     for standings in (found["Bradley-Terry"], *judges, found["ordinal, leans"]):
         yield from findings(standings.details)
-        yield from (line.split(" and one")[0] for line in standings.warnings if "no finite answer" in line)
+        yield from (line.split(" and each")[0] for line in standings.warnings if "no finite answer" in line)
     yield from (line.split(": ")[0] for line in found["Elo, K=4"].warnings if "settle" in line)
     people = everything[PEOPLE]
     pair = people.names.index("GPT 4"), people.names.index("Platypus-2 Instruct (70B)")

@@ -1,5 +1,6 @@
 """Sentences that must stand beside a ranking whose numbers could mislead."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -15,9 +16,14 @@ FEWEST_CLUSTERS: Final = 30
 FEWEST_WITH_SANDWICH: Final = 10
 """From this many on a sandwich with Student's t held its level in simulations; fewer were not tried."""
 
+FEWEST_BEYOND: Final = 5
+"""With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed."""
+
 NAMES_SHOWN: Final = 3
 
 _MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "the ordinal model"}
+_PRIORS: Final = {"davidson": "half a win and half a loss against the average"}
+_PRIOR: Final = "one drawn game against the average"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,7 @@ def cautions(found: Findings) -> tuple[str, ...]:
             _no_position,
             _not_settled,
             _few_clusters,
+            _few_rounds,
             _other_unit,
         )
         for sentence in check(found)
@@ -64,16 +71,16 @@ def _without_games(found: Findings) -> Iterator[str]:
 
 
 def _no_maximum(found: Findings) -> Iterator[str]:
-    name = _MODELS.get(found.method.name, "")
+    name, given = _MODELS.get(found.method.name, ""), _PRIORS.get(found.method.name, _PRIOR)
     if found.estimate.prior:
         yield (
-            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; one drawn game "
-            "against the average was added for each contestant of such a group to keep the ratings finite."
+            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; to keep the "
+            f"ratings finite each contestant of such a group was given {given}."
         )
     elif found.estimate.prior_rounds:
         yield (
             f"In {found.estimate.prior_rounds} of {found.method.rounds} rounds {name} had no "
-            "finite answer and one drawn game against the average was added for each contestant."
+            f"finite answer and each contestant was given {given}."
         )
 
 
@@ -132,6 +139,20 @@ def _few_clusters(found: Findings) -> Iterator[str]:
         )
     elif found.material.games.clusters is not None and units < FEWEST_CLUSTERS:
         yield f"The intervals rest on only {units} {drawn}; {_what_few_mean(found.method, units)}."
+
+
+def _few_rounds(found: Findings) -> Iterator[str]:
+    method = found.method
+    if method.rounds is None or method.sandwich or found.material.games.units == 1:
+        return
+    share = (100.0 - method.interval) / 200.0
+    if method.rounds * share < FEWEST_BEYOND:
+        needed = math.ceil(round(FEWEST_BEYOND / share, 6))
+        rounds = "round is" if method.rounds == 1 else "rounds are"
+        yield (
+            f"{method.rounds} {rounds} few for intervals of {method.interval:g} %: their ends change with "
+            f"the seed; draw at least {needed}."
+        )
 
 
 def _what_few_mean(method: Method, units: int) -> str:

@@ -126,12 +126,12 @@ def _davidson(material: Material, method: Method) -> Estimate:
 
 
 def _sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit, method: Method) -> dict[str, Any]:
-    """The standard errors and draws from the normal approximation; nothing where no intervals are wanted."""
+    """The standard errors and draws that go with them; nothing where no intervals are wanted."""
     if method.rounds is None:
         return {}
     found = sandwich(games, fit)
     return {
-        "samples": sandwich_samples(fit, found.covariance, method.rounds, method.seed),
+        "samples": sandwich_samples(fit, found.covariance, method.rounds, method.seed, units=games.units),
         "standard_error": found.standard_error,
         "units": games.units,
     }
@@ -173,7 +173,7 @@ def _ordinal_sandwich(fit: OrdinalFit, rounds: int, seed: int) -> dict[str, Any]
     contestants = len(fit.rating)
     covariance = fit.covariance[:contestants, :contestants] * POINTS_PER_UNIT**2
     return {
-        "samples": sandwich_samples(fit, covariance, rounds, seed),
+        "samples": sandwich_samples(fit, covariance, rounds, seed, units=fit.units),
         "standard_error": fit.rating_se,
         "units": fit.units,
     }

@@ -213,6 +213,18 @@ class TestModels:
             assert (other.rank_ub, other.group) == (one.rank_ub, one.group)
         assert normal.parameters["intervals"] == "sandwich"
 
+    @pytest.mark.parametrize("name", ["bradley-terry", "davidson", "ordinal"])
+    def test_few_prompts_tell_apart_no_more_than_students_t_allows(self, name):
+        # 6, 8, 5 and 7 of 10: the lead is 2.2 standard errors, and the quantiles are 1.96 and, with t, 3.18.
+        score = np.concatenate([np.repeat([1.0, 0.0], [wins, 10 - wins]) for wins in (6, 8, 5, 7)])
+        turned = np.tile([0, 1], 20)
+        games = make_games(
+            turned, 1 - turned, np.where(turned, 1 - score, score), 2, cluster=np.repeat(range(4), 10)
+        )
+        found = rank_games(games, "xy", Method(name, intervals="sandwich"))
+        assert [row.group for row in found.standings] == ["a", "a"]
+        assert found.standings[0].p_first > 0.9
+
     def test_sandwich_intervals_of_position_and_effects(self):
         length = np.random.default_rng(3).normal(size=240)
         ratings = replace(self.ratings(), covariates={"length": length})
@@ -266,7 +278,7 @@ class TestResampling:
         )
 
     def used(self, ratings, **method):
-        found = rank_ratings(ratings, "xyz", Method("bradley-terry", rounds=20, **method))
+        found = rank_ratings(ratings, "xyz", Method("bradley-terry", rounds=200, **method))
         drawn = found.parameters
         return (drawn["resample"], drawn["clusters"], drawn["units"]), " ".join(found.warnings)
 
@@ -320,7 +332,7 @@ class TestWarnings:
         assert "K=4 needs about 521 games" in self.warnings(games, rounds=2, elo=EloParameters(k=4))
 
     def test_enough_games_need_no_warning(self):
-        assert self.warnings(simulated_games(40), rounds=2) == ""
+        assert self.warnings(simulated_games(40), rounds=200) == ""
 
     def test_bradley_terry_needs_no_games_to_settle(self):
         assert "settle" not in self.warnings(simulated_games(20), name="bradley-terry", rounds=2)
@@ -328,9 +340,11 @@ class TestWarnings:
     def test_who_never_lost_is_named(self):
         games = make_games([0, 0, 1, 2], [1, 2, 2, 1], [1, 1, 1, 1], 3)
         assert (
-            "because Vicuna won every game and Koala, Oasst lost every game against all the others; one drawn"
+            "because Vicuna won every game and Koala, Oasst lost every game against all the others; to keep "
+            "the ratings finite each contestant of such a group was given one drawn game against the average."
             in self.warnings(games, name="bradley-terry")
         )
+        assert "was given half a win and half a loss" in self.warnings(games, name="davidson", rounds=None)
 
     def test_rounds_without_a_finite_answer_are_counted(self):
         games = make_games([0] * 5, [1] * 5, [1, 1, 1, 1, 0], 2)
@@ -339,6 +353,24 @@ class TestWarnings:
         assert 10 < count < 60
         assert f"In {count} of 100 rounds" in found.warnings[0]
         assert found.parameters["prior_games"] == 0
+
+    @pytest.mark.parametrize(
+        ("rounds", "interval", "needed"), [(199, 95.0, 200), (99, 90.0, 100), (1000, 99.9, 10000)]
+    )
+    def test_few_rounds_for_the_level(self, rounds, interval, needed):
+        games = simulated_games(40)
+        assert (
+            f"{rounds} rounds are few for intervals of {interval:g} %: their ends change with the seed; "
+            f"draw at least {needed}." in self.warnings(games, rounds=rounds, interval=interval)
+        )
+        if needed < 1000:
+            assert "few for" not in self.warnings(games, rounds=needed, interval=interval)
+
+    def test_few_rounds_do_not_matter_without_percentiles(self):
+        games = simulated_games(40)
+        sandwich = {"name": "bradley-terry", "intervals": "sandwich", "rounds": 20}
+        assert "few for" not in self.warnings(games, **sandwich)
+        assert "few for" not in self.warnings(games, rounds=None)
 
     def test_few_prompts_make_intervals_too_narrow(self):
         assert "rest on only 29 prompts" in self.warnings(simulated_games(29, clustered=True), rounds=2)
