@@ -35,10 +35,9 @@ def add_method_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--intervals",
-        default="bootstrap",
         metavar="bootstrap|sandwich",
         help="sandwich: Student's t with the robust covariance, for every method but elo; better where "
-        "prompts are few (default: bootstrap)",
+        "prompts are few (default: bootstrap, but sandwich with --adjust raters, whose rounds take minutes)",
     )
     parser.add_argument(
         "--adjust",
@@ -105,15 +104,18 @@ def method_from(options: dict[str, Any]) -> "Method":
 
 def _own(options: dict[str, Any]) -> dict[str, Any]:
     """The parts of a method that ``add_sampling_options`` does not declare."""
-    from leaderboard.stats.ranking.method import INTERVALS, METHODS
+    from leaderboard.stats.ranking.method import INTERVALS, METHODS, RATER_EFFECTS
     from leaderboard.stats.tie_bands import TieBand
 
+    adjust = tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip())
+    if options["intervals"] is None:
+        options = options | {"intervals": "sandwich" if RATER_EFFECTS in adjust else "bootstrap"}
     found = {
         "name": choice(options, "method", METHODS),
         "ties": choice(options, "ties", ("on", "off")) == "on",
         "tie_band": None if options["tie_band"] is None else TieBand.parse(options["tie_band"]),
         "intervals": choice(options, "intervals", INTERVALS),
-        "adjust": tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip()),
+        "adjust": adjust,
         "pairwise": options["pairwise"],
     }
     return found | ({"rounds": None} if options["no_bootstrap"] else {})

@@ -160,6 +160,12 @@ class TestMethods:
         assert set(found["effects"]) == {"length"}
         assert found["parameters"]["adjust"] == ["length", "raters"]
 
+    def test_rounds_with_leans_of_raters_are_run_only_where_asked_for(self, graded):
+        options = ("--method", "ordinal", "--adjust", "raters", "--rounds", 5)
+        assert rank_json(graded, *options)["parameters"]["intervals"] == "sandwich"
+        asked = rank_json(graded, *options, "--intervals", "bootstrap")
+        assert asked["parameters"]["intervals"] == "bootstrap"
+
     def test_sandwich_intervals(self, graded):
         found = rank_json(graded, "--method", "davidson", "--intervals", "sandwich")
         assert found["parameters"]["intervals"] == "sandwich"
