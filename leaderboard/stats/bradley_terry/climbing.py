@@ -9,6 +9,9 @@ from leaderboard.stats.games import FloatArray, IntArray
 
 _TOLERANCE: Final = 1e-11
 _NEWTON_STEPS: Final = 100
+_ROUNDING: Final = 1e-6
+"""A step shorter than this that is no shorter than half the one before is rounding errors."""
+
 _CHORD_STEPS: Final = 40
 _LONGEST_STEP: Final = 3.0
 _HALVINGS: Final = 30
@@ -32,6 +35,9 @@ class Likelihood(Protocol):
     def curvature(self, x: FloatArray) -> FloatArray:
         """Minus its second derivative, made regular, (rounds, parameters, parameters)."""
 
+    def reach(self, step: FloatArray) -> FloatArray:
+        """By how much a step moves the log-odds of any game at most, (rounds,)."""
+
     def only(self, rounds: IntArray) -> Self:
         """The same for some of the rounds."""
 
@@ -40,15 +46,17 @@ def climb(likelihood: Likelihood, start: FloatArray) -> FloatArray:
     """The maximum of every round, (parameters, rounds).
 
     Full Newton steps, halved while they would lower the likelihood, which is concave: so this always arrives
-    where there is a finite maximum.
+    where there is a finite maximum. What is limited is how far a step moves the odds of a game: in a long
+    chain of contestants the ends may move much farther.
     """
     x = np.array(start)
     value = likelihood.value(x)
+    before = np.inf
     for _ in range(_NEWTON_STEPS):
         curvature, slope = likelihood.curvature(x), likelihood.slope(x)
-        step = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0].T
+        step: FloatArray = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0].T
         size = np.abs(step).max(axis=0)
-        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(size, _TOLERANCE))
+        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(likelihood.reach(step), _TOLERANCE))
         for _ in range(_HALVINGS):
             reached = likelihood.value(x + step)
             worse = reached < value - 1e-9 * np.abs(value)
@@ -56,8 +64,10 @@ def climb(likelihood: Likelihood, start: FloatArray) -> FloatArray:
                 break
             step[:, worse] *= 0.5
         x, value = x + step, reached
-        if size.max(initial=0.0) < _TOLERANCE:
+        longest = size.max(initial=0.0)
+        if longest < _TOLERANCE or before / 2.0 < longest < _ROUNDING:
             break
+        before = longest
     return x
 
 

@@ -122,6 +122,11 @@ class DavidsonLikelihood:
         matrix[:, -1, :-1] = matrix[:, :-1, -1] = across.T
         return matrix
 
+    def reach(self, step: FloatArray) -> FloatArray:
+        """By how much a step moves the log-odds of any game, or log nu, at most."""
+        reach: FloatArray = np.maximum(self.table.largest_difference(step[:-1]), np.abs(step[-1]))
+        return reach
+
     def only(self, rounds: IntArray) -> "DavidsonLikelihood":
         """The same for some of the rounds."""
         if len(rounds) == self.won.shape[1]:

@@ -104,6 +104,10 @@ class BradleyTerryLikelihood:
         """Minus the second derivative, made regular by gauge or prior."""
         return hessian(self.table, self.played, self.half(x), self.prior, x)
 
+    def reach(self, step: FloatArray) -> FloatArray:
+        """By how much a step moves the log-odds of any game at most."""
+        return self.table.largest_difference(step)
+
     def only(self, rounds: IntArray) -> "BradleyTerryLikelihood":
         """The same for some of the rounds."""
         if len(rounds) == self.won.shape[1]:

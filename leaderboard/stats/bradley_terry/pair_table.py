@@ -94,6 +94,11 @@ class PairTable:
         """``theta`` (contestants, rounds) shifted so that each component has mean 0."""
         return theta - self.gauge @ theta
 
+    def largest_difference(self, theta: FloatArray) -> FloatArray:
+        """The largest difference, in either direction, between the two of a pair, of shape (rounds,)."""
+        largest: FloatArray = np.abs(theta[self.a] - theta[self.b]).max(axis=0, initial=0.0)
+        return largest
+
     def no_finite_maximum(self, won: FloatArray, lost: FloatArray) -> BoolArray:
         """Whose component has no finite maximum in a round: (contestants, rounds).
 

@@ -148,8 +148,9 @@ class OrdinalModel:
         slope = self.gradient(sums, place)
         solved = np.linalg.solve(self.curvature(sums, place), slope.T[:, :, None])[:, :, 0]
         step = np.ascontiguousarray(solved.T, dtype=np.float64)
-        size = np.abs(step).max(axis=0, initial=0.0)
-        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(size, TOLERANCE))
+        # Of the odds of a rating: in a long chain of contestants the ends may move much farther.
+        reach = np.abs(self.table.design @ step).max(axis=0, initial=0.0)
+        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(reach, TOLERANCE))
         value = self.log_likelihood(sums, place)
         for _ in range(_HALVINGS):
             worse = self.log_likelihood(sums, place + step) < value - _SLACK * (1.0 + np.abs(value))
