@@ -54,7 +54,8 @@ def climb(likelihood: Likelihood, start: FloatArray) -> FloatArray:
     before = np.inf
     for _ in range(_NEWTON_STEPS):
         curvature, slope = likelihood.curvature(x), likelihood.slope(x)
-        step: FloatArray = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0].T
+        solved = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0]
+        step = np.asarray(solved.T, dtype=np.float64)
         size = np.abs(step).max(axis=0)
         step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(likelihood.reach(step), _TOLERANCE))
         for _ in range(_HALVINGS):

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.intervals import check_level
+from leaderboard.stats.plain_values import whole_number
 from leaderboard.stats.planning.evidence import Evidence, measured, typical_pair
 from leaderboard.stats.planning.variance import PromptVariance, assumed_variance
 from leaderboard.stats.ratings import Ratings
@@ -22,6 +23,9 @@ RATERS_SHOWN: Final = (1, 2, 3, 5)
 """Numbers of raters that every plan shows."""
 
 FEWEST_PROMPTS: Final = 2
+
+SMALLEST_GAP: Final = 0.001
+"""Points; a board shows one decimal, and no study has the votes for a smaller one."""
 
 FEW_PROMPTS: Final = 30
 """With fewer at hand their variance is itself known only roughly."""
@@ -44,6 +48,8 @@ class Aim:
             raise ParameterError(f"power is {self.power}; it must be a percentage from 50 to less than 100")
         if not (math.isfinite(self.gap) and self.gap > 0):
             raise ParameterError(f"gap is {self.gap:g}; it must be a positive number of points")
+        if self.gap < SMALLEST_GAP:
+            raise ParameterError(f"gap is {self.gap:g}; it must be at least {SMALLEST_GAP:g} points")
 
     @property
     def width(self) -> float:
@@ -188,7 +194,7 @@ def plan_from_assumptions(
 def _plan(
     aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None = None, between: bool = False
 ) -> Plan:
-    if raters < 1:
+    if whole_number("raters", raters) < 1:
         raise ParameterError(f"raters is {raters}; it must be at least 1")
     shown = {raters} if variance.within is None else {*RATERS_SHOWN, raters}
     needs = {number: _need(aim, number, variance, evidence) for number in sorted(shown)}

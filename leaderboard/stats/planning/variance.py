@@ -10,12 +10,17 @@ import numpy as np
 from leaderboard.stats.bradley_terry.fit import POINTS_PER_UNIT
 from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.games import FloatArray
+from leaderboard.stats.plain_values import whole_number
 
 _NODES: Final = 64
 """Nodes of the quadrature over prompts."""
 
 _FARTHEST: Final = 1e5
 """Points; no gap that a rating can show lies beyond."""
+
+
+_WIDEST: Final = 1000.0
+"""Points; for prompts that differ more the quadrature is off by more than 2 %."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +79,11 @@ def _root(function: Callable[[float], float]) -> float:
 def _check(gap: float, ties: float, prompt_sd: float, contestants: int) -> None:
     if not 0.0 <= ties < 1.0:
         raise ParameterError(f"ties is {ties}; it must be a share from 0 to less than 1")
-    if not (math.isfinite(prompt_sd) and prompt_sd >= 0.0):
-        raise ParameterError(f"prompt_sd is {prompt_sd}; it must be a number of points, 0 or more")
-    if contestants < 2:
+    if not 0.0 <= prompt_sd <= _WIDEST:
+        raise ParameterError(
+            f"prompt_sd is {prompt_sd:g}; it must be a number of points from 0 to {_WIDEST:g}"
+        )
+    if whole_number("contestants", contestants) < 2:
         raise ParameterError(f"contestants is {contestants}; a comparison needs at least 2")
     if not gap < _FARTHEST or _chance(np.array(gap)) >= 1.0 - ties / 2.0:
         limit = f"with a share of {ties:g} ties even a contestant that wins all the rest shows less"

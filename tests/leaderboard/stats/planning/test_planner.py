@@ -5,6 +5,8 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
 from statsmodels.stats.power import normal_sample_size_one_tail
 
 from leaderboard.stats import StatsError, bradley_terry
@@ -61,6 +63,7 @@ class TestAim:
         [
             ({"gap": 0.0}, "gap is 0; it must be a positive"),
             ({"gap": math.nan}, "gap is nan"),
+            ({"gap": 1e-200}, "gap is 1e-200; it must be at least 0.001 points"),
             ({"gap": 30, "level": 100}, "between 0 and 100"),
             ({"gap": 30, "power": 49}, "power is 49"),
             ({"gap": 30, "power": 100}, "power is 100"),
@@ -91,13 +94,33 @@ class TestAssumedVariance:
         assert found.between == pytest.approx(draws.var() * 16 * POINTS_PER_UNIT**2, rel=0.01)
         assert found.within == pytest.approx((draws * (1 - draws)).mean() * 16 * POINTS_PER_UNIT**2, rel=0.01)
 
+    def test_the_widest_spread_of_prompts_by_adaptive_integration(self):
+        # Nearly equal, no ties: what 64 nodes find of the most that is taken, against as many as it takes.
+        def score(z):
+            return 0.5 + 0.5 * math.tanh(1000 * math.sqrt(2) * z / (2 * POINTS_PER_UNIT))
+
+        def mean(function):
+            weighted = quad(lambda z: function(score(z)) * norm.pdf(z), -9, 9, points=[0], limit=500)
+            return weighted[0] * 16 * POINTS_PER_UNIT**2
+
+        found = assumed_variance(1e-6, 0, 1000, 2)
+        assert found.between == pytest.approx(mean(lambda share: (share - 0.5) ** 2), rel=0.02)
+        assert found.within == pytest.approx(mean(lambda share: share * (1 - share)), rel=0.02)
+
     def test_a_gap_that_ties_rule_out_is_refused(self):
         with pytest.raises(StatsError, match=r"gap is 400, which cannot be: with a share of 0\.5 ties"):
             assumed_variance(400, 0.5, 0, 2)
 
     @pytest.mark.parametrize(
         ("options", "message"),
-        [((1.0, 0, 2), "ties is"), ((0.2, -1, 2), "prompt_sd is"), ((0.2, 0, 1), "contestants is 1")],
+        [
+            ((1.0, 0, 2), "ties is"),
+            ((0.2, -1, 2), "prompt_sd is -1"),
+            ((0.2, 1e308, 2), "prompt_sd is 1e"),
+            ((0.2, math.nan, 2), "prompt_sd is nan"),
+            ((0.2, 0, 1), "contestants is 1"),
+            ((0.2, 0, 2.5), "contestants is 2.5; it must be a whole number"),
+        ],
     )
     def test_what_is_out_of_range_is_refused(self, options, message):
         with pytest.raises(StatsError, match=message):
