@@ -91,7 +91,9 @@ def _causes(found: Findings) -> str:
         for flag, verb, decided in (("above", "won", found.tally.wins), ("below", "lost", found.tally.losses))
         for cause in _cause([i for i, own in enumerate(flags) if own == flag], verb, decided, found)
     ]
-    return " and ".join(causes) or "some contestants won every game against all the others"
+    if not causes and not found.tally.wins.any():
+        return "every game was a tie"
+    return " and ".join(causes) or "wins and ties allow differences without bound"
 
 
 def _cause(places: list[int], verb: str, decided: IntArray, found: Findings) -> Iterator[str]:

@@ -121,7 +121,8 @@ def _davidson(material: Material, method: Method) -> Estimate:
     again = bootstrap_davidson(
         games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
     )
-    ties["low"], ties["high"] = _ends(again.nu_samples, method)
+    if games.units > 1:
+        ties["low"], ties["high"] = _ends(again.nu_samples, method)
     return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
 
 
@@ -152,10 +153,11 @@ def _ordinal(material: Material, method: Method) -> Estimate:
             found |= _student_ends(found, fit.units, method)
         return _fitted(fit, details, **_ordinal_sandwich(fit, method.rounds, method.seed))
     again = bootstrap_ordinal(material.ratings, **options, **_run(method))
-    if options["position"]:
-        details["position"] |= _named_ends(again.position_samples, method)
-    for place, name in enumerate(again.adjust):
-        details["effects"][name] |= _named_ends(again.effect_samples[:, place], method)
+    if material.games.units > 1:
+        if options["position"]:
+            details["position"] |= _named_ends(again.position_samples, method)
+        for place, name in enumerate(again.adjust):
+            details["effects"][name] |= _named_ends(again.effect_samples[:, place], method)
     return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
 
 

@@ -346,6 +346,24 @@ class TestWarnings:
         )
         assert "was given half a win and half a loss" in self.warnings(games, name="davidson", rounds=None)
 
+    def test_ties_that_leave_davidson_without_an_answer_are_named(self):
+        ties = make_games([0, 1], [1, 0], [0.5, 0.5], 2)
+        assert "no finite answer here because every game was a tie;" in self.warnings(ties, name="davidson")
+        open_circle = make_games([0, 0, 1], [1, 2, 2], [1, 0.5, 0.5], 3)
+        assert "because wins and ties allow differences without bound;" in self.warnings(
+            open_circle, name="davidson"
+        )
+
+    @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
+    def test_a_single_prompt_gives_no_interval_of_anything(self, intervals):
+        games = make_games([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0.5, 0], 2, cluster=[0, 0, 0, 0])
+        davidson, ordinal = (
+            rank_games(games, "xy", Method(name, rounds=20, intervals=intervals)).details
+            for name in ("davidson", "ordinal")
+        )
+        assert davidson["davidson"]["low"] is None
+        assert ordinal["position"].get("low") is None
+
     def test_rounds_without_a_finite_answer_are_counted(self):
         games = make_games([0] * 5, [1] * 5, [1, 1, 1, 1, 0], 2)
         found = rank_games(games, "xy", Method("bradley-terry", rounds=100))
