@@ -81,6 +81,19 @@ def test_the_board_is_drawn_accessible_and_fits(page, live_server, made, problem
     assert problems == []
 
 
+def test_a_phone_shows_ratings_with_their_intervals(page, live_server):
+    made = HandMade("alpha", "GPT 4 Turbo (2024-04-09)", slug="narrow")
+    for rating in (1, 2, 8):
+        made.rate("alpha", "GPT 4 Turbo (2024-04-09)", rating)
+    services.refresh(made.study)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{live_server.url}/studies/narrow/")
+    page.wait_for_selector("#standings-table")
+    interval = page.locator("#standings-table tbody tr").first.locator("td").nth(2).bounding_box()
+    frame = page.locator(".table-scroll:has(#standings-table)").bounding_box()
+    assert interval["x"] + interval["width"] <= frame["x"] + frame["width"]
+
+
 def test_figures_keep_their_place_before_they_are_drawn(page, live_server, made):
     page.goto(f"{live_server.url}/studies/board/")
     before = page.evaluate("document.documentElement.scrollHeight")
