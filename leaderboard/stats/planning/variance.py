@@ -19,8 +19,8 @@ _FARTHEST: Final = 1e5
 """Points; no gap that a rating can show lies beyond."""
 
 
-_WIDEST: Final = 1000.0
-"""Points; for prompts that differ more the quadrature is off by more than 2 %."""
+_WIDEST: Final = 600.0
+"""Points; for prompts that differ much more the quadrature is off by more than 1 %."""
 
 
 @dataclass(frozen=True)
