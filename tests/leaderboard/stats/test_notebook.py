@@ -1,0 +1,20 @@
+"""The example for a notebook in docs/rating.md prints what the page says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_page_shows_what_the_example_prints():
+    page = (ROOT / "docs" / "rating.md").read_text()
+    found = re.search(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", page, re.DOTALL)
+    assert found is not None
+    code, printed = found.groups()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout == printed
