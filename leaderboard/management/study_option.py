@@ -31,7 +31,9 @@ def opinions_chosen(study: Study, raters: str, category: str) -> "tuple[Opinions
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:
-        raise CommandError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
+        known = ", ".join(choice.selector for choice in opinions(study).raters)
+        hint = f"; there are: {known}" if known else ""
+        raise CommandError(f"{str(error)[0].upper()}{str(error)[1:]}{hint}.") from error
     read = opinions(study)
     if category and category not in read.categories:
         named = ", ".join(name for name in read.categories if name)

@@ -12,10 +12,10 @@ KEPT_PERCENTILES: Final = (2.5, 5.0, 50.0, 95.0, 97.5)
 """Kept with every standing, whatever the level shown."""
 
 
-def check_level(interval: float) -> float:
-    """Return the level of a central interval in percent; raise ParameterError outside 0..100."""
+def check_level(interval: float, name: str = "interval") -> float:
+    """Return the level of a central interval in percent; raise ParameterError naming it outside 0..100."""
     if not (math.isfinite(interval) and 0 < interval < 100):
-        raise ParameterError(f"interval is {interval}; it must be a percentage between 0 and 100")
+        raise ParameterError(f"{name} is {interval}; it must be a percentage between 0 and 100")
     return float(interval)
 
 

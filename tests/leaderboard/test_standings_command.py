@@ -111,9 +111,15 @@ def test_the_table_names_the_contestants_best_first(made):
     ("arguments", "message"),
     [
         (("nowhere",), 'There is no study "nowhere"; there are: small.'),
-        (("small", "--raters", "judge:nobody"), 'No judge "nobody" in this study.'),
-        (("small", "--raters", "group:nobody"), 'No rater group "nobody" with raters in this study.'),
-        (("small", "--raters", "everyone"), 'Raters "everyone" is not people, group:NAME or judge:SLUG.'),
+        (("small", "--raters", "judge:nobody"), 'No judge "nobody" in this study; there are: people.'),
+        (
+            ("small", "--raters", "group:nobody"),
+            'No rater group "nobody" with raters in this study; there are: people.',
+        ),
+        (
+            ("small", "--raters", "everyone"),
+            'Raters "everyone" is not people, group:NAME or judge:SLUG; there are: people.',
+        ),
         (
             ("small", "--category", "maths"),
             'There is no category "maths" in "small"; there are: coding, poems.',

@@ -43,7 +43,7 @@ class Aim:
     power: float = 80.0
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        check_level(self.level, "level")
         if not 50 <= self.power < 100:
             raise ParameterError(f"power is {self.power}; it must be a percentage from 50 to less than 100")
         if not (math.isfinite(self.gap) and self.gap > 0):
