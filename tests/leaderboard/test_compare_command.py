@@ -132,6 +132,12 @@ def test_errors_are_one_sentence(arguments, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("option", ["raters", "category"])
+def test_what_chooses_from_a_study_is_refused_with_a_file(votes, option):
+    with pytest.raises(CommandError, match=f"--{option} chooses from a study; give --study with it"):
+        call_command("compare", votes, **{option: "judge:x"})
+
+
 def test_a_file_and_a_study_are_too_much(votes):
     with pytest.raises(CommandError, match="Give either"):
         compare(votes, "--study", "small")

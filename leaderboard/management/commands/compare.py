@@ -22,11 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("--study", metavar="STUDY", help="the study's slug")
         parser.add_argument(
             "--raters",
-            default="people",
             metavar="people|group:NAME|judge:SLUG",
             help="whose comparisons of the study count (default: people)",
         )
-        parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
+        parser.add_argument("--category", metavar="NAME", help="only the study's prompts of this category")
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,6 +35,9 @@ class Command(BaseCommand):
         method = method_from(options)
         if (options["file"] is None) == (options["study"] is None):
             raise CommandError("Give either a vote file or --study STUDY.")
+        for name in ("raters", "category"):
+            if options[name] is not None and options["study"] is None:
+                raise CommandError(f"--{name} chooses from a study; give --study with it.")
         ratings, names, about = _of_study(options) if options["study"] else _of_file(options["file"])
         try:
             compared = side_by_side(ratings, names, method)
@@ -58,6 +60,7 @@ def _of_file(path: str) -> "tuple[Ratings, tuple[str, ...], About | None]":
 
 
 def _of_study(options: dict[str, Any]) -> "tuple[Ratings, tuple[str, ...], About | None]":
-    chosen, about = opinions_chosen(study_named(options["study"]), options["raters"], options["category"])
+    raters = "people" if options["raters"] is None else options["raters"]
+    chosen, about = opinions_chosen(study_named(options["study"]), raters, options["category"] or "")
     players = chosen.present()
     return players.ratings(), players.names, about
