@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from leaderboard.stats.plain_values import whole_number
 from leaderboard.stats.random_stream import LARGEST, check_seed
 
 T = TypeVar("T")
+
+MOST_ROUNDS: Final = 1_000_000
+"""Their ratings take 8 MB for each contestant; no interval needs as many."""
 
 
 def in_blocks(run: Callable[[IntArray], T], rounds: int, size: int, threads: int) -> list[T]:
@@ -37,10 +40,18 @@ def check_count(games: int) -> None:
         raise ParameterError(f"there are {games} games; at most {LARGEST} can be resampled")
 
 
-def check_run(rounds: int, seed: int, threads: int | None) -> None:
-    """Raise ParameterError for numbers no bootstrap can run with."""
+def check_rounds(rounds: int) -> int:
+    """Return the number of rounds; raise ParameterError where there are none, or more than memory holds."""
     if whole_number("rounds", rounds) < 1:
         raise ParameterError(f"rounds is {rounds}; it must be at least 1")
+    if rounds > MOST_ROUNDS:
+        raise ParameterError(f"rounds is {rounds}; it must be at most {MOST_ROUNDS}")
+    return rounds
+
+
+def check_run(rounds: int, seed: int, threads: int | None) -> None:
+    """Raise ParameterError for numbers no bootstrap can run with."""
+    check_rounds(rounds)
     if threads is not None and whole_number("threads", threads) < 1:
         raise ParameterError(f"threads is {threads}; it must be at least 1")
     check_seed(seed)

@@ -25,7 +25,8 @@ RATERS_SHOWN: Final = (1, 2, 3, 5)
 FEWEST_PROMPTS: Final = 2
 
 SMALLEST_GAP: Final = 0.001
-"""Points; a board shows one decimal, and no study has the votes for a smaller one."""
+LARGEST_GAP: Final = 100_000.0
+"""Points; no study has the votes for a smaller gap, and no rating shows a larger one."""
 
 FEW_PROMPTS: Final = 30
 """With fewer at hand their variance is itself known only roughly."""
@@ -48,8 +49,10 @@ class Aim:
             raise ParameterError(f"power is {self.power}; it must be a percentage from 50 to less than 100")
         if not (math.isfinite(self.gap) and self.gap > 0):
             raise ParameterError(f"gap is {self.gap:g}; it must be a positive number of points")
-        if self.gap < SMALLEST_GAP:
-            raise ParameterError(f"gap is {self.gap:g}; it must be at least {SMALLEST_GAP:g} points")
+        if not SMALLEST_GAP <= self.gap <= LARGEST_GAP:
+            raise ParameterError(
+                f"gap is {self.gap:g}; it must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g} points"
+            )
 
     @property
     def width(self) -> float:

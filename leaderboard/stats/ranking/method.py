@@ -8,6 +8,7 @@ from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.random_stream import check_seed
 from leaderboard.stats.ratings import RESAMPLE
+from leaderboard.stats.rounds import check_rounds
 from leaderboard.stats.tie_bands import TieBand
 
 METHODOLOGY: Final = "2"
@@ -49,8 +50,8 @@ class Method:
         _one_of("method", self.name, METHODS)
         _one_of("resample", self.resample, RESAMPLE)
         _one_of("intervals", self.intervals, INTERVALS)
-        if self.rounds is not None and self.rounds < 1:
-            raise ParameterError(f"rounds is {self.rounds}; it must be at least 1")
+        if self.rounds is not None:
+            check_rounds(self.rounds)
         check_level(self.interval)
         check_seed(self.seed)
         self._check_ties()

@@ -63,7 +63,8 @@ class TestAim:
         [
             ({"gap": 0.0}, "gap is 0; it must be a positive"),
             ({"gap": math.nan}, "gap is nan"),
-            ({"gap": 1e-200}, "gap is 1e-200; it must be at least 0.001 points"),
+            ({"gap": 1e-200}, "gap is 1e-200; it must be from 0.001 to 100000 points"),
+            ({"gap": 1e308}, "gap is 1e.308; it must be from"),
             ({"gap": 30, "level": 100}, "level is 100; it must be a percentage between 0 and 100"),
             ({"gap": 30, "power": 49}, "power is 49"),
             ({"gap": 30, "power": 100}, "power is 100"),

@@ -475,6 +475,7 @@ class TestErrors:
         [
             ({"name": "glicko"}, "no method 'glicko'; choose one of elo, bradley-terry"),
             ({"rounds": 0}, "rounds is 0"),
+            ({"rounds": 10**20}, "rounds is 100000000000000000000; it must be at most 1000000"),
             ({"interval": 100}, "interval is 100"),
             ({"seed": -1}, "seed is -1"),
             ({"resample": "days"}, "there is no resample 'days'; choose one of prompts, games, raters"),
