@@ -46,7 +46,14 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
     # Tall figures carry their axis on top, where the reader starts.
     side = "top" if len(order) > MOST_NUMBERS else "bottom"
     layout = _layout(
-        xaxis={"title": _title(_rating_axis(drawn)), "zeroline": False, "side": side},
+        # Small level numbers: on a phone, turned ones would run into the title.
+        xaxis={
+            "title": _title(_rating_axis(drawn)),
+            "zeroline": False,
+            "side": side,
+            "tickangle": 0,
+            "tickfont": {"size": 11},
+        },
         yaxis=_names_axis(order) | {"range": [len(order) - 0.4, -0.6], "showgrid": False},
         **_legend(len(drawn)),
         margin={"l": 10, "r": 10, "t": 90 if side == "top" else 40, "b": 40 if side == "bottom" else 10},
@@ -57,7 +64,7 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
 def _rating_axis(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """The axis with the level of its bars; kinds of raters on one board share it."""
     level = boards[0][1]["parameters"]["interval"] if boards else None
-    return "Rating" if level is None else f"Rating and {level:g} % interval"
+    return "Rating" if level is None else f"Rating, {level:g} % interval"
 
 
 def _offset(number: int, count: int) -> float:

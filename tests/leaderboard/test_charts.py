@@ -42,7 +42,7 @@ def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals():
 def test_the_level_of_the_intervals_stands_at_the_axis_and_in_every_text():
     board = standings(standing("a", 1100.0)) | {"parameters": {"interval": 90.0}}
     figure = charts.intervals(["a"], [("People", board)])
-    assert figure["layout"]["xaxis"]["title"]["text"] == "Rating and 90 % interval"
+    assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
     assert figure["data"][0]["text"] == ["a<br>People: 1100 (90 %: 1090 to 1120), 40 games"]
 
 
