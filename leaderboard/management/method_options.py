@@ -113,7 +113,7 @@ def _own(options: dict[str, Any]) -> dict[str, Any]:
     found = {
         "name": choice(options, "method", METHODS),
         "ties": choice(options, "ties", ("on", "off")) == "on",
-        "tie_band": None if options["tie_band"] is None else TieBand.parse(options["tie_band"]),
+        "tie_band": None if options["tie_band"] is None else TieBand.parse(str(options["tie_band"])),
         "intervals": choice(options, "intervals", INTERVALS),
         "adjust": adjust,
         "pairwise": options["pairwise"],

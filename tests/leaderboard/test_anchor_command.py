@@ -205,6 +205,12 @@ class TestPublicStudy:
 
 
 class TestErrors:
+    @pytest.mark.parametrize("option", ["--judges=--", "--without=--", "--interval=--"])
+    def test_two_dashes_as_a_value_are_refused_too(self, votes, option):
+        """Python 3.11 hands them over as an empty list."""
+        with pytest.raises(CommandError, match=r"no vote is by the rater|must be a number"):
+            run(votes, "--judges=robot", option)
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [

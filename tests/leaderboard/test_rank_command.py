@@ -258,6 +258,7 @@ class TestErrors:
             (["--resample", "days"], "--resample is 'days'; choose one of prompts, games, raters."),
             (["--intervals", "wald"], "--intervals is 'wald'; choose one of bootstrap, sandwich."),
             (["--tie-band", "wide"], "--tie-band is 'wide'; it must be LOW-HIGH, such as 3-6."),
+            (["--tie-band=--"], "--tie-band is '[]'; it must be LOW-HIGH, such as 3-6."),
             (["--tie-band", "2-2", "--ties", "off"], "--tie-band is 2-2, but ties are off."),
             (
                 ["--method", "ordinal", "--ties", "off"],

@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
         render = anchored_json if choice(options, "format", ("table", "json")) == "json" else anchored_table
         try:
-            interval = check_level(float(options["interval"]))
+            interval = check_level(float(str(options["interval"])))
         except StatsError as error:
             raise CommandError(f"--{error}.") from error
         except ValueError as error:
@@ -89,4 +89,4 @@ def _panel(options: dict[str, Any]) -> "Panel":
 
 
 def _names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
+    return [name.strip() for name in str(listed).split(",") if name.strip()]
