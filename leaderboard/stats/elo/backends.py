@@ -1,7 +1,7 @@
 """Which code runs bootstrapped Elo, and on how many threads: a matter of time taken, nothing else.
 
-NumPy is always there. Numba (``make fast``) is several times as fast, but costs half a second in a new
-process, and one and a half the first time on a machine, before its first update.
+NumPy is always there. Numba (``make fast``) is several times as fast, but costs 1.4 seconds in a new
+process, and 3.6 the first time on a machine, before its first update (docs/performance.md).
 """
 
 import logging
@@ -23,7 +23,7 @@ from leaderboard.stats.resampling import Clusters
 logger = logging.getLogger(__name__)
 
 BACKENDS: Final = {"numpy": "leaderboard.stats.elo.walk", "numba": "leaderboard.stats.elo.walk_numba"}
-WORTH_COMPILING: Final = 30_000_000
+WORTH_COMPILING: Final = 60_000_000
 """Updates (games x rounds) from which numba is faster than NumPy although it has to be loaded first."""
 WORTH_THREADS: Final = 5_000_000
 MOST_THREADS: Final = 16
