@@ -165,7 +165,7 @@ generator = np.random.default_rng(0)
 a = generator.integers(0, 9, 50_000)
 bootstrap_elo(a[:9], a[:9] + 1, a[:9] % 2, 10, rounds=2, backend="numba")
 print("started", flush=True)
-bootstrap_elo(a, a + 1, a % 2, 10, rounds=10_000_000, backend="numba", threads=2)
+bootstrap_elo(a, a + 1, a % 2, 10, rounds=1_000_000, backend="numba", threads=2)
 """
 
 
