@@ -85,7 +85,10 @@ class ArenaClient:
         try:
             connection.request(method, f"{self._url.path}/api/v1{path}", body, headers)
             response = connection.getresponse()
-            return ArenaReply(response.status, _decoded(response.read(LONGEST_REPLY)))
+            read = response.read(LONGEST_REPLY)
+            if response.length and len(read) < LONGEST_REPLY:  # with a limit, http.client takes half a body
+                raise http.client.IncompleteRead(read, response.length)
+            return ArenaReply(response.status, _decoded(read))
         except (OSError, http.client.HTTPException) as error:
             raise ArenaUnreachableError(
                 f"No arena answers at {self._address} ({type(error).__name__}: {error})"

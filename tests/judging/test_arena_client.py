@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judging import arena_client
-from judging.arena_client import ArenaClient
+from judging.arena_client import ArenaClient, ArenaUnreachableError
 from judging.remote.arena import Arena, ArenaBusyError
 from judging.remote.journal import Entry
 
@@ -17,14 +17,19 @@ ENTRY = Entry("Tf0vEjYz3sOeVQwK", 1, "likert", "0" * 64, 8, "far-1")
 
 
 @pytest.fixture
-def answering() -> Iterator[Callable[[bytes], ArenaClient]]:
-    """A client of a server that gives every request the same body, with status 200."""
-    body = b""
+def answering() -> Iterator[Callable[..., ArenaClient]]:
+    """A client of a server that gives every request the same body, with status 200.
+
+    ``missing`` bytes more than are sent are promised, as by a server that dies on the way.
+    """
+    body, promised = b"", 0
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             self.send_response(200)
+            if promised:
+                self.send_header("Content-Length", str(promised))
             self.end_headers()
             self.wfile.write(body)
 
@@ -33,9 +38,9 @@ def answering() -> Iterator[Callable[[bytes], ArenaClient]]:
         def log_message(self, *args: Any) -> None:
             """Nothing."""
 
-    def answer(given: bytes) -> ArenaClient:
-        nonlocal body
-        body = given
+    def answer(given: bytes, missing: int = 0) -> ArenaClient:
+        nonlocal body, promised
+        body, promised = given, len(given) + missing if missing else 0
         return ArenaClient("arena_x", f"http://127.0.0.1:{server.server_port}")
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -55,6 +60,12 @@ def test_a_reply_without_end_is_not_read_to_it(
     monkeypatch.setattr(arena_client, "LONGEST_REPLY", 1000)
     assert answering(b'{"a": 1}' + b" " * 10_000).get("/judges/far/").body == {"a": 1}
     assert answering(b'{"a": "' + b"x" * 10_000 + b'"}').get("/judges/far/").body == {}
+
+
+@pytest.mark.parametrize("body", [b"", b'{"assignment": "Tf0', b"{}"])
+def test_half_a_reply_is_none(answering: Callable[..., ArenaClient], body: bytes) -> None:
+    with pytest.raises(ArenaUnreachableError, match="IncompleteRead"):
+        answering(body, missing=7).post("/assignments/", {})
 
 
 def test_a_long_sentence_is_cut(answering: Callable[[bytes], ArenaClient]) -> None:
