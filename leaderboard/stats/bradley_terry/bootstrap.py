@@ -10,14 +10,12 @@ from leaderboard.stats.bradley_terry.pair_table import PairTable
 from leaderboard.stats.bradley_terry.rounds import (
     Reference,
     choose_threads,
-    distinct_rounds,
+    fit_blocks,
     fit_rounds,
-    rounds_together,
-    weights_of_rounds,
 )
 from leaderboard.stats.games import FloatArray, IntArray, make_games
 from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.rounds import check_run, in_blocks, resamplable
+from leaderboard.stats.rounds import check_run, resamplable
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +62,13 @@ def bootstrap_bradley_terry(
     used = choose_threads(threads, len(outcomes), rounds)
     table = PairTable.of(outcomes, contestants)
     reference = Reference.of(all_games(table), contestants)
-    draw = weights_of_rounds(outcomes, games.cluster, seed)
-    distinct, place = distinct_rounds(games.cluster, seed, rounds)
-    fits = in_blocks(
-        lambda block: fit_rounds(table, reference, draw(distinct[block])),
-        len(distinct),
-        rounds_together(len(outcomes)),
-        used,
+    fits, place = fit_blocks(
+        lambda weights: fit_rounds(table, reference, weights),
+        outcomes,
+        games.cluster,
+        rounds=rounds,
+        seed=seed,
+        threads=used,
     )
     return BradleyTerryBootstrap(
         np.concatenate([fit.rating for fit in fits])[place],

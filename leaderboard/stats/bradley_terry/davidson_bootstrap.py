@@ -18,13 +18,11 @@ from leaderboard.stats.bradley_terry.pair_table import BoolArray, PairTable
 from leaderboard.stats.bradley_terry.rounds import (
     Reference,
     choose_threads,
-    distinct_rounds,
-    rounds_together,
-    weights_of_rounds,
+    fit_blocks,
 )
 from leaderboard.stats.games import FloatArray, IntArray, make_games
 from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.rounds import check_run, in_blocks, resamplable
+from leaderboard.stats.rounds import check_run, resamplable
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +72,8 @@ def bootstrap_davidson(
     outcomes = distinct_outcomes(games)
     used = choose_threads(threads, len(outcomes), rounds)
     table = PairTable.of(outcomes, contestants)
-    model = _Model.of(table)
-    draw = weights_of_rounds(outcomes, games.cluster, seed)
-    distinct, place = distinct_rounds(games.cluster, seed, rounds)
-    fits = in_blocks(
-        lambda block: model.fit(draw(distinct[block])), len(distinct), rounds_together(len(outcomes)), used
+    fits, place = fit_blocks(
+        _Model.of(table).fit, outcomes, games.cluster, rounds=rounds, seed=seed, threads=used
     )
     return DavidsonBootstrap(
         np.concatenate([fit.rating for fit in fits])[place],

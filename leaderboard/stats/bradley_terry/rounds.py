@@ -6,7 +6,7 @@ The maximum of a resample lies near that of all games, so one inverse Hessian, t
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.outcome_draws import OutcomeDraws
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import cluster_draws
+from leaderboard.stats.rounds import in_blocks
+
+Fits = TypeVar("Fits")
 
 DRAWN_TOGETHER: Final = 64
 """Rounds of a block. They share a generator where outcomes are few, so it is part of the numbers there."""
@@ -66,6 +69,25 @@ def fit_rounds(table: PairTable, reference: Reference, weights: FloatArray) -> R
     prior = table.no_finite_maximum(won, lost)
     theta = reference.climb(BradleyTerryLikelihood(table, won, lost, prior))
     return RoundFits(to_ratings(table.centred(theta)), np.asarray(prior.any(axis=0)))
+
+
+def fit_blocks(
+    fit: Callable[[FloatArray], Fits],
+    outcomes: Outcomes,
+    cluster: IntArray | None,
+    *,
+    rounds: int,
+    seed: int,
+    threads: int,
+) -> tuple[list[Fits], IntArray]:
+    """What ``fit`` makes of the weights (outcomes, rounds) of each block, and every round's place in that.
+
+    Rounds that draw the same clusters are fitted once, so places may repeat.
+    """
+    draw = weights_of_rounds(outcomes, cluster, seed)
+    distinct, place = distinct_rounds(cluster, seed, rounds)
+    together = rounds_together(len(outcomes))
+    return in_blocks(lambda block: fit(draw(distinct[block])), len(distinct), together, threads), place
 
 
 def rounds_together(outcomes: int) -> int:
