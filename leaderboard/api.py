@@ -12,9 +12,10 @@ from arena.api.auth import caller_of
 from arena.api.schemas import REFUSALS, ErrorOut, Name, written_out
 from arena.models import Contestant, Study
 from arena.querysets import StudyQuerySet
-from leaderboard.board import Board, NoNumbersError
+from leaderboard.board import Board
 from leaderboard.cards import Card, cards
 from leaderboard.models import Snapshot
+from leaderboard.page import NoNumbersError
 from leaderboard.setting import UnknownSettingError
 
 studies = Router(tags=["standings"])

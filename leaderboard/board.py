@@ -1,79 +1,31 @@
 """The public page of a study: stored tables of one snapshot put together for one setting of the switches."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar
 
 from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
-from leaderboard.cards import comparisons, holds_simulated
+from leaderboard.cards import comparisons
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.page import MOST_INLINE, NoNumbersError, Page, Panel, step
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
 from leaderboard.setting import Setting, Switch, parse, switches
 from leaderboard.tables import Content, DataTable, Row
 
-MOST_INLINE: Final = 20
-"""A matrix of more contestants has its table on a page of its own: it would be most of the page."""
 
-
-class NoNumbersError(LookupError):
-    """There is nothing to show; the message is a sentence for the reader."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One figure with its table. ``height`` and ``width`` are steps of the stylesheet."""
-
-    slug: str
-    title: str
-    note: str
-    table: DataTable
-    draw: Callable[[], charts.Figure] | None = None
-    height: int = 0
-    width: str = ""
-    query: str = ""
-    study: str = ""
-
-    @property
-    def element(self) -> str:
-        """The id of the figure's place."""
-        return f"figure-{self.slug}"
-
-    @property
-    def data_element(self) -> str:
-        """The id of the script element that holds the figure's data."""
-        return f"{self.element}-data"
-
-    @property
-    def csv_url(self) -> str:
-        return reverse("board-csv", args=[self.study, self.slug]) + self.query
-
-    @property
-    def table_url(self) -> str:
-        return reverse("board-table", args=[self.study, self.slug]) + self.query
-
-    @property
-    def inline(self) -> bool:
-        """Whether the table is small enough to stand on the board itself."""
-        return len(self.table.columns) <= MOST_INLINE + 1
-
-    @property
-    def figure(self) -> charts.Figure | None:
-        """The Plotly figure, or None for a table without one."""
-        return self.draw() if self.draw else None
-
-
-@dataclass(frozen=True)
-class Board:
+@dataclass(frozen=True, kw_only=True)
+class Board(Page):
     """Everything one setting of the switches shows. Contents are read once, when the board is made."""
 
-    study: Study
-    snapshot: Snapshot
     setting: Setting
     contents: Mapping[tuple[str, str, str, str], Content] = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/study.html"
+    tab: ClassVar[str] = "study"
 
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str]) -> "Board":
@@ -94,7 +46,14 @@ class Board:
             setting.raters, setting.ties, setting.category, setting.method
         )
         contents = {(row.kind, row.raters, row.ties, row.method): row.content for row in rows}
-        return cls(study, snapshot, setting, contents)
+        return cls(
+            study=study,
+            snapshot=snapshot,
+            address=study.get_absolute_url(),
+            query=setting.query(),
+            setting=setting,
+            contents=contents,
+        )
 
     def _standings(self, **changes: str) -> Content | None:
         place = {**vars(self.setting), **changes}
@@ -175,11 +134,6 @@ class Board:
         return comparisons(self.snapshot, "judge")
 
     @property
-    def simulated(self) -> bool:
-        """Whether any votes shown were made up by a program."""
-        return self.study.simulated or holds_simulated(self.snapshot)
-
-    @property
     def switches(self) -> tuple[Switch, ...]:
         return switches(self.setting, self.snapshot.counts)
 
@@ -206,11 +160,11 @@ class Board:
 
     @property
     def csv_url(self) -> str:
-        return reverse("board-csv", args=[self.study.slug, "standings"]) + self.setting.query()
+        return f"{self.address}tables/standings.csv{self.query}"
 
     @property
     def json_url(self) -> str:
-        return reverse("board-json", args=[self.study.slug]) + self.setting.query()
+        return reverse("standings-json", args=[self.study.slug]) + self.query
 
     @property
     def without_games(self) -> int:
@@ -222,12 +176,8 @@ class Board:
         """The tables and figures of the page, in its order."""
         return tuple(self._panels())
 
-    def panel(self, slug: str) -> Panel | None:
-        """One of them by its name in addresses."""
-        return next((panel for panel in self.panels if panel.slug == slug), None)
-
     def _panel(self, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
-        return Panel(slug, title, note, table, query=self.setting.query(), study=self.study.slug, **more)
+        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
 
     def _panels(self) -> Iterator[Panel]:
         if self.content is not None:
@@ -254,7 +204,7 @@ class Board:
             f"Dots are ratings, bars the {self.interval_line}. All kinds of raters share one axis.",
             tables.standings_table(self.rows, self.setting.method, self.parameters),
             draw=lambda: charts.intervals(self.order, boards),
-            height=_step(len(self.order) * (1 if len(boards) < 3 else 1.25) + 3),
+            height=step(len(self.order) * (1 if len(boards) < 3 else 1.25) + 3),
         )
 
     def _side_by_side(self) -> Iterator[Panel]:
@@ -282,7 +232,7 @@ class Board:
         games = tables.count_matrix(content, "games", self.order)
         rates = tables.win_rates(content, self.order)
         size = {
-            "height": _step(len(self.order) + 6),
+            "height": step(len(self.order) + 6),
             "width": "wide" if len(self.order) > MOST_INLINE else "matrix",
         }
         yield self._panel(
@@ -351,8 +301,3 @@ class Board:
                 "the first cannot change the result. n counts pairs.",
                 tables.correlation_table(found),
             )
-
-
-def _step(rows: float) -> int:
-    """The height for so many rows, as one of the steps the stylesheet has: 5, 10, ... 100."""
-    return min(100, max(10, 5 * -(-int(rows) // 5)))

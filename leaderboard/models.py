@@ -72,9 +72,12 @@ class SnapshotSlice(Immutable):
         MATRICES = "matrices", "Win, tie and game-count matrices"
         RATINGS = "ratings", "Ratings as shown, with position statistics"
         CORRELATION = "correlation", "Correlation with people"
+        AGREEMENT = "agreement", "Agreement with other raters, and among these"
+        LENGTH = "length", "Effect of length"
+        DATA = "data", "Lengths of the texts"
 
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="slices")
-    kind = models.CharField(max_length=12, choices=Kind)
+    kind = models.CharField(max_length=20, choices=Kind)
     raters = models.CharField(max_length=140, help_text="people, group:NAME or judge:SLUG")
     ties = models.CharField(max_length=3, blank=True, help_text="on, off or empty")
     category = models.CharField(max_length=100, blank=True, help_text="Empty for all categories together.")
@@ -103,6 +106,56 @@ class SnapshotSlice(Immutable):
     def content(self) -> Any:
         """The payload as Python values."""
         return json.loads(self.payload)
+
+
+class ComputedView(models.Model):
+    """Tables that no snapshot holds, computed from the data of one because somebody asked for them."""
+
+    class State(models.TextChoices):
+        WANTED = "wanted", "Waiting for a worker"
+        RUNNING = "running", "Being computed"
+        READY = "ready", "Ready"
+        FAILED = "failed", "Could not be computed"
+
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="computed_views")
+    setting = models.CharField(max_length=500, help_text="The setting as the end of an address.")
+    state = models.CharField(max_length=10, choices=State, default=State.WANTED)
+    wanted_at = models.DateTimeField(auto_now_add=True)
+    running_until = models.DateTimeField(null=True, blank=True)
+    computed_at = models.DateTimeField(null=True, blank=True)
+    read_at = models.DateTimeField(null=True, blank=True, help_text="When somebody last looked at it.")
+    seconds = models.FloatField(null=True, blank=True)
+    error = models.TextField(blank=True)
+    payload = models.TextField(blank=True, help_text="Canonical JSON: a list of tables.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["snapshot", "setting"], name="computed_view_unique"),
+            models.CheckConstraint(
+                condition=Q(state__in=["wanted", "running", "ready", "failed"]),
+                name="computed_view_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.setting} of snapshot {self.snapshot_id}"
+
+
+class TextMeasure(models.Model):
+    """How long a text is, kept by the digest of the text and the version of the way to measure."""
+
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the turns as canonical JSON.")
+    version = models.PositiveSmallIntegerField()
+    characters = models.PositiveIntegerField()
+    words = models.PositiveIntegerField()
+    unique_words = models.PositiveIntegerField()
+    tokens = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["digest", "version"], name="text_measure_unique")]
+
+    def __str__(self) -> str:
+        return self.digest
 
 
 class Refresh(models.Model):

@@ -1,17 +1,17 @@
-"""Addresses of the public pages. ``name`` is a panel of the board, see leaderboard.board."""
+"""Addresses of the public pages; ``shell.routes`` adds those of each page's figures."""
 
 from django.urls import path
 
-from leaderboard import downloads, views
+from leaderboard import downloads
+from leaderboard.pages import home, standings
+from leaderboard.pages.shell import routes
 
 urlpatterns = [
-    path("", views.home, name="home"),
-    path("methodology/", views.methodology, name="methodology"),
-    path("studies/<slug:slug>/", views.study, name="study"),
-    path("studies/<slug:slug>/status/", views.status, name="study-status"),
+    path("", home.home, name="home"),
+    path("methodology/", home.methodology, name="methodology"),
+    *routes("studies/<slug:slug>/", "study", standings.read),
+    path("studies/<slug:slug>/status/", home.status, name="study-status"),
     path("studies/<slug:slug>/export/", downloads.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", downloads.download, name="study-export-file"),
-    path("studies/<slug:slug>/standings.json", views.standings_json, name="board-json"),
-    path("studies/<slug:slug>/tables/<slug:name>.csv", views.table_csv, name="board-csv"),
-    path("studies/<slug:slug>/tables/<slug:name>/", views.table, name="board-table"),
+    path("studies/<slug:slug>/standings.json", standings.standings_json, name="standings-json"),
 ]

@@ -1,0 +1,68 @@
+"""What every figure is made of: names, axes, legends and the layout."""
+
+import html
+from collections.abc import Sequence
+from typing import Any, Final
+
+Figure = dict[str, Any]
+
+SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6")
+LONGEST_LABEL: Final = 22
+MOST_NUMBERS: Final = 16
+"""A matrix with more contestants has no numbers in its cells: they would not be readable."""
+
+MOST_SERIES: Final = len(SERIES)
+
+
+def label(name: str, longest: int = LONGEST_LABEL) -> str:
+    """A name for Plotly: one line of at most ``longest`` characters, with nothing that Plotly acts on."""
+    line = " ".join(name.split())
+    shown = line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+    return html.escape(shown, quote=False)
+
+
+def full(name: str) -> str:
+    """A name for a hover text: cut only where it would fill the screen."""
+    return label(name, 80)
+
+
+def legend(series: int) -> Figure:
+    """A legend along the upper edge, where there is more than one series."""
+    place = {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0}
+    return {"showlegend": series > 1, "legend": place}
+
+
+def title(text: str) -> Figure:
+    return {"text": text, "font": {"size": 13}}
+
+
+def names_axis(names: Sequence[str]) -> Figure:
+    """An axis with a place for each name. Places are numbers, so no name is read as a number or a date."""
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [label(name) for name in names],
+        "automargin": True,
+        "zeroline": False,
+    }
+
+
+def layout(**more: Any) -> Figure:
+    for axis in ("xaxis", "yaxis"):
+        more[axis] = {
+            "fixedrange": True,
+            "automargin": True,
+            "gridcolor": "--line",
+            "linecolor": "--line",
+            **more[axis],
+        }
+    return {
+        "autosize": True,
+        "dragmode": False,
+        "font": {"color": "--text", "family": "--font", "size": 13},
+        "paper_bgcolor": "--surface",
+        "plot_bgcolor": "--surface",
+        "hoverlabel": {"align": "left"},
+        "margin": {"l": 10, "r": 10, "t": 30, "b": 40},
+        **more,
+    }

@@ -1,0 +1,105 @@
+"""A public page of a study, and the panels it is put together from: figures with their tables."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final
+
+from arena.models import Study
+from leaderboard.cards import holds_simulated
+from leaderboard.charts import Figure
+from leaderboard.models import Snapshot
+from leaderboard.tables import DataTable
+
+MOST_INLINE: Final = 20
+"""A matrix of more contestants has its table on a page of its own: it would be most of the page."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure with its table. ``height`` and ``width`` are steps of the stylesheet.
+
+    ``page`` is the path of the page it stands on and ``query`` the setting it shows, as in addresses.
+    """
+
+    slug: str
+    title: str
+    note: str
+    table: DataTable
+    draw: Callable[[], Figure] | None = None
+    height: int = 0
+    width: str = ""
+    page: str = ""
+    query: str = ""
+
+    @property
+    def element(self) -> str:
+        """The id of the figure's place."""
+        return f"figure-{self.slug}"
+
+    @property
+    def data_element(self) -> str:
+        """The id of the script element that holds the figure's data."""
+        return f"{self.element}-data"
+
+    @property
+    def csv_url(self) -> str:
+        return f"{self.page}tables/{self.slug}.csv{self.query}"
+
+    @property
+    def table_url(self) -> str:
+        return f"{self.page}tables/{self.slug}/{self.query}"
+
+    @property
+    def figure_url(self) -> str:
+        return f"{self.page}figures/{self.slug}.json{self.query}"
+
+    @property
+    def inline(self) -> bool:
+        """Whether the table is small enough to stand on the page itself."""
+        return len(self.table.columns) <= MOST_INLINE + 1
+
+    @property
+    def figure(self) -> Figure | None:
+        """The Plotly figure, or None for a table without one."""
+        return self.draw() if self.draw else None
+
+
+class NoNumbersError(LookupError):
+    """There is nothing to show yet; the message is a sentence for the reader."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One public page of a study, made from one snapshot.
+
+    ``address`` is its path, ``query`` the setting it shows. A page module subclasses it, names its template
+    and its tab (a name of leaderboard.urls), and puts its figures into ``panels``.
+    """
+
+    study: Study
+    snapshot: Snapshot
+    address: str
+    query: str = ""
+
+    template: ClassVar[str]
+    tab: ClassVar[str]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any votes shown were made up by a program."""
+        return self.study.simulated or holds_simulated(self.snapshot)
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        """The figures and tables of the page, in its order."""
+        return ()
+
+    def panel(self, slug: str) -> Panel | None:
+        """One of them by its name in addresses."""
+        return next((panel for panel in self.panels if panel.slug == slug), None)
+
+
+def step(rows: float) -> int:
+    """The height for so many rows, as one of the steps the stylesheet has: 5, 10, ... 100."""
+    return min(100, max(10, 5 * -(-int(rows) // 5)))

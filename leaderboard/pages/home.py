@@ -1,0 +1,41 @@
+"""The pages that belong to no study: the list of studies, and how the numbers are made."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from arena import markdown
+from arena.models import Study
+from leaderboard.cards import cards
+from leaderboard.models import Snapshot
+from leaderboard.pages.shell import is_staff, visible
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Public studies as cards; staff see the private ones too."""
+    studies = Study.objects.all() if is_staff(request) else Study.objects.public()
+    return render(request, "leaderboard/home.html", {"cards": cards(studies)})
+
+
+@require_safe
+def methodology(request: HttpRequest) -> HttpResponse:
+    """How the numbers are made, from the document that the tests check."""
+    heading, _, text = (settings.BASE_DIR / "docs" / "methodology.md").read_text().partition("\n")
+    html = mark_safe(markdown.render_document(text))  # noqa: S308 - sanitised
+    title = heading.removeprefix("# ")
+    return render(request, "leaderboard/methodology.html", {"title": title, "text": html})
+
+
+@require_safe
+def status(request: HttpRequest, slug: str) -> HttpResponse:
+    """Asked again and again by a page that waits for its first snapshot: reloads it once there is one."""
+    found = visible(request, slug)
+    if not request.headers.get("HX-Request"):
+        return redirect(found)
+    response = HttpResponse(status=204)
+    if Snapshot.objects.newest(found):
+        response["HX-Refresh"] = "true"
+    return response

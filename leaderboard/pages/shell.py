@@ -1,0 +1,163 @@
+"""What the public pages of a study share: who may see it, the addresses of figures, and 304 answers."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import condition, require_safe
+
+from arena import markdown
+from arena.models import Study
+from leaderboard import services
+from leaderboard.models import Refresh, Snapshot
+from leaderboard.page import NoNumbersError, Page, Panel
+from leaderboard.setting import UnknownSettingError
+
+
+class Reader(Protocol):
+    """Makes a page for what an address asks for.
+
+    Raises UnknownSettingError for what the study does not have, Http404, or NoNumbersError.
+    """
+
+    def __call__(self, request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Page: ...
+
+
+View = Callable[..., HttpResponse]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A study as it is published now: its newest snapshot, and how many comparisons that is behind."""
+
+    study: Study
+    snapshot: Snapshot | None
+    behind: int
+    refresh: Refresh | None
+
+    @classmethod
+    def of(cls, study: Study) -> "Published":
+        snapshot = Snapshot.objects.newest(study)
+        if snapshot is None:
+            return cls(study, None, 0, Refresh.objects.filter(study=study).first())
+        return cls(study, snapshot, services.behind(study, snapshot), None)
+
+
+def routes(address: str, name: str, read: Reader) -> list[URLPattern]:
+    """The address of a page and those of its figures: as a table, as CSV, and as Plotly's JSON."""
+    return [
+        path(address, _published(_page(read)), name=name),
+        path(f"{address}tables/<slug:panel>.csv", _published(_csv(read)), name=f"{name}-csv"),
+        path(f"{address}tables/<slug:panel>/", _published(_table(read)), name=f"{name}-table"),
+        path(f"{address}figures/<slug:panel>.json", _published(_figure(read)), name=f"{name}-figure"),
+    ]
+
+
+def visible(request: HttpRequest, slug: str) -> Study:
+    """The study if this visitor may see its board; a private one does not exist for the public."""
+    studies = Study.objects.all() if is_staff(request) else Study.objects.public()
+    return get_object_or_404(studies, slug=slug)
+
+
+def is_staff(request: HttpRequest) -> bool:
+    return bool(request.user.is_authenticated and request.user.is_staff)
+
+
+def described(study: Study) -> str:
+    """The study's description as sanitised HTML; empty where it has none."""
+    return mark_safe(markdown.render(study.description)) if study.description else ""  # noqa: S308 - sanitised
+
+
+def _page(read: Reader) -> View:
+    def view(request: HttpRequest, now: Published, **place: Any) -> HttpResponse:
+        context: dict[str, Any] = {"study": now.study, "description": described(now.study)}
+        if now.snapshot is None:
+            return render(request, "leaderboard/waiting.html", context | {"refresh": now.refresh})
+        context |= {"snapshot": now.snapshot, "behind": now.behind}
+        try:
+            page = read(request, now.study, now.snapshot, **place)
+        except UnknownSettingError as error:
+            return render(request, "leaderboard/unknown_setting.html", context | {"error": error}, status=404)
+        except NoNumbersError as error:
+            return render(request, "leaderboard/unrated.html", context | {"error": error})
+        return render(request, page.template, context | {"page": page})
+
+    return view
+
+
+def _figures(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> Callable[[Reader], View]:
+    """A view of one panel of a page; 404 where the page or the panel does not exist."""
+
+    def of(read: Reader) -> View:
+        def view(request: HttpRequest, now: Published, panel: str, **place: Any) -> HttpResponse:
+            if now.snapshot is None:
+                raise Http404("This study has no numbers yet.")
+            try:
+                page = read(request, now.study, now.snapshot, **place)
+            except (UnknownSettingError, NoNumbersError) as error:
+                raise Http404(str(error)) from error
+            found = page.panel(panel)
+            if found is None:
+                raise Http404("This page has no such table.")
+            return answer(request, page, found)
+
+        return view
+
+    return of
+
+
+@_figures
+def _csv(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
+    # The byte order mark makes spreadsheets read the names as UTF-8.
+    response = HttpResponse("\ufeff" + panel.table.csv(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{page.study.slug}-{panel.slug}.csv"'
+    return response
+
+
+@_figures
+def _table(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
+    part = request.headers.get("HX-Request") == "true"
+    template = "leaderboard/_data_table.html" if part else "leaderboard/table.html"
+    return render(request, template, {"study": page.study, "page": page, "panel": panel})
+
+
+@_figures
+def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
+    if panel.draw is None:
+        raise Http404("This table has no figure.")
+    return JsonResponse(panel.figure)
+
+
+def _published(view: View) -> View:
+    """Answer 304 where the browser has what the address would show now; private to that browser."""
+    conditional = condition(etag_func=_etag)(view)
+
+    def checked(request: HttpRequest, slug: str, **place: Any) -> HttpResponse:
+        response: HttpResponse = conditional(request, now=Published.of(visible(request, slug)), **place)
+        patch_cache_control(response, private=True, no_cache=True)
+        patch_vary_headers(response, ["Cookie", "HX-Request"])
+        return response
+
+    return require_safe(checked)
+
+
+def _etag(request: HttpRequest, now: Published, **place: Any) -> str:
+    """Everything a page depends on: what is asked for and by whom, and the state of the study."""
+    asker = (
+        getattr(request.user, "pk", None),
+        request.COOKIES.get(settings.CSRF_COOKIE_NAME),
+        request.COOKIES.get("messages"),
+        request.headers.get("HX-Request"),
+    )
+    fields = {name: value for name, value in vars(now.study).items() if not name.startswith("_")}
+    snapshot = now.snapshot and now.snapshot.pk
+    failed = now.refresh and now.refresh.error
+    facts = (settings.VERSION, request.get_full_path(), asker, fields, snapshot, now.behind, failed)
+    return '"' + hashlib.sha256(repr(facts).encode()).hexdigest()[:32] + '"'

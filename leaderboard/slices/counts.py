@@ -1,0 +1,43 @@
+"""What the header of a page counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from leaderboard.games import Choice, Opinions
+
+
+def counts(opinions: Opinions) -> dict[str, Any]:
+    """What the header of a board counts; ``raters`` lists the selectors in the order of the switch."""
+    import numpy as np
+
+    players = opinions.present()
+    total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
+    return {
+        "prompts": opinions.prompts,
+        "contestants": len(opinions.names),
+        "in_play": len(players.names),
+        "pairs": len(np.unique(opinions.rows["pair"])),
+        "comparisons": total,
+        "unscored": total - int(scored.sum()),
+        "not_ranked": int((scored & ~ranked).sum()),
+        "categories": [name for name in opinions.categories if name],
+        "raters": [
+            {
+                "selector": choice.selector,
+                "label": choice.label,
+                "raters": len(choice.ids),
+                "comparisons": len(opinions.by(choice.ids)),
+                "simulated": choice.simulated,
+                "same_as": _first_with(choice.ids, opinions.raters[:number]),
+            }
+            for number, choice in enumerate(opinions.raters)
+        ],
+    }
+
+
+def _first_with(ids: frozenset[int], choices: Sequence[Choice]) -> str | None:
+    """The selector of the first choice that holds exactly these raters."""
+    return next((choice.selector for choice in choices if choice.ids == ids), None)

@@ -1,0 +1,149 @@
+"""Standings as rows of a page and as tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from leaderboard.presentation import METHOD_NAMES, interval_line, letters_shown
+from leaderboard.tables.parts import Content, DataTable
+
+FEWEST_GAMES: Final = 30
+"""A row with fewer games is provisional."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contestant on the board. Percentages are of its games; ``plus`` and ``minus`` the interval's arms.
+
+    ``rank_ub`` is the best rank the intervals leave possible, ``group`` the letters it shares with those it
+    cannot be told apart from, ``first_percent`` how often it is first; None or empty without intervals.
+    ``beside`` is its rating by the other method, ``provisional`` why the row is greyed, or empty.
+    """
+
+    rank: int
+    rank_ub: int | None
+    contestant: str
+    kind: str
+    rating: float
+    low: float | None
+    high: float | None
+    group: str
+    first_percent: float | None
+    games: int
+    win_percent: float
+    tie_percent: float
+    beside: float | None
+    provisional: str
+
+    @property
+    def group_shown(self) -> str:
+        """The letters as a page shows them; files have them all."""
+        return letters_shown(self.group)
+
+    @property
+    def plus(self) -> float | None:
+        return None if self.high is None else max(self.high - self.rating, 0.0)
+
+    @property
+    def minus(self) -> float | None:
+        return None if self.low is None else max(self.rating - self.low, 0.0)
+
+
+def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
+    """The rows of the board in the order of the standings; ``others`` are those of the other method."""
+    other = ratings_by_name(others)
+    return tuple(
+        Row(
+            row["rank"],
+            row.get("rank_ub"),
+            row["contestant"],
+            row["kind"],
+            row["rating"],
+            row["low"],
+            row["high"],
+            row.get("group") or "",
+            None if row.get("p_first") is None else 100.0 * row["p_first"],
+            row["games"],
+            100.0 * row["wins"] / row["games"],
+            100.0 * row["ties"] / row["games"],
+            other.get(row["contestant"]),
+            provisional(row),
+        )
+        for row in content["standings"]
+        if row["rating"] is not None
+    )
+
+
+def provisional(row: Content) -> str:
+    """Why a row's rating is not to be relied on yet; empty where nothing speaks against it."""
+    if row["component"]:
+        return "never met, directly or through others, the contestants of the main group"
+    if row["games"] < FEWEST_GAMES:
+        return f"fewer than {FEWEST_GAMES} games"
+    if row["wins"] == row["games"]:
+        return "won every game, so its strength has no upper limit"
+    if row["losses"] == row["games"]:
+        return "lost every game, so its strength has no lower limit"
+    if row.get("unbounded"):
+        lost, limit = ("lost", "upper") if row["unbounded"] == "above" else ("won", "lower")
+        return f"its set of contestants {lost} no point against the others, so it has no {limit} limit"
+    return ""
+
+
+def ratings_by_name(content: Content | None) -> dict[str, float]:
+    """Rating of each contestant that has one."""
+    rows = content["standings"] if content else ()
+    return {row["contestant"]: row["rating"] for row in rows if row["rating"] is not None}
+
+
+def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
+    """The board as plain columns; what its intervals are stands in the caption and in their headings."""
+    level = f"{parameters['interval']:g} % interval"
+    columns = ("Rank", "Rank (UB)", "Contestant", "Kind", "Rating", f"Low ({level})", f"High ({level})")
+    more = ("Group", "First %", "Games", "Win %", "Tie %", f"{METHOD_NAMES[beside(method)]} rating")
+    return DataTable(
+        f"Standings. {interval_line(parameters)}",
+        (*columns, *more, "Provisional"),
+        tuple(
+            (
+                *(row.rank, row.rank_ub, row.contestant, row.kind, row.rating, row.low, row.high),
+                *(row.group, _rounded(row.first_percent), row.games),
+                *(_rounded(row.win_percent), _rounded(row.tie_percent), row.beside, row.provisional),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _rounded(percent: float | None) -> float | None:
+    return None if percent is None else round(percent, 2)
+
+
+def beside(method: str) -> str:
+    """The method whose ratings stand beside those of another."""
+    return "elo" if method == "bradley-terry" else "bradley-terry"
+
+
+def raters_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> DataTable:
+    """Rank and rating of each contestant by each kind of rater; ``boards`` are label and standings."""
+    placed = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
+    names = [*order, *sorted({name for board in placed for name in board} - set(order))]
+    columns = [f"{label}: {what}" for label, _ in boards for what in ("rank", "rating")]
+    rows = []
+    for name in names:
+        found = [board.get(name, {}) for board in placed]
+        rows.append((name, *(row.get(what) for row in found for what in ("rank", "rating"))))
+    return DataTable("Rank and rating by kind of rater", ("Contestant", *columns), tuple(rows))
+
+
+def ties_table(order: Sequence[str], on: Content, off: Content) -> DataTable:
+    """Rank and rating with ties counted half beside those without ties."""
+    table = raters_table(order, [("Ties count half", on), ("Ties off", off)])
+    return DataTable("With and without ties", table.columns, table.rows)
+
+
+def same_order(one: Content, other: Content) -> bool:
+    """Whether two standings rank the contestants they share in the same order."""
+    first, second = ([row["contestant"] for row in content["standings"]] for content in (one, other))
+    shared = set(first) & set(second)
+    return [name for name in first if name in shared] == [name for name in second if name in shared]
