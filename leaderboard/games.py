@@ -37,9 +37,11 @@ class Opinions:
     """The current comparisons of a study as parallel arrays, in the order they were given.
 
     ``rows`` is a structured array with the fields pair, rater and prompt (ids), category (index into
-    ``categories``), swapped, points, rating (0 for none), reason (bytes, empty where scored), and first and
-    second (the contestants in presentation order, as indexes into ``names``, or NOBODY). ``mark`` is the data
-    watermark they were read at: revision, number of comparisons, largest id.
+    ``categories``), swapped, points, rating (0 for none), reason (bytes, empty where scored), first and
+    second (the contestants in presentation order, as indexes into ``names``, or NOBODY), first_text and
+    second_text (the ids of their completions), and score_difference (first minus second score as shown, NaN
+    where none were given). ``mark`` is the data watermark they were read at: revision, number of comparisons,
+    largest id.
     """
 
     rows: npt.NDArray[Any]
@@ -131,6 +133,7 @@ def opinions(study: Study) -> Opinions:
     read = read[np.argsort(read["id"])]
     mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
     rows = read[read["current"]]
+    _add_score_differences(study, rows)
     _number(rows, "category", {pk: categories.index(category) for pk, category in prompts.items()}, "prompt")
     for side in ("first", "second"):
         _number(rows, side, {contestant.pk: number for number, contestant in enumerate(active)}, side)
@@ -205,7 +208,10 @@ _DTYPE = [
     ("reason", "S20"),
     ("first", "i8"),
     ("second", "i8"),
+    ("first_text", "i8"),
+    ("second_text", "i8"),
     ("category", "i8"),
+    ("score_difference", "f8"),
 ]
 
 
@@ -213,12 +219,24 @@ def _rows(study: Study) -> Iterator[tuple[Any, ...]]:
     """One tuple for each comparison; first and second in presentation order, by contestant id."""
     read = Comparison.objects.filter(study=study).order_by()
     fields = ("pk", "is_current", "pair", "rater", "pair__prompt", "swapped", "points", "rating", "reason")
-    sides = ("pair__first__contestant", "pair__second__contestant")
+    sides = ("pair__first__contestant", "pair__second__contestant", "pair__first", "pair__second")
     for row in read.values_list(*fields, *sides).iterator(chunk_size=10_000):
-        *facts, rating, reason, first, second = row
+        *facts, rating, reason, first, second, first_text, second_text = row
         if row[5]:
             first, second = second, first
-        yield (*facts, rating or 0, reason, first or 0, second or 0, 0)
+            first_text, second_text = second_text, first_text
+        yield (*facts, rating or 0, reason, first or 0, second or 0, first_text, second_text, 0, math.nan)
+
+
+def _add_score_differences(study: Study, rows: npt.NDArray[Any]) -> None:
+    """Read the scores of the comparisons that have them; they never change once given."""
+    import numpy as np
+
+    given = Comparison.objects.filter(study=study, first_score__isnull=False).order_by()
+    scores = given.values_list("pk", "first_score", "second_score").iterator(chunk_size=10_000)
+    found = np.fromiter(((pk, float(one - other)) for pk, one, other in scores), dtype="i8,f8")
+    found = found[np.isin(found["f0"], rows["id"])]
+    rows["score_difference"][np.searchsorted(rows["id"], found["f0"])] = found["f1"]
 
 
 def _number(rows: npt.NDArray[Any], target: str, numbers: dict[int, int], source: str) -> None:

@@ -151,7 +151,22 @@ def test_the_number_of_queries_does_not_depend_on_the_data():
     before = queries()
     for rating in range(1, 9):
         made.rate("alpha", "beta", rating)
-    assert queries() == before <= 6
+    assert queries() == before <= 7
+
+
+def test_texts_and_scores_are_given_as_shown():
+    made = HandMade("alpha", "beta")
+    judge = made.judge("scorer")
+    made.rate("alpha", "beta", 2)
+    given = {"rater": judge, "first_score": "4.500", "second_score": "6.000"}
+    made.rate("beta", "alpha", 6, **given)
+    old = made.rate("alpha", "beta", 1, rater=judge, first_score=9, second_score=1)
+    Comparison.objects.filter(pk=old.pk).update(is_current=False)
+    rows = opinions(made.study).rows
+    alpha, beta = (made.completion(name, made.prompts[0]).pk for name in ("alpha", "beta"))
+    assert rows["first_text"].tolist() == [alpha, beta]
+    assert rows["second_text"].tolist() == [beta, alpha]
+    assert rows["score_difference"].tolist() == pytest.approx([np.nan, -1.5], nan_ok=True)
 
 
 @pytest.mark.parametrize(
