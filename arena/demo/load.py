@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
@@ -99,10 +100,11 @@ def _comparison(vote: votes.Vote) -> ComparisonRecord:
         second=showing.second,
         rater=showing.rater.slug,
         rater_kind=_kind(showing.rater),
-        points=votes.POINTS,
+        points=vote.points,
         rating=vote.rating,
         reason=vote.reason,
         raw_reply=vote.raw_reply,
+        scores=None if vote.scores is None else (Decimal(vote.scores[0]), Decimal(vote.scores[1])),
         seconds=vote.seconds,
         created_at=vote.created_at,
     )

@@ -64,12 +64,18 @@ JUDGES_START: Final = START + timedelta(days=7)
 
 @dataclass(frozen=True)
 class SimulatedRater:
-    """A rater that does not exist. ``bias`` is added to the side shown second; negative favours the first."""
+    """A rater that does not exist. ``bias`` is added to the side shown second; negative favours the first.
+
+    ``both_orders``: rates every pair twice, once in each order. ``gives_scores``: gives each completion a
+    score, and the higher one wins.
+    """
 
     name: str
     slug: str
     is_judge: bool
     bias: int
+    both_orders: bool = False
+    gives_scores: bool = False
 
 
 RATERS: Final = (
@@ -77,10 +83,30 @@ RATERS: Final = (
     SimulatedRater("Simulated rater 2", "simulated-rater-2", False, -60),
     SimulatedRater("Simulated rater 3", "simulated-rater-3", False, 40),
     SimulatedRater("Simulated rater 4", "simulated-rater-4", False, 0),
-    SimulatedRater("Simulated judge A", "simulated-judge-a", True, -180),
+    SimulatedRater("Simulated judge A", "simulated-judge-a", True, -180, both_orders=True),
     SimulatedRater("Simulated judge B", "simulated-judge-b", True, 90),
+    SimulatedRater(
+        "Simulated judge A, warned of bias", "simulated-judge-a-debias", True, -60, both_orders=True
+    ),
+    SimulatedRater(
+        "Simulated judge A, two scores",
+        "simulated-judge-a-scores",
+        True,
+        -80,
+        both_orders=True,
+        gives_scores=True,
+    ),
 )
 """Everyone who votes, with the position bias they were given."""
+
+SCORED_POINTS: Final = 3
+"""Points of the scale that two scores come to: the first higher, equal, the second higher."""
+
+SCORES: Final = (1, 10)
+"""Lowest and highest score."""
+
+SCORE_STEP: Final = 90.0
+"""Points of quality from one score to the next; a strength of 1000 is a 5.5."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +121,10 @@ class Showing:
 
 @dataclass(frozen=True)
 class Vote:
-    """One simulated answer. rating is 1..POINTS, None where a judge gave none.
+    """One simulated answer. rating is 1..points, None where a judge gave none.
 
-    raw_reply is what a judge replied, empty for people.
+    raw_reply is what a judge replied, empty for people. scores are those of the first and the second
+    completion, by a judge that gives scores.
     """
 
     showing: Showing
@@ -105,6 +132,12 @@ class Vote:
     raw_reply: str
     seconds: float
     created_at: datetime
+    scores: tuple[int, int] | None = None
+
+    @property
+    def points(self) -> int:
+        """Points of the scale the rating is on."""
+        return SCORED_POINTS if self.showing.rater.gives_scores else POINTS
 
     @property
     def reason(self) -> str:
@@ -118,19 +151,24 @@ def simulate(categories: Mapping[str, str], seed: int = SEED) -> list[Vote]:
     """Votes on every pair of contestants for every prompt, in the order in which they were given.
 
     ``categories`` maps prompt id to category; each must be a key of AGREEMENT. Each pair is rated by
-    PEOPLE_PER_PAIR people and once by every judge, in balanced presentation orders. The same arguments
-    give the same votes.
+    PEOPLE_PER_PAIR people and by every judge, once or in both orders, in balanced presentation orders. The
+    same arguments give the same votes.
     """
     rng = random.Random(seed)  # noqa: S311 - a simulation, no secret
     quality = _qualities(list(categories), rng)
     clocks = {rater: JUDGES_START if rater.is_judge else START for rater in RATERS}
     votes = []
     for showing in _showings(list(categories), rng):
-        difference = quality[showing.prompt, showing.second] - quality[showing.prompt, showing.first]
-        rating, raw_reply = _answer(showing.rater, difference, AGREEMENT[categories[showing.prompt]], rng)
+        shown = (quality[showing.prompt, showing.first], quality[showing.prompt, showing.second])
+        agreement = AGREEMENT[categories[showing.prompt]]
+        scores = _scores(showing.rater, shown, agreement, rng) if showing.rater.gives_scores else None
+        if scores is None:
+            rating, raw_reply = _answer(showing.rater, shown[1] - shown[0], agreement, rng)
+        else:
+            rating, raw_reply = _compared(scores), f"{scores[0]} {scores[1]}\n{_NO_MODEL}"
         seconds = _seconds(showing.rater, rng)
         clocks[showing.rater] += timedelta(seconds=seconds)
-        votes.append(Vote(showing, rating, raw_reply, seconds, clocks[showing.rater]))
+        votes.append(Vote(showing, rating, raw_reply, seconds, clocks[showing.rater], scores))
     return sorted(votes, key=lambda vote: vote.created_at)
 
 
@@ -146,7 +184,10 @@ def _qualities(prompts: list[str], rng: random.Random) -> dict[tuple[str, str], 
 
 
 def _showings(prompts: list[str], rng: random.Random) -> Iterator[Showing]:
-    """Who is shown what: two people on one pair see opposite orders, a judge sees half the pairs swapped."""
+    """Who is shown what: two people on one pair see opposite orders, a judge sees half the pairs swapped.
+
+    Judges that rate in both orders see the other order of every pair when all have seen the first.
+    """
     people = [rater for rater in RATERS if not rater.is_judge]
     judges = [rater for rater in RATERS if rater.is_judge]
     pairs = [(prompt, *pair) for prompt in prompts for pair in combinations(STRENGTHS, 2)]
@@ -154,11 +195,16 @@ def _showings(prompts: list[str], rng: random.Random) -> Iterator[Showing]:
     for (prompt, a, b), panel in zip(pairs, cycle(combinations(people, PEOPLE_PER_PAIR))):
         orders = rng.sample([(a, b), (b, a)], len(panel))
         yield from (Showing(prompt, *order, rater) for rater, order in zip(panel, orders, strict=True))
+    again = []
     for judge in judges:
         swaps = [number % 2 == 1 for number in range(len(pairs))]
         rng.shuffle(swaps)
         for (prompt, a, b), swapped in zip(pairs, swaps, strict=True):
-            yield Showing(prompt, *((b, a) if swapped else (a, b)), judge)
+            first, second = (b, a) if swapped else (a, b)
+            yield Showing(prompt, first, second, judge)
+            if judge.both_orders:
+                again.append(Showing(prompt, second, first, judge))
+    yield from again
 
 
 def _answer(
@@ -171,12 +217,37 @@ def _answer(
         return rating, ""
     if rng.random() < UNSCORED_SHARE:
         return None, rng.choice(["0", ""])
-    return rating, f"{rating}\nSimulated reply: no model was asked."
+    return rating, f"{rating}\n{_NO_MODEL}"
+
+
+def _scores(
+    rater: SimulatedRater, shown: tuple[float, float], agreement: float, rng: random.Random
+) -> tuple[int, int]:
+    """Both scores. Each has an error of its own, so that the difference has the error of one rating."""
+    lowest, highest = SCORES
+    favoured = (-rater.bias / 2, rater.bias / 2)
+    seen = (
+        agreement * (quality - 1000) + favour + rng.gauss(0, ERROR / 2**0.5)
+        for quality, favour in zip(shown, favoured, strict=True)
+    )
+    first, second = (
+        min(max(round((lowest + highest) / 2 + points / SCORE_STEP), lowest), highest) for points in seen
+    )
+    return first, second
+
+
+def _compared(scores: tuple[int, int]) -> int:
+    """The rating on SCORED_POINTS points: the higher score wins, equal scores are a tie."""
+    first, second = scores
+    return 1 if first > second else 2 if first == second else 3
 
 
 def _seconds(rater: SimulatedRater, rng: random.Random) -> float:
     """How long the rater took: people about half a minute, judges a few seconds."""
     return round(rng.lognormvariate(1.0, 0.3) if rater.is_judge else rng.lognormvariate(3.5, 0.5), 1)
+
+
+_NO_MODEL: Final = "Simulated reply: no model was asked."
 
 
 def method_note() -> str:
@@ -213,8 +284,10 @@ The simulated raters do not read the texts. Their votes are drawn from the stren
 {strengths}
 
 A single completion is better or worse than its contestant's strength by {deviation:.0f} points (standard \
-deviation), the same for all raters. Each pair is rated by {people} simulated people and by both simulated \
-judges. Each rating carries an error of {error:.0f} points (standard deviation) and the rater's position bias:
+deviation), the same for all raters. Each pair is rated by {people} simulated people and by every simulated \
+judge; those of judge A rate it in both orders. The judge with two scores gives each answer 1 to 10, and the \
+higher score wins. Each rating carries an error of {error:.0f} points (standard deviation) and the rater's \
+position bias:
 
 | Rater | Position bias |
 |---|---|
@@ -226,5 +299,6 @@ People see the whole difference in quality. The judges see a share of it, which 
 |---|---|
 {shares}
 
-About {unscored:.0%} of the judges' replies hold no rating and stay unscored. The seed is {seed}.
+About {unscored:.0%} of the replies of judges that give a rating hold none and stay unscored. \
+The seed is {seed}.
 """

@@ -46,8 +46,8 @@ def test_everything_is_there(study: Study) -> None:
         "Contestant": 5,
         "Completion": 180,
         "Pair": 360,
-        "Rater": 6,
-        "Comparison": 1440,
+        "Rater": 8,
+        "Comparison": 3240,
     }
     assert Completion.objects.filter(is_empty=True).count() == 1
     assert dict(Counter(study.prompts.values_list("category", flat=True))) == dict.fromkeys(
@@ -68,7 +68,7 @@ def test_the_study_is_open_public_and_says_that_it_is_simulated(study: Study) ->
 
 def test_every_rater_is_marked_and_named_as_simulated(study: Study) -> None:
     raters = Rater.objects.filter(comparisons__study=study).distinct()
-    assert Counter(raters.values_list("kind", "simulated")) == {("person", True): 4, ("judge", True): 2}
+    assert Counter(raters.values_list("kind", "simulated")) == {("person", True): 4, ("judge", True): 4}
     assert all("simulated" in rater.name.lower() for rater in raters)
     panel = Rater.objects.selected(study, "group:simulated-judges")
     assert [(rater.kind, [group.name for group in rater.groups.all()]) for rater in panel] == [
@@ -123,7 +123,7 @@ def test_each_rater_and_pair_sees_both_orders(study: Study) -> None:
 
 
 def test_pairs_know_how_often_they_were_rated(study: Study) -> None:
-    assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 2)}
+    assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 7)}
 
 
 def test_a_visitor_is_offered_a_pair_at_once(study: Study) -> None:

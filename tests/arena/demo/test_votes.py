@@ -24,8 +24,9 @@ def score_shares(simulated: list[Vote], raters: list[votes.SimulatedRater]) -> d
     scores = defaultdict(list)
     for vote in simulated:
         if vote.rating is not None and vote.showing.rater in raters:
-            first = scales.score(vote.rating, POINTS, ties=False)
-            assert first is not None
+            first = scales.score(vote.rating, vote.points, ties=False)
+            if first is None:
+                continue  # equal scores take no side
             scores[vote.showing.first].append(first)
             scores[vote.showing.second].append(1 - first)
     return {contestant: fmean(values) for contestant, values in scores.items()}
@@ -43,15 +44,20 @@ def test_another_seed_gives_other_votes(simulated: list[Vote]) -> None:
     assert votes.simulate(PROMPTS, seed=1) != simulated
 
 
-def test_every_pair_is_rated_by_two_people_and_once_by_each_judge(simulated: list[Vote]) -> None:
-    raters_of = defaultdict(list)
+def test_every_pair_is_rated_by_two_people_and_by_each_judge_in_one_order_or_both(
+    simulated: list[Vote],
+) -> None:
+    orders: dict[tuple[str, frozenset[str]], dict[votes.SimulatedRater, list[str]]] = {}
     for vote in simulated:
         shown = vote.showing
-        raters_of[shown.prompt, frozenset((shown.first, shown.second))].append(shown.rater)
-    assert len(raters_of) == 36 * 10
-    for raters in raters_of.values():
-        assert len(raters) == len(set(raters)) == 4
+        raters = orders.setdefault((shown.prompt, frozenset((shown.first, shown.second))), {})
+        raters.setdefault(shown.rater, []).append(shown.first)
+    assert len(orders) == 36 * 10
+    for raters in orders.values():
         assert [rater for rater in RATERS if rater in raters and rater.is_judge] == JUDGES
+        assert len(raters) == len(JUDGES) + 2
+        for rater, first in raters.items():
+            assert len(first) == len(set(first)) == (2 if rater.both_orders else 1)
 
 
 def test_presentation_order_is_balanced(simulated: list[Vote]) -> None:
@@ -80,15 +86,17 @@ def test_judges_recover_the_stated_order(simulated: list[Vote]) -> None:
 
 
 def test_position_bias_shows_in_the_ratings(simulated: list[Vote]) -> None:
-    judge_a, judge_b = (mean_rating(simulated, judge) for judge in JUDGES)
+    judge_a, judge_b, warned, scoring = (mean_rating(simulated, judge) for judge in JUDGES)
     people = fmean(mean_rating(simulated, rater) for rater in PEOPLE)
     assert judge_a < 4.0
     assert judge_b > 4.8
+    assert judge_a + 0.2 < warned < 4.5
+    assert scoring < 2
     assert people == pytest.approx(4.5, abs=0.15)
 
 
 def test_about_one_vote_in_five_is_a_tie(simulated: list[Vote]) -> None:
-    ratings = [vote.rating for vote in simulated if vote.rating is not None]
+    ratings = [vote.rating for vote in simulated if vote.rating is not None and vote.points == POINTS]
     assert sum(rating in scales.TIE_BAND[POINTS] for rating in ratings) / len(ratings) == pytest.approx(
         0.2, abs=0.03
     )
@@ -98,8 +106,8 @@ def test_about_one_vote_in_five_is_a_tie(simulated: list[Vote]) -> None:
 def test_judges_differ_from_people_most_in_coding(simulated: list[Vote]) -> None:
     distance = {category: _distance(simulated, category) for category in AGREEMENT}
     assert distance["coding"] == max(distance.values())
-    assert distance["coding"] > distance["brainstorm"] + 0.2
-    assert distance["coding"] > distance["generation"] + 0.2
+    assert distance["coding"] > distance["brainstorm"] + 0.1
+    assert distance["coding"] > distance["generation"] + 0.1
 
 
 def _distance(simulated: list[Vote], category: str) -> float:
@@ -108,7 +116,7 @@ def _distance(simulated: list[Vote], category: str) -> float:
     for vote in simulated:
         shown = vote.showing
         if vote.rating is not None and PROMPTS[shown.prompt] == category:
-            side = scales.preference(vote.rating, POINTS) * (1 if shown.first < shown.second else -1)
+            side = scales.preference(vote.rating, vote.points) * (1 if shown.first < shown.second else -1)
             sides[shown.prompt, *sorted((shown.first, shown.second))][shown.rater.is_judge].append(side)
     means = [(fmean(side[True]), fmean(side[False])) for side in sides.values() if side[True]]
     people_squared = sum(people**2 for _, people in means)
@@ -122,9 +130,23 @@ def test_only_judges_leave_votes_unscored_and_their_reply_is_kept(simulated: lis
     assert all(vote.showing.rater.is_judge for vote in unscored)
     assert {(vote.reason, vote.raw_reply) for vote in unscored} == {("empty", ""), ("out_of_range", "0")}
     for vote in simulated:
-        if vote.rating is not None:
+        if vote.rating is not None and vote.scores is None:
             assert vote.reason == ""
             assert vote.raw_reply.split("\n")[0] == (str(vote.rating) if vote.showing.rater.is_judge else "")
+
+
+def test_the_higher_of_two_scores_wins_and_equal_scores_are_a_tie(simulated: list[Vote]) -> None:
+    scored = [vote for vote in simulated if vote.showing.rater.gives_scores]
+    assert len(scored) == 720
+    for vote in scored:
+        assert vote.scores is not None
+        first, second = vote.scores
+        assert 1 <= first <= 10
+        assert 1 <= second <= 10
+        assert vote.rating == (1 if first > second else 2 if first == second else 3)
+        assert vote.raw_reply.split("\n")[0] == f"{first} {second}"
+    assert {vote.rating for vote in scored} == {1, 2, 3}
+    assert all(vote.scores is None for vote in simulated if not vote.showing.rater.gives_scores)
 
 
 def test_votes_come_in_time_order_with_a_plausible_duration(simulated: list[Vote]) -> None:
