@@ -73,7 +73,7 @@ def test_every_rater_is_marked_and_named_as_simulated(study: Study) -> None:
     panel = Rater.objects.selected(study, "group:simulated-judges")
     assert [(rater.kind, [group.name for group in rater.groups.all()]) for rater in panel] == [
         ("judge", ["Simulated judges together"])
-    ] * 2
+    ] * 4
     assert Rater.objects.selected(study, "judge:simulated-judge-a").get().name == "Simulated judge A"
 
 
