@@ -4,7 +4,8 @@ from typing import Any
 
 from django import forms
 
-from arena.models import Prompt, Reference, Study
+from arena.formats import benchmarks
+from arena.models import Contestant, Prompt, Reference, Study
 
 
 def _texts(value: Any, example: str) -> list[str]:
@@ -24,6 +25,20 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         if len(set(criteria)) < len(criteria) or any(len(name) > 100 for name in criteria):
             raise forms.ValidationError("Each criterion is named once, in at most 100 characters.")
         return criteria
+
+
+class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Contestant
+        fields = "__all__"  # noqa: DJ007 - the admin chooses the fields
+
+    def clean_benchmarks(self) -> dict[str, float]:
+        scores = self.cleaned_data["benchmarks"] or {}
+        if not isinstance(scores, dict):
+            raise forms.ValidationError('Please give names and numbers, for example {"MMLU": 69.8}.')
+        if wrong := [": ".join(filter(None, fault)) for fault in benchmarks.faults(scores)]:
+            raise forms.ValidationError(wrong)
+        return scores
 
 
 class TurnsForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from arena.admin_bases import JSON_FIELDS, AnnouncingAdmin, ReadOnlyAdmin, announce
-from arena.admin_forms import PromptForm, ReferenceForm
+from arena.admin_forms import ContestantForm, PromptForm, ReferenceForm
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 
 
@@ -50,6 +50,7 @@ class PromptAdmin(AnnouncingAdmin):
 
 
 class ContestantAdmin(AnnouncingAdmin):
+    form = ContestantForm
     list_display = ["name", "study", "kind", "family", "organisation", "size", "retired_at"]
     list_filter = ["study", "kind", ("retired_at", admin.EmptyFieldListFilter)]
     list_select_related = ["study"]

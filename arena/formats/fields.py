@@ -19,6 +19,9 @@ _GUARDED: Final = re.compile(r"'+[=+\-@\t\r]")
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
+DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of whatever is written after them."""
+
 MAX_SCORE: Final = Decimal(99_999)
 """Scores lie between minus this and this: what the table's eight digits, three of them decimals, hold."""
 
@@ -239,6 +242,12 @@ class Fields:
         self._values.pop(single, None)
         self._values.pop("turns", None)
         return ()
+
+    def take_prefixed(self, prefix: str) -> dict[str, Any]:
+        """Take out the fields whose names begin so and that say something; named by what follows."""
+        names = [name for name in self._values if name.startswith(prefix)]
+        found = {name.removeprefix(prefix): self.take(name) for name in names}
+        return {name: value for name, value in found.items() if value is not None}
 
     def rest(self) -> dict[str, Any]:
         """The fields nobody took, to be kept as they are, and those of an ``extra`` object."""

@@ -49,6 +49,7 @@ FIELDS: Final[Mapping[Kind, tuple[OurField, ...]]] = {
         OurField("licence", "licence"),
         OurField("size", "size"),
         OurField("generation", "generation parameters as a JSON object"),
+        OurField("benchmarks", "scores on other benchmarks as a JSON object of names and numbers"),
         OurField("retired_at", "since when it gets no new pairs and stands in no ranking"),
     ),
     Kind.COMPLETIONS: (

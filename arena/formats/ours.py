@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 from arena import scales
+from arena.formats import benchmarks
 from arena.formats.fields import MAX_SCORE, Fields
 from arena.formats.files import Form, InputFile
 from arena.formats.json_text import json_type
@@ -84,6 +85,7 @@ def _contestant(fields: Fields) -> ContestantRecord:
         licence=fields.optional_text("licence"),
         size=fields.optional_text("size"),
         generation=fields.mapping("generation"),
+        benchmarks=benchmarks.take(fields),
         retired_at=fields.moment("retired_at"),
         extra=fields.rest(),
         place=fields.place,

@@ -64,6 +64,7 @@ class ContestantRecord:
     licence: str | None = None
     size: str | None = None
     generation: Extra | None = None
+    benchmarks: Mapping[str, float] | None = None
     retired_at: datetime | None = None
     extra: Extra = field(default_factory=dict)
     implied: bool = False

@@ -151,6 +151,12 @@ class Contestant(models.Model):
     licence = models.CharField(max_length=100, blank=True)
     size = models.CharField(max_length=50, blank=True, help_text="For example 13B.")
     generation = models.JSONField("generation parameters", default=dict, blank=True)
+    benchmarks = models.JSONField(
+        "external benchmark scores",
+        default=dict,
+        blank=True,
+        help_text='Names and numbers, e.g. {"MMLU": 69.8}: columns of the board, never part of a rating.',
+    )
     extra = models.JSONField(default=dict, blank=True)
     retired_at = models.DateTimeField(
         null=True, blank=True, help_text="Retired contestants get no new pairs; their history stays."

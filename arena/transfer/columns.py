@@ -1,6 +1,5 @@
 """Records against table columns: lengths and differences."""
 
-import re
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -8,11 +7,9 @@ from typing import Any
 from django.core.validators import slug_re
 from django.db import models
 
+from arena.formats.fields import DISTURBING
 from arena.formats.records import Place
 from arena.transfer.report import ImportReport
-
-_DISTURBING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that turn the direction of whatever is written after them."""
 
 
 class Places:
@@ -59,7 +56,7 @@ def fits(
         if limit and value and len(value) > limit:
             report.refuse(place, name, f"{len(value)} characters long; at most {limit} fit")
             ok = False
-        if limit and value and (found := _DISTURBING.search(value)):
+        if limit and value and (found := DISTURBING.search(value)):
             report.refuse(place, name, f"holds the invisible character U+{ord(found[0]):04X}")
             ok = False
     return ok

@@ -9,7 +9,7 @@ from arena.models import Contestant, Study
 from arena.transfer.columns import Places, assign, fits, is_slug
 from arena.transfer.report import ImportReport
 
-_COLUMNS = ("kind", "family", "organisation", "licence", "size", "generation", "retired_at")
+_COLUMNS = ("kind", "family", "organisation", "licence", "size", "generation", "benchmarks", "retired_at")
 
 
 class Contestants:

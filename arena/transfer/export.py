@@ -87,6 +87,7 @@ def _contestants(study: Study) -> Iterator[Row]:
         yield {
             **{name: getattr(contestant, name) or None for name in texts},
             "generation": contestant.generation or None,
+            "benchmarks": contestant.benchmarks or None,
             "retired_at": contestant.retired_at,
             "extra": contestant.extra or None,
         }

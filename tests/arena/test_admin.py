@@ -1,5 +1,6 @@
 """The operator's pages: every list opens, history stays, links work."""
 
+import json
 import re
 from typing import Any
 
@@ -114,6 +115,32 @@ def test_turns_are_a_list_of_texts(admin_client: Client, turns: str) -> None:
     data["turns"] = '["One", "Two"]'
     assert admin_client.post(reverse("admin:arena_prompt_add"), data).status_code == 302
     assert Prompt.objects.get().turns == ["One", "Two"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ("[1]", "names and numbers"),
+        ('{"MMLU": "69.8"}', "MMLU: expected a number, found a text"),
+        ('{"MMLU": true}', "MMLU: expected a number"),
+        ('{"MMLU": 1e15}', "MMLU: a score lies between"),
+        ('{" ": 1}', "a benchmark needs a name"),
+        (json.dumps({"x" * 61: 1}), "a name of 61 characters; at most 60 fit"),
+        (json.dumps({f"b{n}": 1 for n in range(21)}), "21 benchmarks; at most 20 fit"),
+    ],
+)
+def test_benchmarks_are_names_and_numbers(admin_client: Client, scores: str, reason: str) -> None:
+    study = factories.make_study()
+    form = {"study": study.pk, "name": "A", "slug": "a", "kind": "model", "generation": "{}", "extra": "{}"}
+    page = reverse("admin:arena_contestant_add")
+    response = admin_client.post(page, {**form, "benchmarks": scores})
+    assert list(response.context["adminform"].form.errors) == ["benchmarks"]
+    assert reason in str(response.context["adminform"].form.errors)
+    assert admin_client.post(page, {**form, "benchmarks": '{"MMLU": 69.8}'}).status_code == 302
+    assert Contestant.objects.get().benchmarks == {"MMLU": 69.8}
+    edit = reverse("admin:arena_contestant_change", args=[Contestant.objects.get().pk])
+    assert admin_client.post(edit, {**form, "benchmarks": ""}).status_code == 302
+    assert Contestant.objects.get().benchmarks == {}
 
 
 UNSTORABLE = ["NaN", "1e999", '"\\u0000"', '"\\ud83d"', "9" * 5_000, "[" * 100_000]

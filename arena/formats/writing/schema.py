@@ -38,6 +38,7 @@ _SIDES: Final = _texts("prompt", "subset", "first", "second", "first_id", "secon
 _CONTESTANTS: Final = {
     **_texts("name", "slug", "kind", "family", "organisation", "licence", "size"),
     "generation": Type.JSON,
+    "benchmarks": Type.JSON,
     "retired_at": Type.MOMENT,
     "extra": Type.JSON,
 }

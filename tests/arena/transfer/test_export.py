@@ -54,6 +54,7 @@ def odd() -> Study:
         licence="MIT",
         size="7B",
         generation={"temperature": 0.5, "stop": ["\n"]},
+        benchmarks={"MMLU": 69.8, "=Größe ☂": -2, "1e-9": 1e-9},
         extra={"page": {"nested": [1, None]}},
     )
     people = make.make_contestant(study=study, name="People", slug="people", kind="people")

@@ -21,6 +21,7 @@ CONTESTANTS = [
     {"name": "Lapwing 34B", "slug": "lap", "kind": "model", "family": "Lapwing", "generation": {"t": 0.5}},
     {"name": "People", "kind": "people", "organisation": "Ours", "licence": "CC0", "size": ""},
 ]
+CONTESTANTS[0]["benchmarks"] = {"MMLU": 69.8, "Chess": -12}
 COMPLETIONS = [
     {"prompt": prompt["id"], "subset": prompt["subset"], "contestant": contestant["name"], "text": text}
     for prompt, text in zip(PROMPTS, ["One\n\ntwo", ""], strict=True)
@@ -76,7 +77,7 @@ def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
             }
         )
     texts = ["subset", "category", "domain", "turns", "input"]
-    names = ["name", "slug", "kind", "family", "organisation", "licence", "size", "generation"]
+    names = ["name", "slug", "kind", "family", "organisation", "licence", "size", "generation", "benchmarks"]
     return {
         "prompts": [
             said(
