@@ -234,7 +234,7 @@ def _add_score_differences(study: Study, rows: npt.NDArray[Any]) -> None:
 
     given = Comparison.objects.filter(study=study, first_score__isnull=False).order_by()
     scores = given.values_list("pk", "first_score", "second_score").iterator(chunk_size=10_000)
-    found = np.fromiter(((pk, float(one - other)) for pk, one, other in scores), dtype="i8,f8")
+    found = np.fromiter(((pk, float(one or 0) - float(other or 0)) for pk, one, other in scores), "i8,f8")
     found = found[np.isin(found["f0"], rows["id"])]
     rows["score_difference"][np.searchsorted(rows["id"], found["f0"])] = found["f1"]
 
