@@ -38,9 +38,9 @@ class Panel:
         return f"figure-{self.slug}"
 
     @property
-    def data_element(self) -> str:
-        """The id of the script element that holds the figure's data."""
-        return f"{self.element}-data"
+    def has_figure(self) -> bool:
+        """Whether it is drawn, too. Templates ask this: they would call ``draw``."""
+        return self.draw is not None
 
     @property
     def csv_url(self) -> str:

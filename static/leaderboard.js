@@ -1,16 +1,35 @@
-/* Draws the figures of a board with Plotly, in the page's colours. The data stand in script elements of the page. */
+/*
+ * Figures of the public pages. A figure is fetched and drawn with Plotly, in the page's colours, when it comes near the
+ * screen; Plotly itself is loaded for the first one. Without this file a page has its tables and its CSV files.
+ */
 (() => {
   "use strict";
 
-  const CONFIG = {
-    displaylogo: false,
-    responsive: true,
-    // Without a mouse the buttons would always be there, on top of the legend; the tables have downloads of their own.
-    displayModeBar: window.matchMedia("(hover: none)").matches ? false : "hover",
-    modeBarButtonsToRemove: [
-      "zoom2d", "pan2d", "select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "resetScale2d",
-    ],
-  };
+  const PLOTLY = document.currentScript.dataset.plotly;
+  const NEAR = "500px";
+  const SMALLEST_IMAGE = 900; // a picture taken on a phone is for paper, too
+  const CONFIG = { displaylogo: false, displayModeBar: false, responsive: true };
+
+  let loading = null;
+
+  function plotly() {
+    if (window.Plotly) {
+      return Promise.resolve(window.Plotly);
+    }
+    loading ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = PLOTLY;
+      script.onload = () => resolve(window.Plotly);
+      script.onerror = () => {
+        loading = null;
+        reject(new Error("Plotly could not be loaded"));
+      };
+      document.head.append(script);
+    });
+    return loading;
+  }
+
+  /* --- Drawing ----------------------------------------------------------------------------------------------- */
 
   /* Colours and the font are given as names of CSS variables; here they get their values. Other strings stay as they came. */
   function themed(value, styles, key = "") {
@@ -27,46 +46,110 @@
   /* A matrix brings each name once; its cells need both names. */
   function withCellTexts(trace) {
     const names = trace.meta?.names;
+    const columns = trace.meta?.columns ?? names;
     return names
-      ? { ...trace, hovertext: names.map((row) => names.map((column) => `${row}<br>against ${column}`)) }
+      ? { ...trace, hovertext: names.map((row) => columns.map((column) => `${row}<br>against ${column}`)) }
       : trace;
   }
 
-  function imageButton(place) {
-    return {
-      name: "svg",
-      title: "Download as SVG",
-      icon: window.Plotly.Icons.disk,
-      click: (plot) => window.Plotly.downloadImage(plot, { format: "svg", filename: place.dataset.name }),
-    };
+  const figures = new WeakMap();
+
+  async function figureOf(place) {
+    if (!figures.has(place)) {
+      const answer = await fetch(place.dataset.figure, { headers: { Accept: "application/json" } });
+      if (!answer.ok) {
+        throw new Error(`${answer.status} for ${place.dataset.figure}`);
+      }
+      figures.set(place, await answer.json());
+    }
+    return figures.get(place);
   }
 
   async function draw(place) {
-    const source = document.getElementById(`${place.id}-data`);
-    const styles = getComputedStyle(document.documentElement);
-    const figure = themed(JSON.parse(source.textContent), styles);
-    const config = {
-      ...CONFIG,
-      modeBarButtonsToAdd: [imageButton(place)],
-      toImageButtonOptions: { format: "png", scale: 2, filename: place.dataset.name },
-    };
-    await window.Plotly.react(place, figure.data.map(withCellTexts), figure.layout, config);
-    place.dataset.drawn = "true";
+    try {
+      const [figure, Plotly] = await Promise.all([figureOf(place), plotly()]);
+      if (!place.isConnected) {
+        return;
+      }
+      const drawn = themed(figure, getComputedStyle(document.documentElement));
+      place.querySelector(":scope > .plot-wait, :scope > .plot-error")?.remove();
+      await Plotly.react(place, drawn.data.map(withCellTexts), drawn.layout, CONFIG);
+      place.dataset.drawn = "true";
+    } catch {
+      sayThatItFailed(place);
+    }
   }
 
-  const places = [...document.querySelectorAll(".plot")];
-  const seen = new IntersectionObserver(
+  function sayThatItFailed(place) {
+    const message = document.createElement("div");
+    message.className = "plot-error";
+    message.setAttribute("role", "alert");
+    const text = document.createElement("p");
+    text.textContent = "The figure could not be loaded. The data table has its numbers.";
+    const again = document.createElement("button");
+    again.type = "button";
+    again.className = "button button-quiet button-small";
+    again.textContent = "Try again";
+    again.addEventListener("click", () => draw(place));
+    message.append(text, again);
+    place.replaceChildren(message);
+  }
+
+  /* --- When -------------------------------------------------------------------------------------------------- */
+
+  const near = new IntersectionObserver(
     (entries) => {
       for (const entry of entries.filter((each) => each.isIntersecting)) {
-        seen.unobserve(entry.target);
+        near.unobserve(entry.target);
         draw(entry.target);
       }
     },
-    { rootMargin: "600px" },
+    { rootMargin: NEAR },
   );
-  places.forEach((place) => seen.observe(place));
+
+  function watch(root) {
+    for (const place of root.querySelectorAll(".plot[data-figure]:not([data-watched])")) {
+      place.dataset.watched = "true";
+      near.observe(place);
+    }
+  }
+
+  /* Parts of a page that htmx replaced bring figures of their own; those that leave let go of the window. */
+  document.addEventListener("htmx:afterSettle", () => watch(document));
+  document.addEventListener("htmx:beforeCleanupElement", (event) => {
+    if (event.target instanceof Element && event.target.matches(".plot")) {
+      near.unobserve(event.target);
+      window.Plotly?.purge(event.target);
+    }
+  });
 
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    places.filter((place) => place.dataset.drawn).forEach(draw);
+    document.querySelectorAll(".plot[data-drawn]").forEach(draw);
   });
+
+  /* --- Images ------------------------------------------------------------------------------------------------ */
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("button[data-image]");
+    const place = button && document.getElementById(button.dataset.of);
+    if (!place) {
+      return;
+    }
+    button.disabled = true;
+    if (!place.dataset.drawn) {
+      await draw(place);
+    }
+    if (place.dataset.drawn) {
+      await window.Plotly.downloadImage(place, {
+        format: button.dataset.image,
+        filename: place.dataset.name,
+        width: Math.max(place.clientWidth, SMALLEST_IMAGE),
+        height: place.clientHeight,
+        scale: button.dataset.image === "png" ? 2 : 1,
+      });
+    }
+    button.disabled = false;
+  });
+
+  watch(document);
 })();

@@ -137,13 +137,41 @@ def test_figures_follow_the_colour_scheme(page, live_server, made):
     page.wait_for_function(f"() => {background} !== '{light}'")
 
 
-def test_an_image_can_be_taken_away(page, live_server, made):
-    show(page, live_server)
-    page.locator("#figure-games").hover()
+@pytest.mark.parametrize("kind", ["SVG", "PNG"])
+@pytest.mark.parametrize("size", SIZES)
+def test_an_image_can_be_taken_away(page, live_server, made, size, kind):
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{live_server.url}/studies/board/")
     with page.expect_download() as download:
-        page.locator("#figure-games [data-title='Download as SVG']").click()
-    assert download.value.suggested_filename == "board-games.svg"
-    assert Path(download.value.path()).read_text().startswith("<svg")
+        page.get_by_role("button", name=f"{kind} of Games").click()
+    assert download.value.suggested_filename == f"board-games.{kind.lower()}"
+    start = Path(download.value.path()).read_bytes()[:8]
+    assert start == (b"\x89PNG\r\n\x1a\n" if kind == "PNG" else b"<svg cla")
+
+
+def test_figures_and_plotly_are_fetched_when_they_come_near(page, live_server, made):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{live_server.url}/studies/board/", wait_until="networkidle")
+    assert not [url for url in asked if "figures/games.json" in url]
+    page.locator("#figure-games").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure-games[data-drawn]")
+    assert len([url for url in asked if "figures/games.json" in url]) == 1
+    assert len([url for url in asked if "plotly" in url]) == 1
+
+
+def test_a_figure_that_fails_says_so_and_can_be_tried_again(page, live_server, made):
+    page.route("**/figures/standings.json*", lambda route: route.abort())
+    page.goto(f"{live_server.url}/studies/board/")
+    failed = page.locator("#figure-standings").get_by_role("alert")
+    page.locator("#figure-standings").scroll_into_view_if_needed()
+    failed.wait_for()
+    check_accessible(page)
+    page.unroute("**/figures/standings.json*")
+    page.locator("#figure-standings").get_by_role("button", name="Try again").click()
+    page.wait_for_selector("#figure-standings[data-drawn]")
+    assert failed.count() == 0
 
 
 def test_the_numbers_remain_without_scripts(browser, live_server, made):
@@ -151,8 +179,9 @@ def test_the_numbers_remain_without_scripts(browser, live_server, made):
     page = context.new_page()
     page.goto(f"{live_server.url}/studies/board/")
     assert not page.locator(".plot").first.is_visible()
-    page.locator("#games summary").click()
     assert page.locator("#games table").is_visible()
+    assert not page.get_by_role("button", name="PNG of Games").is_visible()
+    assert page.get_by_role("link", name="CSV of Games").is_visible()
     context.close()
 
 

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from html import unescape
 from itertools import pairwise
 
 import pytest
@@ -303,12 +305,28 @@ def test_hostile_names_are_only_text(client):
     assert not [line for line in csv.reader(io.StringIO(table)) if line[0].startswith("=")]
 
 
-def test_the_figures_data_are_json_in_the_page(client, made):
-    page = text(client.get("/studies/small/"))
-    start = page.index('<script id="figure-games-data" type="application/json">')
-    figure = json.loads(page[page.index(">", start) + 1 : page.index("</script>", start)])
+def test_a_figure_is_asked_for_where_the_page_says(client, made):
+    page = text(client.get("/studies/small/?ties=off"))
+    address = re.search('id="figure-games" [^>]*data-figure="([^"]*)"', page)[1]
+    figure = client.get(unescape(address)).json()
     assert figure["layout"]["yaxis"]["ticktext"] == ["alpha", "beta", "gamma"]
     assert figure["data"][0]["z"] == [[None, 1, 1], [1, None, 1], [1, 1, None]]
+
+
+def test_a_figure_that_does_not_exist_is_not_found(client, made):
+    assert client.get("/studies/small/figures/nothing.json").status_code == 404
+    assert client.get("/studies/small/figures/raters.json").status_code == 404, "a table without a figure"
+    assert client.get("/studies/small/figures/games.json?raters=nobody").status_code == 404
+
+
+def test_the_tabs_lead_to_the_pages_that_exist_and_mark_this_one(client, made):
+    page = text(client.get("/studies/small/"))
+    tabs = page[page.index('<nav class="tabs"') :]
+    tabs = tabs[: tabs.index("</nav>")]
+    assert '<a href="/studies/small/" aria-current="page">Leaderboard</a>' in tabs
+    assert tabs.count("aria-current") == 1
+    for address in re.findall('href="([^"]*)"', tabs):
+        assert client.get(address).status_code == 200
 
 
 def test_every_table_can_be_had_as_page_part_and_csv(client, made):
