@@ -67,6 +67,20 @@ class Opinions:
             return self
         return self._only(self.rows["category"] == self.categories.index(category))
 
+    def but(self, category: str) -> Opinions:
+        """Those on the prompts of every category but one."""
+        return self._only(self.rows["category"] != self.categories.index(category))
+
+    def among(self, kind: str) -> Opinions:
+        """The same with only the contestants of one kind in the ranking; no comparison is lost."""
+        import numpy as np
+
+        chosen = [number for number, own in enumerate(self.kinds) if own == kind]
+        rows = self.rows.copy()
+        for side in ("first", "second"):
+            rows[side][~np.isin(rows[side], chosen)] = NOBODY
+        return replace(self, rows=rows)
+
     @property
     def scored(self) -> BoolArray:
         """Which ones carry a rating."""
@@ -118,8 +132,12 @@ class Opinions:
         return replace(self, rows=self.rows[chosen])
 
 
-def opinions(study: Study) -> Opinions:
-    """Read a study's comparisons in one statement, so that rows and watermark belong together."""
+def opinions(study: Study, until: int | None = None) -> Opinions:
+    """Read a study's comparisons in one statement, so that rows and watermark belong together.
+
+    With ``until`` they are read as they were when that was the largest id: later ones do not count, and what
+    they revised does again. Whether anything else changed since, the watermark tells.
+    """
     import numpy as np
 
     # Before the rows: if it is raised in between, the snapshot counts as stale and is made again.
@@ -131,6 +149,9 @@ def opinions(study: Study) -> Opinions:
     categories = tuple(sorted(set(prompts.values())))
     read = np.fromiter(_rows(study), dtype=_DTYPE)
     read = read[np.argsort(read["id"])]
+    if until is not None:
+        read = read[read["id"] <= until]
+        read["current"] |= np.isin(read["id"], _revised_after(study, until))
     mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
     rows = read[read["current"]]
     _add_score_differences(study, rows)
@@ -226,6 +247,12 @@ def _rows(study: Study) -> Iterator[tuple[Any, ...]]:
             first, second = second, first
             first_text, second_text = second_text, first_text
         yield (*facts, rating or 0, reason, first or 0, second or 0, first_text, second_text, 0, math.nan)
+
+
+def _revised_after(study: Study, until: int) -> list[int]:
+    """Ids of the comparisons that a later one revises."""
+    later = Comparison.objects.filter(study=study, pk__gt=until, revises__isnull=False).order_by()
+    return list(later.values_list("revises", flat=True))
 
 
 def _add_score_differences(study: Study, rows: npt.NDArray[Any]) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 TIES: Final = ("on", "off")
 
+FORM: Final = 2
+"""Raised when a table gets other fields, so that none without them is copied from the snapshot before."""
+
 BOOTSTRAPPED: Final = ("elo", "bradley-terry")
 """Methods whose intervals are bootstrapped; the others' come from the sandwich, in a tenth of the time."""
 
@@ -55,9 +58,17 @@ def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
 
     uncounted = (~players.scored).sum(), (players.scored & ~players.ranked).sum()
     # The number of threads changes the time taken, not the numbers.
-    words = [METHODOLOGY, replace(method, threads=None), players.names, players.kinds, *map(int, uncounted)]
+    words = [
+        METHODOLOGY,
+        FORM,
+        replace(method, threads=None),
+        players.names,
+        players.kinds,
+        *map(int, uncounted),
+    ]
     found = hashlib.sha256(repr(words).encode())
-    for array in (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt):
+    rater = ratings.rater if method.resample == "raters" else None
+    for array in (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt, rater):
         found.update(b"|" if array is None else array.tobytes())
     return found.hexdigest()
 

@@ -8,8 +8,11 @@ import numpy as np
 from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.games import FloatArray
 
-KEPT_PERCENTILES: Final = (2.5, 5.0, 50.0, 95.0, 97.5)
-"""Kept with every standing, whatever the level shown."""
+LEVELS: Final = (50.0, 80.0, 90.0, 95.0, 99.0)
+"""Percent; what depends on the level of an interval is kept with every standing for each of these."""
+
+KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.5)
+"""Kept with every standing, whatever the level shown: the ends of the intervals of LEVELS."""
 
 
 def check_level(interval: float, name: str = "interval") -> float:

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arena.models import Comparison, Completion
+from arena.models import Comparison, Completion, Contestant
 from leaderboard.games import UnknownTextError, opinions, style_covariates
 from tests import factories
 from tests.leaderboard.rows import HandMade
@@ -188,6 +188,61 @@ def test_people_some_of_whom_are_simulated_are_named_so():
     made.rate("alpha", "beta", 1)
     made.rate("alpha", "beta", 1, rater=factories.make_rater(simulated=True))
     assert [choice.label for choice in opinions(made.study).raters] == ["People (some simulated)"]
+
+
+class TestAsItWas:
+    """The comparisons as they were when some id was the largest."""
+
+    def test_later_comparisons_do_not_count_and_what_they_revised_does(self):
+        made = HandMade("alpha", "beta", "gamma")
+        kept, revised = made.rate("alpha", "beta", 1), made.rate("beta", "gamma", 2)
+        before = opinions(made.study)
+        for rating in (7, 8):  # revised twice
+            Comparison.objects.filter(pk=revised.pk).update(is_current=False)
+            revised = made.rate("beta", "gamma", rating, revises=revised)
+        made.rate("alpha", "gamma", 3)
+        assert opinions(made.study).rows["rating"].tolist() == [1, 8, 3]
+        then = opinions(made.study, before.mark[2])
+        assert then.mark == before.mark
+        assert str(then.rows) == str(before.rows)  # as text, because a missing score equals nothing
+        assert then.rows["id"].tolist()[0] == kept.pk
+
+    def test_an_answer_that_was_revised_before_stays_revised(self):
+        made = HandMade("alpha", "beta")
+        first = made.rate("alpha", "beta", 1)
+        Comparison.objects.filter(pk=first.pk).update(is_current=False)
+        second = made.rate("alpha", "beta", 2, revises=first)
+        Comparison.objects.filter(pk=second.pk).update(is_current=False)
+        made.rate("alpha", "beta", 3, revises=second)
+        assert opinions(made.study, second.pk).rows["rating"].tolist() == [2]
+
+    def test_nothing_was_there_yet(self):
+        made = HandMade("alpha", "beta")
+        made.rate("alpha", "beta", 1)
+        assert opinions(made.study, 0).mark == (0, 0, 0)
+
+    def test_what_was_deleted_is_missed_by_the_watermark(self):
+        made = HandMade("alpha", "beta", "gamma")
+        gone, last = made.rate("alpha", "beta", 1), made.rate("beta", "gamma", 1)
+        gone.delete()
+        assert opinions(made.study, last.pk).mark == (0, 1, last.pk)
+
+
+def test_every_category_but_one():
+    made = HandMade("alpha", "beta", categories=("coding", "", "writing"))
+    for prompt in range(3):
+        made.rate("alpha", "beta", prompt + 1, prompt=prompt)
+    assert opinions(made.study).but("coding").rows["rating"].tolist() == [2, 3]
+
+
+def test_contestants_of_one_kind_play_among_themselves_and_no_comparison_is_lost():
+    made = HandMade("alpha", "beta", "people")
+    Contestant.objects.filter(name="people").update(kind="people")
+    for one, other in (("alpha", "beta"), ("people", "beta"), ("alpha", "people")):
+        made.rate(one, other, 1)
+    found = opinions(made.study).among("model")
+    assert (len(found), found.ranked.tolist()) == (3, [True, False, False])
+    assert found.present().names == ("alpha", "beta")
 
 
 class TestStyle:

@@ -4,6 +4,7 @@ Everything here takes ``samples`` of shape (rounds, contestants), from any metho
 (contestants,), the connected group of each: contestants of different components are never compared.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Final
@@ -93,12 +94,29 @@ def groups_not_told_apart(
     share one. "Best" goes by ``rating``, or by the median of the samples without it. Raises a StatsError for
     bad input.
     """
+    return groups_at(samples, (level,), component, rating=rating)[0]
+
+
+def groups_at(
+    samples: npt.ArrayLike,
+    levels: Sequence[float],
+    component: npt.ArrayLike,
+    *,
+    rating: npt.ArrayLike | None = None,
+) -> tuple[Groups, ...]:
+    """The groups of ``groups_not_told_apart`` for each of several levels, in their order."""
     drawn, group = _checked(samples, component)
-    alike = _together(group) & ~told_apart(drawn, level, group)
     rated = median(drawn) if rating is None else np.asarray(rating, dtype=float)
     if len(rated) != len(group):
         raise LengthMismatchError(f"samples has {len(group)} contestants, rating has {len(rated)}")
     order = np.lexsort((-rated, group))
+    within = _together(group)
+    apart = told_apart_at(drawn, levels, group)
+    return tuple(_grouped(within & ~those, order, level) for those, level in zip(apart, levels, strict=True))
+
+
+def _grouped(alike: BoolArray, order: IntArray, level: float) -> Groups:
+    """The groups of contestants that are alike; ``order`` holds the contestants, best first."""
     found = _cover(alike[np.ix_(order, order)])
     members = tuple(tuple(order[list(places)].tolist()) for places in sorted(found))
     letters: list[list[str]] = [[] for _ in order]
@@ -114,14 +132,24 @@ def told_apart(samples: npt.ArrayLike, level: float, component: npt.ArrayLike) -
 
     A symmetric matrix (contestants, contestants); False on the diagonal and across components.
     """
+    apart: BoolArray = told_apart_at(samples, (level,), component)[0]
+    return apart
+
+
+def told_apart_at(samples: npt.ArrayLike, levels: Sequence[float], component: npt.ArrayLike) -> BoolArray:
+    """The matrix of ``told_apart`` for each of several levels: (levels, contestants, contestants).
+
+    The samples are put in order once, so many levels cost little more than one.
+    """
     drawn, group = _checked(samples, component)
-    contestants, ends = drawn.shape[1], bounds(level)
-    apart = np.zeros((contestants, contestants), dtype=bool)
+    contestants = drawn.shape[1]
+    ends = np.array([bounds(level) for level in levels])
+    apart = np.zeros((len(levels), contestants, contestants), dtype=bool)
     for i in range(contestants - 1):
         others = i + 1 + np.flatnonzero(group[i + 1 :] == group[i])
-        low, high = np.percentile(drawn[:, others] - drawn[:, i : i + 1], ends, axis=0)
-        apart[i, others] = (low > _EQUAL) | (high < -_EQUAL)
-    return apart | apart.T
+        low, high = np.percentile(drawn[:, others] - drawn[:, i : i + 1], ends.T, axis=0)
+        apart[:, i, others] = (low > _EQUAL) | (high < -_EQUAL)
+    return apart | apart.transpose(0, 2, 1)
 
 
 def rank_interval(

@@ -23,7 +23,13 @@ from leaderboard.stats.elo.bootstrap import bootstrap_elo
 from leaderboard.stats.elo.sequential import sequential_elo
 from leaderboard.stats.errors import NotIdentifiedError
 from leaderboard.stats.games import FloatArray, Games, IntArray
-from leaderboard.stats.intervals import bounds, central_interval, median, percentiles, student_quantiles
+from leaderboard.stats.intervals import (
+    KEPT_PERCENTILES,
+    bounds,
+    median,
+    percentiles,
+    student_quantiles,
+)
 from leaderboard.stats.order.robustness import fewest_removals
 from leaderboard.stats.ordinal.bootstrap import bootstrap_ordinal
 from leaderboard.stats.ordinal.model import OrdinalFit, ordinal
@@ -115,14 +121,14 @@ def _robustness(material: Material) -> dict[str, Any]:
 def _davidson(material: Material, method: Method) -> Estimate:
     games = material.games
     fit = davidson(games)
-    ties: dict[str, float | None] = {"nu": fit.nu, "low": None, "high": None}
+    ties: dict[str, Any] = {"nu": fit.nu, "low": None, "high": None}
     if method.rounds is None or method.sandwich:
         return _fitted(fit, {"davidson": ties}, **_sandwich(games, fit, method))
     again = bootstrap_davidson(
         games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
     )
     if games.units > 1:
-        ties["low"], ties["high"] = _ends(again.nu_samples, method)
+        ties |= _interval(lambda wanted: percentiles(again.nu_samples[:, None], wanted)[:, 0], method)
     return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
 
 
@@ -192,24 +198,25 @@ def _ordinal_details(fit: OrdinalFit, position: bool) -> dict[str, Any]:
     }
 
 
-def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, float]:
-    """The interval of an effect, in points."""
-    low, high = _ends(log_odds * POINTS_PER_UNIT, method)
-    return {"low": low, "high": high}
+def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, Any]:
+    """The interval of an effect, in points, and its kept percentiles."""
+    points = log_odds[:, None] * POINTS_PER_UNIT
+    return _interval(lambda wanted: percentiles(points, wanted)[:, 0], method)
 
 
-def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, float]:
-    """The interval of an effect from its standard error, in points; none from a single unit."""
+def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, Any]:
+    """The same from the effect's standard error; none from a single unit."""
     if units < 2:
         return {}
-    error = np.array([effect["se"] * POINTS_PER_UNIT])
-    low, high = student_quantiles(np.array([effect["points"]]), error, units, bounds(method.interval))[:, 0]
-    return {"low": float(low), "high": float(high)}
+    points, error = np.array([effect["points"]]), np.array([effect["se"] * POINTS_PER_UNIT])
+    return _interval(lambda wanted: student_quantiles(points, error, units, wanted)[:, 0], method)
 
 
-def _ends(samples: FloatArray, method: Method) -> tuple[float, float]:
-    low, high = central_interval(samples[:, None], method.interval)
-    return float(low[0]), float(high[0])
+def _interval(quantiles: Callable[[tuple[float, ...]], FloatArray], method: Method) -> dict[str, Any]:
+    """Both ends at the level of the method, and the kept percentiles by their number as text."""
+    low, high = quantiles(bounds(method.interval)).tolist()
+    kept = zip(KEPT_PERCENTILES, quantiles(KEPT_PERCENTILES).tolist(), strict=True)
+    return {"low": low, "high": high, "quantiles": {f"{each:g}": value for each, value in kept}}
 
 
 def _run(method: Method) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from leaderboard.stats.games import FloatArray, Games, IntArray
-from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds
+from leaderboard.stats.intervals import KEPT_PERCENTILES, LEVELS, bounds
 from leaderboard.stats.order.separation import (
     Groups,
-    groups_not_told_apart,
+    groups_at,
     probability_first,
     rank_upper_bound,
 )
@@ -28,8 +28,9 @@ class Standing:
     higher, so equal ratings (to 1e-6) share a rank. ``rank_ub`` is the best rank the intervals leave
     possible: 1 + the number whose lower end exceeds this one's upper end. ``p_first`` is the share of rounds
     in which it is first, ``group`` the letters of its groups of contestants that cannot be told apart. These
-    are None without intervals. ``unbounded`` is "above" where nothing limits the rating upwards, "below"
-    where nothing limits it downwards.
+    are None without intervals. ``groups_at`` and ``rank_ub_at`` hold the letters and the best rank at each
+    level of LEVELS, by the level as text, so that a reader can choose another one. ``unbounded`` is "above"
+    where nothing limits the rating upwards, "below" where nothing limits it downwards.
     """
 
     contestant: str
@@ -47,6 +48,8 @@ class Standing:
     component: int | None = None
     unbounded: str | None = None
     quantiles: Mapping[str, float] | None = None
+    groups_at: Mapping[str, str] | None = None
+    rank_ub_at: Mapping[str, int] | None = None
 
     def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
         """Plain values for JSON, rounded."""
@@ -89,6 +92,8 @@ class Certainty:
     rank_ub: IntArray
     first: FloatArray
     groups: Groups
+    groups_at: Mapping[str, Groups]
+    rank_ub_at: Mapping[str, IntArray]
 
     @classmethod
     def of(cls, found: Estimate, level: float) -> "Certainty | None":
@@ -96,14 +101,25 @@ class Certainty:
         ends, kept = found.quantiles(bounds(level)), found.quantiles(KEPT_PERCENTILES)
         if ends is None or kept is None or found.samples is None:
             return None
+        levels = tuple(dict.fromkeys((*LEVELS, level)))
+        grouped = groups_at(found.samples, levels, found.component, rating=found.rating)
+        groups = dict(zip(levels, grouped, strict=True))
         return cls(
             ends[0],
             ends[1],
             kept,
             rank_upper_bound(ends[0], ends[1], found.component),
             probability_first(found.samples, found.component),
-            groups_not_told_apart(found.samples, level, found.component, rating=found.rating),
+            groups[level],
+            {f"{each:g}": groups[each] for each in LEVELS},
+            {f"{each:g}": _best_ranks(kept, each, found.component) for each in LEVELS},
         )
+
+
+def _best_ranks(kept: FloatArray, level: float, component: IntArray) -> IntArray:
+    """Rank (UB) at a level whose ends are among the kept percentiles."""
+    low, high = (kept[KEPT_PERCENTILES.index(end)] for end in bounds(level))
+    return rank_upper_bound(low, high, component)
 
 
 def rows(
@@ -143,6 +159,8 @@ def _certain(i: int, sure: Certainty) -> dict[str, Any]:
         "p_first": float(sure.first[i]),
         "group": sure.groups.letters[i],
         "quantiles": {f"{percentile:g}": float(value) for percentile, value in kept},
+        "groups_at": {level: groups.letters[i] for level, groups in sure.groups_at.items()},
+        "rank_ub_at": {level: int(ranks[i]) for level, ranks in sure.rank_ub_at.items()},
     }
 
 

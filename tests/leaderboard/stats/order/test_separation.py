@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from leaderboard.stats import StatsError
 from leaderboard.stats.order import separation
 from leaderboard.stats.order.separation import (
+    groups_at,
     groups_not_told_apart,
     probability_above,
     probability_first,
@@ -195,6 +196,23 @@ class TestGroups:
         ]
         maximal = {one for one in sets if not any(set(one) < set(other) for other in sets)}
         assert separation._cover(alike) == maximal
+
+
+class TestSeveralLevels:
+    @given(samples_and_components(), st.lists(st.floats(1, 99), min_size=1, max_size=4))
+    def test_each_level_is_as_if_it_were_asked_for_alone(self, drawn, levels):
+        samples, component = drawn
+        found = groups_at(samples, levels, component)
+        assert [each.level for each in found] == levels
+        for groups, level in zip(found, levels, strict=True):
+            alone = groups_not_told_apart(samples, level, component)
+            assert (groups.members, groups.letters) == (alone.members, alone.letters)
+
+    def test_a_wider_level_tells_fewer_apart(self):
+        # The difference is normal with mean 20 and standard deviation 14.1: 0 lies at the 7.9th percentile.
+        samples = make_samples(0.0, 20.0, rounds=4000)
+        narrow, wide = groups_at(samples, (80, 99), one_component(samples))
+        assert (narrow.letters, wide.letters) == (("b", "a"), ("a", "a"))
 
 
 class TestRankInterval:

@@ -54,6 +54,42 @@ class TestBradleyTerry:
         assert all(row.low < row.rating < row.high for row in standings.standings)
 
 
+class TestEveryLevel:
+    """What is kept for other levels is what a ranking at that level would say."""
+
+    @pytest.mark.parametrize("level", [50, 80, 90, 95, 99])
+    @pytest.mark.parametrize(
+        ("name", "intervals"),
+        [
+            ("elo", "bootstrap"),
+            ("bradley-terry", "bootstrap"),
+            ("bradley-terry", "sandwich"),
+            ("davidson", "sandwich"),
+            ("ordinal", "sandwich"),
+        ],
+    )
+    def test_ends_ranks_and_groups(self, name, intervals, level):
+        games, method = simulated_games(40), Method(name, rounds=100, intervals=intervals)
+        kept = by_name(rank_games(games, NAMES, method))
+        low, high = f"{(100 - level) / 2:g}", f"{(100 + level) / 2:g}"
+        for row in rank_games(games, NAMES, replace(method, interval=level)).standings:
+            own = kept[row.contestant]
+            assert (own.quantiles[low], own.quantiles[high]) == (row.low, row.high)
+            assert own.rank_ub_at[f"{level}"] == row.rank_ub
+            assert own.groups_at[f"{level}"] == row.group
+
+    def test_ends_of_an_effect(self):
+        method = Method("ordinal", rounds=100, intervals="sandwich")
+        kept = rank_games(simulated_games(40), NAMES, method).details["position"]["quantiles"]
+        narrow = rank_games(simulated_games(40), NAMES, replace(method, interval=80)).details["position"]
+        assert (kept["10"], kept["90"]) == (narrow["low"], narrow["high"])
+
+    def test_a_level_of_ones_own_leaves_them_as_they_are(self):
+        games = simulated_games(40)
+        usual, odd = (rank_games(games, NAMES, Method(rounds=50, interval=level)) for level in (95, 97.3))
+        assert [row.groups_at for row in odd.standings] == [row.groups_at for row in usual.standings]
+
+
 class TestRows:
     def test_games_wins_losses_and_ties(self):
         games = make_games([0, 1, 0, 2], [1, 0, 1, 0], [1, 1, 0.5, 0], 3)
