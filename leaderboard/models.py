@@ -158,6 +158,20 @@ class TextMeasure(models.Model):
         return self.digest
 
 
+class ComparisonIndex(models.Model):
+    """What the comparison browser of a study looks through: made with its newest snapshot, and replaced."""
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="comparison_index")
+    version = models.CharField(max_length=40, help_text="Another one for every index that is made.")
+    payload = models.BinaryField(help_text="As packed by leaderboard.browsing.index.")
+
+    class Meta:
+        verbose_name_plural = "comparison indexes"
+
+    def __str__(self) -> str:
+        return f"comparison index of {self.study_id}"
+
+
 class Refresh(models.Model):
     """The state of computing a study's next snapshot: at most one is wanted and at most one is running."""
 

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Study
+from leaderboard.browsing import stored
 from leaderboard.holding import held
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.querysets import data_mark, data_marks
@@ -81,6 +82,7 @@ def refresh_if_stale(study: Study) -> Outcome | None:
 class _Computed:
     snapshot: Snapshot
     slices: list[SnapshotSlice]
+    index: bytes
 
 
 def _compute(study: Study, anew: bool) -> _Computed:
@@ -106,7 +108,7 @@ def _compute(study: Study, anew: bool) -> _Computed:
         counts=slices.counts(read),
         seconds=round(time.perf_counter() - started, 3),
     )
-    return _Computed(snapshot, found)
+    return _Computed(snapshot, found, stored.packed(study, read))
 
 
 def _parameters(method: Any) -> dict[str, Any]:
@@ -132,6 +134,7 @@ def _publish(study: Study, computed: _Computed) -> Outcome:
     for row in computed.slices:
         row.snapshot = computed.snapshot
     SnapshotSlice.objects.bulk_create(computed.slices, batch_size=200)
+    stored.store(computed.snapshot.study, computed.index)
     _prune(study)
     return Outcome(computed.snapshot, made=True)
 

@@ -1,0 +1,78 @@
+"""The index of a study in the database and in memory."""
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import services
+from leaderboard.browsing import stored
+from leaderboard.browsing.search import Question, places
+from leaderboard.models import ComparisonIndex
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "ROUNDS", 10)
+
+
+def test_a_study_without_a_snapshot_has_none() -> None:
+    assert stored.newest(HandMade("alpha").study) is None
+
+
+def test_a_refresh_makes_it_of_what_it_read() -> None:
+    made = HandMade("alpha", "beta", categories=("coding", "poems"))
+    strict = made.judge("strict")
+    first = made.rate("alpha", "beta", 1)
+    made.rate("alpha", "beta", 8, rater=strict)
+    made.rate("beta", "alpha", 4, prompt=1)
+    made.rate("alpha", "beta", None, rater=strict, reason="refused", prompt=1)
+    services.refresh(made.study)
+    index = stored.newest(made.study)
+    assert index is not None
+    assert index.pair[places(index, Question(only="judges"))].tolist() == [first.pair_id]
+    refused = places(index, Question(answer="refused", raters=[strict.pk]))
+    assert index.prompt[refused].tolist() == [made.prompts[1].pk]
+    alpha, beta = (made.contestants[name].pk for name in ("alpha", "beta"))
+    assert {*index.first.tolist(), *index.second.tolist()} == {alpha, beta}
+
+
+def test_retired_contestants_are_found_still() -> None:
+    made = HandMade("alpha", "beta")
+    made.rate("alpha", "beta", 1)
+    gone = made.contestants["beta"]
+    gone.retired_at = timezone.now()
+    gone.save()
+    services.refresh(made.study)
+    index = stored.newest(made.study)
+    assert index is not None
+    assert len(places(index, Question(contestants=(gone.pk,)))) == 1
+
+
+def test_the_next_refresh_replaces_it_and_memory_follows(django_assert_num_queries) -> None:
+    made = HandMade("alpha", "beta", categories=("coding", "poems"))
+    made.rate("alpha", "beta", 1)
+    services.refresh(made.study)
+    before = stored.newest(made.study)
+    with django_assert_num_queries(1):
+        assert stored.newest(made.study) is before
+    made.rate("alpha", "beta", 2, prompt=1)
+    services.refresh(made.study)
+    after = stored.newest(made.study)
+    assert after is not None
+    assert len(after.pair) == 2
+    assert ComparisonIndex.objects.count() == 1
+
+
+def test_few_studies_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "IN_MEMORY", 1)
+    studies = []
+    for _ in range(2):
+        made = HandMade("alpha", "beta")
+        made.rate("alpha", "beta", 1)
+        services.refresh(made.study)
+        studies.append(made.study)
+    found = [stored.newest(study) for study in studies]
+    assert stored.newest(studies[1]) is found[1]
+    assert stored.newest(studies[0]) is not found[0]
