@@ -8,6 +8,7 @@ weighs late games more than early ones, so a fixed order inside the pool would l
 every round; and drawing the games of the pool with replacement again would add the noise of games to the
 noise of prompts. The order comes from a shuffle (Fisher and Yates 1938, as by Durstenfeld 1964) done while
 walking: step t draws one of the places t.. of the pool, plays the game there, and puts the game at t there.
+Where Elo remembers far fewer games than the pool has, only these are drawn (late_games.py).
 """
 
 from collections.abc import Iterator
@@ -83,11 +84,11 @@ def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
 
 
 def game_steps(
-    of_game: npt.NDArray[Any], seed: int, rounds: IntArray, steps_at_once: int
+    of_game: npt.NDArray[Any], last: int, seed: int, rounds: IntArray, steps_at_once: int
 ) -> Iterator[npt.NDArray[Any]]:
-    """Outcome numbers in blocks of shape (steps, rounds): every game drawn with replacement."""
+    """Outcome numbers of the ``last`` steps, in blocks (steps, rounds): every game drawn with replacement."""
     keys, games = round_keys(seed, rounds, GAME_DRAWS), len(of_game)
-    for step in range(0, games, steps_at_once):
+    for step in range(games - last, games, steps_at_once):
         yield of_game.take(choices(keys, step, min(steps_at_once, games - step), games))
 
 

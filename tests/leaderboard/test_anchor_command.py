@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.special import chdtrc
 
-from leaderboard.stats import anchored
+from leaderboard.stats import METHODOLOGY, anchored
 from tests.leaderboard.rows import HandMade
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +80,8 @@ class TestFile:
             assert row["low"] == pytest.approx(expected.low[number], abs=1e-6)
             assert row["bias"]["high"] == pytest.approx(expected.bias.high[number], abs=1e-6)
         power = round(expected.power, 6)
-        assert found["parameters"] == {"ties": "on", "interval": 90.0, "power": power, "methodology": "2"}
+        shared = {"ties": "on", "interval": 90.0, "power": power, "methodology": METHODOLOGY}
+        assert found["parameters"] == shared
         assert 0 < expected.power < 1
         assert found["counts"]["human_pairs"] == 36
         assert (found["judges"], found["simulated"], found["comparisons_left_out"]) == (["robot"], False, 0)

@@ -40,13 +40,31 @@ class Backend(Protocol):
     def prepare(self, dtype: np.dtype[Any], /) -> None: ...
 
     def walk_games(
-        self, outcomes: Outcomes, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray, /
+        self,
+        outcomes: Outcomes,
+        games: int,
+        contestants: int,
+        parameters: EloParameters,
+        seed: int,
+        rounds: IntArray,
+        /,
     ) -> FloatArray: ...
 
     def walk_pools(
         self,
         clusters: Clusters,
         sizes: IntArray,
+        contestants: int,
+        parameters: EloParameters,
+        seed: int,
+        rounds: IntArray,
+        /,
+    ) -> FloatArray: ...
+
+    def walk_late(
+        self,
+        clusters: Clusters,
+        games: int,
         contestants: int,
         parameters: EloParameters,
         seed: int,

@@ -1,5 +1,6 @@
 """Bootstrapped Elo: one pass over many resamples of the games, or of whole clusters of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.elo.backends import Backend, choose_threads, open_backend
+from leaderboard.stats.elo.forgetting import games_remembered
 from leaderboard.stats.elo.sequential import EloParameters
 from leaderboard.stats.game_reader import read_games
-from leaderboard.stats.games import FloatArray
+from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.late_games import worth_drawing
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import Clusters
 from leaderboard.stats.rounds import check_run, in_blocks
@@ -58,7 +61,9 @@ def bootstrap_elo(
     ``a`` and ``b`` are integer arrays of contestant numbers, ``score`` is 1, 0.5 or 0 for ``a``,
     ``contestants`` their count. Without ``cluster`` each round draws n of the n games with replacement
     and the order of drawing is the order of play. With ``cluster`` (a prompt number for each game) each
-    round draws whole clusters and plays all their games in a random order of that round.
+    round draws whole clusters and plays all their games in a random order of that round. Elo forgets: of
+    many games only the last ones of a round are played, because the others have no influence left (see
+    forgetting.py).
 
     ``backend`` is "numpy", "numba" (several times as fast; `make fast` installs it) or None for the faster
     one; ``threads`` None means as many as help. The result says what ran. Both change the time taken alone:
@@ -67,10 +72,14 @@ def bootstrap_elo(
     parameters = EloParameters(k, scale, base, init)
     check_run(rounds, seed, threads)
     games = read_games(a, b, score, contestants, cluster)
-    updates = rounds * len(games.of_game)
+    outcomes = games.outcomes if isinstance(games, Clusters) else games
+    last = games_remembered(outcomes, contestants, parameters)
+    updates = rounds * last
     chosen, module = open_backend(backend, updates, games.of_game.dtype)
     used = choose_threads(threads, chosen, updates)
-    samples = elo_samples(games, contestants, parameters, rounds, seed, backend=module, threads=used)
+    samples = elo_samples(
+        games, contestants, parameters, rounds, seed, backend=module, threads=used, last=last
+    )
     clusters = len(games) if isinstance(games, Clusters) else None
     return EloBootstrap(
         samples, rounds, k, scale, base, init, seed, clusters=clusters, backend=chosen, threads=used
@@ -87,25 +96,42 @@ def elo_samples(
     backend: Backend,
     threads: int = 1,
     rounds_at_once: int | None = None,
+    last: int | None = None,
 ) -> FloatArray:
-    """Ratings of shape (rounds, contestants); backend, blocks and threads change the time taken alone."""
+    """Ratings of shape (rounds, contestants); backend, blocks and threads change the time taken alone.
+
+    A round plays its ``last`` games, None for all of them.
+    """
+    last = len(games.of_game) if last is None else last
     at_once = min(rounds_at_once or backend.ROUNDS_AT_ONCE, -(-rounds // threads))
     if isinstance(games, Outcomes):
         return np.concatenate(
             in_blocks(
-                lambda block: backend.walk_games(games, contestants, parameters, seed, block),
+                lambda block: backend.walk_games(games, last, contestants, parameters, seed, block),
                 rounds,
                 at_once,
                 threads,
             )
         )
     sizes = backend.pool_sizes(games, seed, np.arange(rounds))
-    held = max(1, (MEMORY - games.of_game.nbytes) // (int(sizes.max()) * games.of_game.itemsize))
-    return np.concatenate(
-        in_blocks(
-            lambda block: backend.walk_pools(games, sizes[block], contestants, parameters, seed, block),
-            rounds,
-            min(at_once, max(1, held // threads)),
-            min(threads, held),
-        )
+    late = worth_drawing(games, sizes, last)
+    samples = np.empty((rounds, contestants))
+
+    def play(which: IntArray, longest: int, walk: Callable[[IntArray], FloatArray]) -> None:
+        if len(which):
+            held = max(1, (MEMORY - games.of_game.nbytes) // (longest * games.of_game.itemsize))
+            size = min(at_once, max(1, held // threads))
+            blocks = in_blocks(lambda block: walk(which[block]), len(which), size, min(threads, held))
+            samples[which] = np.concatenate(blocks)
+
+    play(
+        np.flatnonzero(late),
+        last,
+        lambda some: backend.walk_late(games, last, contestants, parameters, seed, some),
     )
+    play(
+        np.flatnonzero(~late),
+        int(sizes.max()),
+        lambda some: backend.walk_pools(games, sizes[some], contestants, parameters, seed, some),
+    )
+    return samples

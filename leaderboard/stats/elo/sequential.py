@@ -52,13 +52,18 @@ class EloParameters:
         return math.log(self.base) / (2.0 * self.scale)
 
     @property
+    def pull(self) -> float:
+        """The share of the way to where it belongs by which one game between near equals moves a rating."""
+        return self.k * math.log(self.base) / self.scale / 4.0
+
+    @property
     def settling_games(self) -> float:
         """Games a contestant needs until a start that was wrong has lost 95 % of its weight.
 
-        Between near equals one game moves a rating a share K * ln(base) / scale / 4 of the way to where it
-        belongs, so 1 / share games are the time constant and three of them leave 5 %.
+        With ``pull`` the share of the way that one game moves a rating, 1 / pull games are the time constant
+        and three of them leave 5 %.
         """
-        return 3.0 / (self.k * math.log(self.base) / self.scale / 4.0)
+        return 3.0 / self.pull
 
 
 def sequential_elo(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.elo.sequential import EloParameters
 from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.late_games import late_games
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import Clusters, cluster_steps, game_steps
 from leaderboard.stats.resampling import pool_sizes as pool_sizes  # a backend offers it
@@ -26,10 +27,10 @@ def prepare(dtype: np.dtype[Any]) -> None:
 
 
 def walk_games(
-    outcomes: Outcomes, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
+    outcomes: Outcomes, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
-    """Ratings of shape (rounds, contestants) after resampling games."""
-    steps = game_steps(outcomes.of_game, seed, rounds, STEPS_AT_ONCE)
+    """Ratings (rounds, contestants) after resampling games; the last ``games`` of a round are played."""
+    steps = game_steps(outcomes.of_game, games, seed, rounds, STEPS_AT_ONCE)
     return _walk(outcomes, contestants, parameters, len(rounds), steps)
 
 
@@ -43,6 +44,15 @@ def walk_pools(
 ) -> FloatArray:
     """Ratings of shape (rounds, contestants) after resampling clusters; ``sizes`` as for cluster_steps."""
     steps = cluster_steps(clusters, sizes, seed, rounds, STEPS_AT_ONCE)
+    return _walk(clusters.outcomes, contestants, parameters, len(rounds), steps)
+
+
+def walk_late(
+    clusters: Clusters, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
+) -> FloatArray:
+    """As walk_pools, playing the last ``games`` games of each pool."""
+    pools = late_games(clusters, games, seed, rounds)
+    steps = (pools[first : first + STEPS_AT_ONCE] for first in range(0, games, STEPS_AT_ONCE))
     return _walk(clusters.outcomes, contestants, parameters, len(rounds), steps)
 
 

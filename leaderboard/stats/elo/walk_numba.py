@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.elo.sequential import EloParameters
 from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.late_games import LATE_GAMES
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.random_stream import WordArray, round_keys
 from leaderboard.stats.resampling import CLUSTER_DRAWS, GAME_DRAWS, POOL_ORDER, Clusters
@@ -32,6 +33,7 @@ GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 SECOND: Final = np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
+ONE, LOW = np.uint64(1), np.uint64(2**32 - 1)
 
 LOG2_E: Final = 1.0 / math.log(2.0)
 LN2_HIGH: Final = 6.93147180369123816490e-01
@@ -53,15 +55,21 @@ def _compiled(function: Kernel) -> Kernel:
 
 
 @_compiled
-def _choice(key: np.uint64, counter: np.uint64, things: np.uint64) -> np.uint64:
-    """As random_stream.choices; ``counter`` is (step + 1) * GOLDEN."""
+def _word(key: np.uint64, counter: np.uint64) -> np.uint64:
+    """As random_stream.words; ``counter`` is (step + 1) * GOLDEN."""
     word = key + counter
     word ^= word >> S30
     word *= FIRST
     word ^= word >> S27
     word *= SECOND
     word ^= word >> S31
-    return ((word >> S32) * things) >> S32
+    return word
+
+
+@_compiled
+def _choice(key: np.uint64, counter: np.uint64, things: np.uint64) -> np.uint64:
+    """As random_stream.choices; ``counter`` as for _word."""
+    return ((_word(key, counter) >> S32) * things) >> S32
 
 
 @_compiled
@@ -120,14 +128,14 @@ def _play(state: FloatArray, gain: float, workspace: tuple[Any, ...]) -> None:
 
 @_compiled
 def _walk_games(
-    of_game: npt.NDArray[Any], packed: IntArray, contestants: int, keys: WordArray, gain: float
+    of_game: npt.NDArray[Any], last: int, packed: IntArray, contestants: int, keys: WordArray, gain: float
 ) -> FloatArray:
-    """Log-odds, contestants x rounds, after as many games as there are, each drawn from all of them."""
+    """Log-odds, contestants x rounds, after the ``last`` of as many draws as there are games."""
     rounds, games = len(keys), np.uint64(len(of_game))
     state, workspace = np.zeros(contestants * rounds), _workspace(rounds)
-    played, counter = workspace[0], np.uint64(0)
+    played, counter = workspace[0], np.uint64(len(of_game) - last) * GOLDEN
     place = np.empty(rounds, np.uint64)
-    for _ in range(len(of_game)):
+    for _ in range(last):
         counter += GOLDEN
         for r in range(rounds):
             place[r] = _choice(keys[r], counter, games)
@@ -190,6 +198,35 @@ def _fill_pools(
 
 
 @_compiled
+def _fill_late(
+    pools: npt.NDArray[Any],
+    of_game: npt.NDArray[Any],
+    start: IntArray,
+    largest: int,
+    draw_keys: WordArray,
+    keys: WordArray,
+) -> None:
+    """Put the last games of each round into its row, drawn as in late_games.py."""
+    clusters, games = np.uint64(len(start) - 1), pools.shape[1]
+    taken, places = np.zeros((len(start) - 1) * largest, np.bool_), np.empty(games, np.int64)
+    for r in range(len(pools)):
+        counter, found = np.uint64(0), 0
+        while found < games:
+            counter += GOLDEN
+            word = _word(keys[r], counter)
+            slot = ((word >> S32) * clusters) >> S32
+            offset = np.int64(((word & LOW) * np.uint64(largest)) >> S32)
+            drawn = np.int64(_choice(draw_keys[r], (slot + ONE) * GOLDEN, clusters))
+            place = np.int64(slot) * largest + offset
+            if offset < start[drawn + 1] - start[drawn] and not taken[place]:
+                taken[place] = True
+                places[found] = place
+                pools[r, found] = of_game[start[drawn] + offset]
+                found += 1
+        taken[places] = False
+
+
+@_compiled
 def _shuffle(pool: npt.NDArray[Any], key: np.uint64) -> None:
     places = np.empty(64, np.uint64)
     counter = np.uint64(0)
@@ -216,17 +253,18 @@ def prepare(dtype: np.dtype[Any]) -> None:
     one = np.array([0])
     outcomes = Outcomes(one, one + 1, one + 1.0, one.astype(dtype))
     clusters = Clusters(outcomes, np.array([0, 1]))
-    walk_games(outcomes, 2, EloParameters(), 0, one)
+    walk_games(outcomes, 1, 2, EloParameters(), 0, one)
     walk_pools(clusters, pool_sizes(clusters, 0, one), 2, EloParameters(), 0, one)
+    walk_late(clusters, 1, 2, EloParameters(), 0, one)
 
 
 def walk_games(
-    outcomes: Outcomes, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
+    outcomes: Outcomes, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
     """As walk.walk_games."""
     keys = round_keys(seed, rounds, GAME_DRAWS)
     gain = 2.0 * parameters.half_rate * parameters.k
-    state = _walk_games(outcomes.of_game, _packed(outcomes), contestants, keys, gain)
+    state = _walk_games(outcomes.of_game, games, _packed(outcomes), contestants, keys, gain)
     return _ratings(state, contestants, parameters, len(rounds))
 
 
@@ -247,6 +285,19 @@ def walk_pools(
     packed = np.append(_packed(outcomes), _pack(contestants, contestants + 1, 1))
     gain = 2.0 * parameters.half_rate * parameters.k
     state = _walk_pools(pools, packed, contestants + 2, gain)
+    return _ratings(state, contestants, parameters, len(rounds))
+
+
+def walk_late(
+    clusters: Clusters, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
+) -> FloatArray:
+    """As walk.walk_late."""
+    pools = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
+    draw_keys, keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, LATE_GAMES))
+    largest = int(clusters.size.max())
+    _fill_late(pools, clusters.of_game, clusters.start, largest, draw_keys, keys)
+    gain = 2.0 * parameters.half_rate * parameters.k
+    state = _walk_pools(pools, _packed(clusters.outcomes), contestants, gain)
     return _ratings(state, contestants, parameters, len(rounds))
 
 

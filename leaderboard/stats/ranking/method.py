@@ -11,7 +11,7 @@ from leaderboard.stats.ratings import RESAMPLE
 from leaderboard.stats.rounds import check_rounds
 from leaderboard.stats.tie_bands import TieBand
 
-METHODOLOGY: Final = "2"
+METHODOLOGY: Final = "3"
 """Version of the methods as a whole; it changes whenever the same votes would give other numbers."""
 
 METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal")
