@@ -94,7 +94,7 @@ def _contestants(study: Study) -> Iterator[Row]:
 
 
 def _raters(study: Study) -> Iterator[Row]:
-    slugs = _rater_slugs(study)
+    slugs = rater_slugs(study)
     for rater in _rater_set(study).prefetch_related("groups").iterator(CHUNK):
         yield {
             "rater": slugs[rater.pk],
@@ -105,7 +105,7 @@ def _raters(study: Study) -> Iterator[Row]:
         }
 
 
-def _rater_slugs(study: Study) -> dict[int, str]:
+def rater_slugs(study: Study) -> dict[int, str]:
     """What each rater is called in files, by id.
 
     One who rates here may have the slug of one who came with an import: then a number keeps them apart.
@@ -184,7 +184,7 @@ _WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
 
 
 def _comparisons(study: Study) -> Iterator[Row]:
-    slugs = _rater_slugs(study)
+    slugs = rater_slugs(study)
     # Who rated the old and the new text of a pair has said 0 twice; then the order in the file counts.
     with_repeat = not about_old_texts(study)
     columns = ("pk", "rater", "rater__kind", "external_id", *_SIDES, *_NUMBERS, *_WORDS)

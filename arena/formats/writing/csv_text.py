@@ -24,7 +24,7 @@ _FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
 
 def pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
     """The file, piece by piece."""
-    yield ("\ufeff" + _lines([list(table.columns)])).encode()
+    yield (("\ufeff" if table.marked else "") + _lines([list(table.columns)])).encode()
     for batch in batches(rows, ROWS):
         cells = ([_cell(row.get(name), kind) for name, kind in table.columns.items()] for row in batch)
         yield _lines(cells).encode()

@@ -1,4 +1,4 @@
-"""Tables as JSON Lines: one object per row, what is not said left out. Pure."""
+"""Tables as JSON Lines: one object per row, what is not said left out, or null in a complete table. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,8 @@ def pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def _line(table: Table, row: Row) -> str:
-    said = {name: value for name in table.columns if (value := row.get(name)) is not None}
+    values = {name: row.get(name) for name in table.columns}
+    said = {name: value for name, value in values.items() if table.complete or value is not None}
     return json.dumps(said, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
 
 

@@ -23,10 +23,16 @@ class Type(Enum):
 
 @dataclass(frozen=True)
 class Table:
-    """A table by its name, which is also the name of its file."""
+    """A table by its name, which is also the name of its file.
+
+    ``complete``: JSON Lines write null where nothing is said, because readers want every column in every row.
+    ``marked``: CSV begins with a byte order mark, by which spreadsheets tell UTF-8.
+    """
 
     name: str
     columns: Mapping[str, Type]
+    complete: bool = False
+    marked: bool = True
 
 
 def _texts(*names: str) -> dict[str, Type]:

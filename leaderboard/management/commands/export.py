@@ -23,7 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
         parser.add_argument("--what", required=True, metavar="WHAT", help=" | ".join(_WHAT))
         parser.add_argument(
-            "--format", default="jsonl", metavar="FORMAT", help=f"{' | '.join(WRITERS)} (default: jsonl)"
+            "--format",
+            metavar="FORMAT",
+            help=f"{' | '.join(WRITERS)} (default: jsonl; evalica csv; leaderboard json, which it alone has)",
         )
         parser.add_argument(
             "--out",
@@ -31,26 +33,55 @@ class Command(BaseCommand):
             metavar="PATH",
             help="a file (ending in .gz: compressed), with --what all a folder (default: standard output)",
         )
-        parser.add_argument("--raters", metavar="people|group:NAME|judge:SLUG", help="for standings")
-        parser.add_argument("--ties", metavar="on|off", help="for standings")
-        parser.add_argument("--category", metavar="NAME", help="for standings")
-        parser.add_argument("--method", metavar="elo|bradley-terry", help="for standings")
+        ranked = "for standings and leaderboard"
+        voted = "standings, leaderboard, arena, preferences and evalica"
+        parser.add_argument(
+            "--raters", metavar="people|group:NAME|judge:SLUG|all", help=f"for {voted}; all not for rankings"
+        )
+        parser.add_argument("--ties", metavar="on|off", help=f"for {voted}")
+        parser.add_argument("--category", metavar="NAME", help="for standings, arena, preferences, evalica")
+        parser.add_argument("--method", metavar="elo|bradley-terry|davidson|ordinal", help=ranked)
+        parser.add_argument(
+            "--conversational",
+            action="store_true",
+            default=None,
+            help="for preferences: texts as lists of messages",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        what, form = choice(options, "what", _WHAT), choice(options, "format", tuple(WRITERS))
-        setting = {name: options[name] for name in _SWITCHES if options[name] is not None}
-        if setting and what != exports.STANDINGS.name:
-            raise CommandError(f"--{next(iter(setting))} is for --what standings only.")
+        what = choice(options, "what", _WHAT)
+        forms = exports.OTHERS.get(what, tuple(WRITERS))
+        form = forms[0] if options["format"] is None else choice(options, "format", forms)
+        setting = _setting(what, options)
         study = study_named(options["study"])
         try:
             if what == exports.ALL:
                 self._save_all(study, form, options["out"])
+            elif what in exports.OTHERS:
+                self._write_for_others(study, what, form, setting, options["out"])
             else:
                 self._write(exports.pieces(study, what, form, setting), form, options["out"])
         except exports.ExportError as error:
             raise CommandError(str(error)) from error
         if what in ("comparisons", exports.ALL) and (note := exports.note_on_old_texts(study)):
             self.stderr.write(f"Note: {note}")
+
+    def _write_for_others(
+        self, study: Study, what: str, form: str, setting: dict[str, Any], out: str
+    ) -> None:
+        if what == "leaderboard":
+            self._write(exports.leaderboard_pieces(study, form, setting), form, out)
+            return
+        found = exports.interchange(study, what, form, setting)
+        self._write(found.pieces, form, out)
+        self.stderr.write(
+            f"{found.rows:,} row{'' if found.rows == 1 else 's'}, raters: {found.wanted.raters}."
+        )
+        for reason, number in sorted(found.left_out.items()):
+            self.stderr.write(f"Left out: {number:,} {reason}.")
+        if out:
+            note = exports.note_json(found.note())
+            files.save(Path(out).with_name(f"{Path(out).name}.note.json"), [note])
 
     def _save_all(self, study: Study, form: str, out: str) -> None:
         if not out:
@@ -87,7 +118,25 @@ class Command(BaseCommand):
 
 
 _WHAT = (*exports.WHAT, exports.ALL)
-_SWITCHES = ("raters", "ties", "category", "method")
+_SWITCHES = {
+    "standings": ("raters", "ties", "category", "method"),
+    "leaderboard": ("raters", "ties", "method"),
+    "arena": ("raters", "ties", "category"),
+    "evalica": ("raters", "ties", "category"),
+    "preferences": ("raters", "ties", "category", "conversational"),
+}
+"""What can be asked for, by what is exported."""
+
+
+def _setting(what: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The switches that were given. Raises CommandError for one that this export does not have."""
+    names = dict.fromkeys(name for switches in _SWITCHES.values() for name in switches)
+    given = {name: options[name] for name in names if options[name] is not None}
+    for name in given:
+        if name not in _SWITCHES.get(what, ()):
+            meant = ", ".join(other for other, switches in _SWITCHES.items() if name in switches)
+            raise CommandError(f"--{name} is for --what {meant} only.")
+    return given
 
 
 def _unwritable(out: str, error: OSError) -> str:

@@ -84,7 +84,7 @@ def test_the_demo_has_the_same_standings_after_a_round_trip(form: str, tmp_path:
     assert len(before) >= 12
     assert all(" True " in key for key in before), "every rater of the demo is simulated, and said to be"
     simulated = Rater.objects.filter(study=copy).values_list("simulated", flat=True)
-    assert list(simulated) == [True] * 6
+    assert list(simulated) == [True] * 8
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
@@ -156,7 +156,7 @@ class TestStandings:
         answer = refused(*standings, "--raters", "judge:x")
         assert answer == 'This board has no raters "judge:x". It has: people.'
         answer = refused("small", "--what", "prompts", "--ties", "on")
-        assert answer == "--ties is for --what standings only."
+        assert answer == "--ties is for --what standings, leaderboard, arena, evalica, preferences only."
 
     def test_nothing_rated_has_no_standings(self) -> None:
         services.refresh(factories.make_small_study(slug="new"))

@@ -1,4 +1,4 @@
-"""Everything a study can be exported as: the tables an import reads, and the standings of its board."""
+"""The tables an import reads, one by one and all together, with the standings for the record."""
 
 import contextlib
 import json
@@ -7,17 +7,16 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from django.utils import timezone
 
 from arena.formats.writing import WRITERS, files, parquet
-from arena.formats.writing.schema import TABLES, Row, Table, Type
+from arena.formats.writing.schema import TABLES
 from arena.models import Study
 from arena.transfer import export
-from leaderboard.board import Board
-from leaderboard.models import Snapshot
-from leaderboard.setting import UnknownSettingError, parse
+from leaderboard.exports.errors import ExportError
+from leaderboard.exports.standings import STANDINGS, standings
 
 ALL: Final = "all"
 """Every table at once."""
@@ -25,53 +24,8 @@ ALL: Final = "all"
 RECORD: Final = "for-the-record"
 """The folder, beside the tables, of what an import does not read."""
 
-_INTEGERS: Final = ("rank", "rank_ub", "games", "wins", "losses", "ties", "component")
-_TEXTS: Final = ("contestant", "group", "unbounded")
-_STANDING: Final = (
-    *("rank", "rank_ub", "contestant", "rating", "low", "high", "p_first", "group", "unbounded"),
-    *_INTEGERS[2:],
-)
-_PARAMETERS: Final = {
-    "tie_band": Type.TEXT,
-    "interval": Type.NUMBER,
-    "intervals": Type.TEXT,
-    "rounds": Type.INTEGER,
-    "resample": Type.TEXT,
-    "clusters": Type.INTEGER,
-    "units": Type.INTEGER,
-    "seed": Type.INTEGER,
-    "k": Type.NUMBER,
-    "scale": Type.NUMBER,
-    "base": Type.NUMBER,
-    "init": Type.NUMBER,
-    "prior_games": Type.NUMBER,
-    "prior_rounds": Type.INTEGER,
-    "methodology": Type.TEXT,
-}
-
-STANDINGS: Final = Table(
-    "standings",
-    {
-        **dict.fromkeys(_STANDING, Type.NUMBER),
-        **dict.fromkeys(_INTEGERS, Type.INTEGER),
-        **dict.fromkeys(_TEXTS, Type.TEXT),
-        **dict.fromkeys(("study", "raters", "category", "method", "tie_rule"), Type.TEXT),
-        "simulated": Type.FLAG,
-        "all_games": Type.INTEGER,
-        "left_out": Type.INTEGER,
-        **_PARAMETERS,
-        "snapshot_at": Type.MOMENT,
-        "watermark": Type.TEXT,
-    },
-)
-"""One row per contestant; every row carries the method its numbers were made by."""
-
 WHAT: Final = (*TABLES, STANDINGS.name)
-"""The names of what can be exported."""
-
-
-class ExportError(Exception):
-    """What was asked for cannot be exported; the message is a sentence for the operator."""
+"""The names of these tables."""
 
 
 def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
@@ -90,40 +44,6 @@ def check_form(form: str) -> None:
     """Raise ExportError where this way of writing needs what is not installed."""
     if form == "parquet" and not parquet.is_available():
         raise ExportError(parquet.MISSING)
-
-
-def standings(study: Study, setting: dict[str, str]) -> list[Row]:
-    """The published standings of one setting. Raises ExportError where there are none."""
-    snapshot = Snapshot.objects.newest(study)
-    if snapshot is None:
-        raise ExportError(f'The study "{study.slug}" has no snapshot yet; make one: refresh {study.slug}.')
-    try:
-        chosen = parse(setting, snapshot.counts)
-    except UnknownSettingError as error:
-        raise ExportError(str(error)) from error
-    board = Board.read(study, snapshot, chosen) if chosen else None
-    if board is None or board.content is None:
-        raise ExportError(f'The study "{study.slug}" has no games for this setting, so it has no standings.')
-    return list(_standing_rows(board, board.content))
-
-
-def _standing_rows(board: Board, content: Any) -> Iterator[Row]:
-    parameters = content["parameters"]
-    method = {
-        "study": board.study.slug,
-        "raters": board.setting.raters,
-        "category": board.setting.category or None,
-        "method": content["method"],
-        "tie_rule": parameters["ties"],
-        "simulated": board.simulated,
-        "all_games": content["games"],
-        "left_out": content["left_out"],
-        **{name: parameters.get(name) for name in _PARAMETERS},
-        "snapshot_at": board.snapshot.created_at,
-        "watermark": board.snapshot.watermark,
-    }
-    for row in content["standings"]:
-        yield {**{name: row.get(name) for name in _STANDING}, **method}
 
 
 def counts(study: Study) -> dict[str, int]:

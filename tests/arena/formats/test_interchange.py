@@ -1,0 +1,142 @@
+"""Words of other formats, and what the raters of a pair prefer together."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import scales
+from arena.formats.writing.interchange import SIDES, WINNERS, question, winner
+from arena.formats.writing.preferences import LeftOut, Preference, Said, Texts, preference, texts_row
+
+
+@pytest.mark.parametrize(
+    ("rating", "points", "ties", "word"),
+    [
+        (1, 8, True, "model_a"),
+        (4, 8, True, "tie"),
+        (4, 8, False, "model_a"),
+        (5, 8, False, "model_b"),
+        (2, 3, True, "tie"),
+        (2, 3, False, None),
+        (3, 5, False, None),
+        (2, 2, True, "model_b"),
+    ],
+)
+def test_winners(rating: int, points: int, ties: bool, word: str | None) -> None:
+    assert winner(rating, points, WINNERS, ties=ties) == word
+    sides = {"model_a": "left", "tie": "tie", "model_b": "right", None: None}
+    assert winner(rating, points, SIDES, ties=ties) == sides[word]
+
+
+def test_question_ids_of_subsets_stay_apart() -> None:
+    assert question("7", "") == "7"
+    assert question("7", "hard") != question("7", "easy")
+
+
+def test_three_raters_by_hand() -> None:
+    """7 of 8 is (2*7-9)/7 = 5/7 for the second, 6 is 3/7, and 2 is -5/7: mean 1/7 for the second."""
+    said = [Said("ann", 7, 8, False), Said("bob", 6, 8, False), Said("cid", 2, 8, False)]
+    assert preference(said, ties=True) == Preference(False, round(1 / 7, 6), 3, 2 / 3)
+
+
+def test_a_rater_of_both_orders_counts_once() -> None:
+    """2 as shown and 7 mirrored are one opinion: 5/7 for the first, by one rater."""
+    said = [Said("ann", 2, 8, False), Said("ann", 7, 8, True)]
+    assert preference(said, ties=True) == Preference(True, round(5 / 7, 6), 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "ties", "found"),
+    [
+        ([], True, None),
+        ([4], True, LeftOut.TIE),
+        ([4], False, Preference(True, round(1 / 7, 6), 1, 1.0)),
+        ([1, 8], True, LeftOut.TIE),
+        ([1, 4], True, LeftOut.NO_MAJORITY),  # half of the raters is no majority
+        ([3, 3, 8], True, LeftOut.MIXED),  # two mild against one strong
+        ([3, 3, 4], True, Preference(True, round(7 / 21, 6), 3, 2 / 3)),  # 3/7, 3/7 and 1/7
+    ],
+)
+def test_what_is_no_preference(ratings: list[int], ties: bool, found: object) -> None:
+    said = [Said(number, rating, 8, False) for number, rating in enumerate(ratings)]
+    assert preference(said, ties=ties) == found
+
+
+def test_the_middle_of_an_odd_scale_has_no_part_with_ties_off() -> None:
+    assert preference([Said("ann", 2, 3, False)], ties=False) is None
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 8), st.booleans()), max_size=8),
+    st.booleans(),
+    st.randoms(),
+)
+def test_naming_the_other_completion_first_turns_the_preference_round(
+    ratings: list[tuple[int, int, bool]], ties: bool, random: object
+) -> None:
+    said = [Said(rater, rating, 8, swapped) for rater, rating, swapped in ratings]
+    turned = [Said(rater, rating, 8, not swapped) for rater, rating, swapped in ratings]
+    random.shuffle(turned)  # type: ignore[attr-defined]
+    one, other = preference(said, ties=ties), preference(turned, ties=ties)
+    if isinstance(one, Preference):
+        assert isinstance(other, Preference)
+        assert (one.first_chosen, one.margin, one.raters) == (
+            not other.first_chosen,
+            other.margin,
+            other.raters,
+        )
+        assert 0 < one.margin <= 1
+        assert 0.5 < one.agreement <= 1
+    else:
+        assert one == other
+
+
+@given(st.integers(1, 8))
+def test_a_single_rating_is_its_own_margin(rating: int) -> None:
+    found = preference([Said("ann", rating, 8, False)], ties=True)
+    if rating in (4, 5):
+        assert found is LeftOut.TIE
+    else:
+        assert isinstance(found, Preference)
+        assert found.margin == round(abs(scales.preference(rating, 8)), 6)
+
+
+ONE_TURN = Texts(["Why?"], "", ["Because."], ["So."])
+TWO_TURNS = Texts(["Why?", "Really?"], "", ["Because.", "Yes."], ["So.", "No."])
+
+
+def test_texts_as_strings_and_as_messages() -> None:
+    assert texts_row(ONE_TURN, False, conversational=False) == {
+        "prompt": "Why?",
+        "chosen": "So.",
+        "rejected": "Because.",
+    }
+    assert texts_row(ONE_TURN, True, conversational=True) == {
+        "prompt": [{"role": "user", "content": "Why?"}],
+        "chosen": [{"role": "assistant", "content": "Because."}],
+        "rejected": [{"role": "assistant", "content": "So."}],
+    }
+
+
+def test_several_turns_go_on_in_the_answers() -> None:
+    assert texts_row(TWO_TURNS, True, conversational=False) is LeftOut.SEVERAL_TURNS
+    found = texts_row(TWO_TURNS, True, conversational=True)
+    assert isinstance(found, dict)
+    assert found["prompt"] == [{"role": "user", "content": "Why?"}]
+    assert found["chosen"] == [
+        {"role": "assistant", "content": "Because."},
+        {"role": "user", "content": "Really?"},
+        {"role": "assistant", "content": "Yes."},
+    ]
+
+
+def test_an_input_follows_the_instruction() -> None:
+    found = texts_row(Texts(["Translate."], "Hund", ["dog"], [""]), True, conversational=False)
+    assert found == {"prompt": "Translate.\n\nHund", "chosen": "dog", "rejected": ""}
+
+
+def test_texts_that_make_no_pair() -> None:
+    same = texts_row(Texts(["Why?"], "", ["So."], ["So."]), True, conversational=False)
+    assert same is LeftOut.SAME_TEXT
+    for unknown in (Texts([], "", ["a"], ["b"]), Texts(["q"], "", [], ["b"]), Texts(["q"], "", ["a"], [])):
+        assert texts_row(unknown, True, conversational=True) is LeftOut.TEXT_NOT_KNOWN

@@ -1,0 +1,275 @@
+"""Files for other programs: they read them, we read them back, and nothing goes missing unsaid."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arena.models import Study
+from arena.transfer import import_files
+from leaderboard import exports, services
+from leaderboard.exports.raters import pseudonym
+from leaderboard.games import opinions
+from leaderboard.models import Snapshot
+from leaderboard.stats import Method, rank_ratings
+from leaderboard.votes import rank_votes, read_votes
+from tests import factories as make
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made() -> HandMade:
+    """Two people and a judge; one reply without a rating; a retired contestant."""
+    made = HandMade(
+        "Alpha", "=Beta", "Gamma", "Old", slug="made", name="Made", categories=("coding", "poems")
+    )
+    bob, judge = make.make_rater(name="Bob"), made.judge("judy")
+    made.rate("Alpha", "=Beta", 2)
+    made.rate("=Beta", "Alpha", 6, rater=bob)
+    made.rate("Alpha", "Gamma", 4)
+    made.rate("Gamma", "=Beta", 8, prompt=1)
+    made.rate("=Beta", "Gamma", 2, prompt=1, rater=bob)
+    made.rate("Gamma", "Alpha", None, reason="refused", rater=judge)
+    made.rate("Alpha", "=Beta", 3, points=3, rater=judge)
+    made.rate("Old", "Alpha", 1)
+    made.contestants["Old"].retired_at = made.person.created_at
+    made.contestants["Old"].save()
+    services.refresh(made.study)
+    return made
+
+
+def written(made: HandMade, what: str, form: str = "jsonl", **asked: Any) -> tuple[bytes, dict[str, Any]]:
+    found = exports.interchange(made.study, what, form, asked)
+    return b"".join(found.pieces), found.note()
+
+
+def rows(content: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in content.decode().splitlines()]
+
+
+def test_arena_rows_by_hand(made: HandMade) -> None:
+    content, note = written(made, "arena")
+    votes = rows(content)
+    assert [(row["model_a"], row["model_b"], row["winner"]) for row in votes] == [
+        ("Alpha", "=Beta", "model_a"),
+        ("=Beta", "Alpha", "model_b"),
+        ("Alpha", "Gamma", "tie"),
+        ("Gamma", "=Beta", "model_b"),
+        ("=Beta", "Gamma", "model_a"),
+        ("Alpha", "=Beta", "model_b"),
+        ("Old", "Alpha", "model_a"),
+    ]
+    assert list(votes[0]) == [
+        *("question_id", "model_a", "model_b", "winner", "judge", "turn", "language", "tstamp"),
+        *("score_1_8", "rating", "points", "shown_first", "category", "protocol", "protocol_version"),
+        *("rater_kind", "simulated"),
+    ]
+    assert (votes[0]["score_1_8"], votes[0]["judge"]) == (2, pseudonym(made.study, made.person.pk))
+    by_judge = votes[5]
+    assert (by_judge["judge"], by_judge["rater_kind"], by_judge["score_1_8"]) == ("judy", "judge", None)
+    assert (by_judge["rating"], by_judge["points"]) == (3, 3)
+    assert {row["category"] for row in votes} == {"coding", "poems"}
+    assert note == {
+        "what": "arena",
+        "raters": "all",
+        "ties": "on",
+        "category": None,
+        "rows": 7,
+        "left_out": {"unscored: refused": 1},
+    }
+
+
+def test_people_have_pseudonyms_that_tell_nothing(made: HandMade) -> None:
+    content, _ = written(made, "arena")
+    assert made.person.slug.encode() not in content
+    assert b"Ada" not in content
+    other = make.make_study()
+    assert pseudonym(made.study, made.person.pk) != pseudonym(other, made.person.pk)
+
+
+def test_choosing_raters_category_and_ties(made: HandMade) -> None:
+    assert len(rows(written(made, "arena", raters="judge:judy")[0])) == 1
+    assert len(rows(written(made, "arena", category="poems")[0])) == 2
+    votes = rows(written(made, "arena", ties="off")[0])
+    assert votes[2]["winner"] == "model_a"
+    for asked in ({"raters": "judge:x"}, {"raters": "x"}, {"category": "x"}, {"ties": "x"}):
+        with pytest.raises(exports.ExportError):
+            exports.interchange(made.study, "arena", "jsonl", asked)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_arena_files_import_again_as_battles_with_the_same_games(
+    made: HandMade, form: str, tmp_path: Path
+) -> None:
+    content, _ = written(made, "arena", form)
+    (tmp_path / f"votes.{form}").write_bytes(content)
+    report = import_files("copy", [tmp_path / f"votes.{form}"], format_name="arena-battles")
+    assert [str(problem) for problem in report.errors] == []
+    copy = Study.objects.get(slug="copy")
+    again, _ = written_of(copy, "arena")
+    columns = ("question_id", "model_a", "model_b", "winner", "rater_kind", "tstamp")
+    expected = [tuple(row[name] for name in columns) for row in rows(written(made, "arena")[0])]
+    if form == "csv":  # safe in a spreadsheet: a name that begins like a formula has an apostrophe
+        expected = [tuple(f"'{x}" if x == "=Beta" else x for x in row) for row in expected]
+    assert [tuple(row[name] for name in columns) for row in again] == expected
+
+
+def written_of(study: Study, what: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    found = exports.interchange(study, what, "jsonl", {})
+    return rows(b"".join(found.pieces)), found.note()
+
+
+def test_fastchat_reads_arena_files(made: HandMade, tmp_path: Path) -> None:
+    """One pass of Elo by FastChat over our file is one pass by our own engine over the study."""
+    pytest.importorskip("fastchat")
+    import pandas
+
+    from leaderboard.stats import EloParameters
+    from tests.benchmarks.fastchat import rating_module
+
+    content, _ = written(made, "arena", raters="people")
+    (tmp_path / "votes.jsonl").write_bytes(content)
+    battles = pandas.read_json(tmp_path / "votes.jsonl", lines=True)
+    theirs = rating_module().compute_elo(
+        battles.sort_values(by="tstamp", kind="stable").reset_index(drop=True)
+    )
+    retired = made.contestants["Old"]
+    retired.retired_at = None
+    retired.save()
+    read = opinions(made.study)
+    chosen = read.by(read.raters[0].ids)
+    method = Method(name="elo", rounds=None, elo=EloParameters(k=4))
+    ours = rank_ratings(chosen.ratings(), chosen.names, method)
+    assert {row.contestant: row.rating for row in ours.standings} == pytest.approx(dict(theirs), abs=1e-9)
+
+
+def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(
+    made: HandMade, tmp_path: Path
+) -> None:
+    import evalica
+    from evalica.__main__ import read_csv
+
+    content, note = written(made, "evalica", "csv")
+    assert note["raters"] == "people"
+    assert note["left_out"] == {"with a retired contestant": 1}
+    path = tmp_path / "games.csv"
+    path.write_bytes(content)
+    assert content.startswith(b"left,right,winner,prompt\r\n"), "no byte order mark"
+    with path.open() as file:
+        left, right, winners = read_csv(file)
+    assert len(left) == 5
+    scores = evalica.elo(left, right, winners, k=32).scores
+    one_pass = rank_votes(read_votes(path), Method(rounds=None))
+    assert {row.contestant: row.rating for row in one_pass.standings} == pytest.approx(dict(scores))
+    read = opinions(made.study)
+    chosen = read.by(read.raters[0].ids).present()
+    renamed = tuple(f"'{name}" if name.startswith("=") else name for name in chosen.names)
+    for name in ("elo", "bradley-terry"):
+        method = Method(name=name, rounds=20, seed=0)
+        board = rank_ratings(chosen.ratings(), renamed, method)
+        assert rank_votes(read_votes(path), method).canonical_json() == board.canonical_json()
+
+
+def test_preferences_by_hand(made: HandMade) -> None:
+    content, note = written(made, "preferences")
+    found = rows(content)
+    texts = {name: made.completion(name, made.prompts[0]).turns[0] for name in ("Alpha", "=Beta", "Old")}
+    # Alpha and =Beta: Ada says 2 (5/7 for Alpha), Bob says 6 of the other order (3/7 for Alpha).
+    assert found[0] == {
+        "prompt": made.prompts[0].turns[0],
+        "chosen": texts["Alpha"],
+        "rejected": texts["=Beta"],
+        "margin": round(4 / 7, 6),
+        "n_raters": 2,
+        "agreement": 1.0,
+        "prompt_id": made.prompts[0].external_id,
+        "category": "coding",
+        "simulated": False,
+    }
+    assert [(row["n_raters"], row["margin"]) for row in found] == [(2, 0.571429), (2, 0.857143), (1, 1.0)]
+    assert note["left_out"] == {"as many raters on one side as on the other, or all tied": 1}
+    assert note["raters"] == "people"
+
+
+def test_preferences_as_messages_and_simulated_raters(made: HandMade) -> None:
+    made.person.simulated = True
+    made.person.save()
+    found = rows(written(made, "preferences", conversational="1")[0])
+    assert found[0]["prompt"] == [{"role": "user", "content": made.prompts[0].turns[0]}]
+    assert found[0]["chosen"][0]["role"] == "assistant"
+    assert {row["simulated"] for row in found} == {True}
+    parquet, _ = written(made, "preferences", "parquet", conversational="1")
+    import pandas
+
+    table = pandas.read_parquet(io.BytesIO(parquet))
+    assert json.loads(table["chosen"][0]) == found[0]["chosen"]
+
+
+def test_unknown_texts_and_same_texts_are_counted(made: HandMade) -> None:
+    for name, turns in (("Old", []), ("=Beta", made.completion("Alpha", made.prompts[0]).turns)):
+        completion = made.completion(name, made.prompts[0])
+        completion.turns = turns
+        completion.save()
+    left_out = written(made, "preferences")[1]["left_out"]
+    assert left_out["both completions have the same text"] == 1
+    assert left_out["the prompt or a completion has no known text"] == 1
+
+
+def test_the_leaderboard_has_the_shape_of_the_arenas(made: HandMade) -> None:
+    content = json.loads(
+        b"".join(exports.leaderboard_pieces(made.study, "json", {"method": "bradley-terry"}))
+    )
+    assert set(content) == {"full", "coding", "poems"}
+    board = Snapshot.objects.get().slices.get(
+        kind="standings", raters="people", ties="on", category="", method="bradley-terry"
+    )
+    for row in board.content["standings"]:
+        entry = content["full"][row["contestant"]]
+        assert entry["rating"] == row["rating"]
+        assert entry["rating_q025"] == row["quantiles"]["2.5"]
+        assert entry["rating_q975"] == row["quantiles"]["97.5"]
+        assert (entry["n"], entry["rank_ub"]) == (row["games"], row["rank_ub"])
+        assert (entry["ties_mode"], entry["rater_kind"], entry["raters"]) == ("on", "people", "people")
+        assert entry["methodology"] == Snapshot.objects.get().methodology
+        assert entry["simulated"] is False
+    table = list(
+        csv.DictReader(
+            io.StringIO(b"".join(exports.leaderboard_pieces(made.study, "csv", {})).decode("utf-8-sig"))
+        )
+    )
+    assert {row["category"] for row in table} == {"full", "coding", "poems"}
+    assert len(table) == len(content["full"]) + len(content["coding"]) + len(content["poems"])
+
+
+def test_a_category_named_like_the_whole_keeps_a_place_of_its_own() -> None:
+    from leaderboard.exports.catalogue import key_of
+
+    known = ("", "full", "full (category)", "coding")
+    assert [key_of(name, dict.fromkeys(known)) for name in ("", "coding")] == ["full", "coding"]
+    assert len({key_of(name, dict.fromkeys(known)) for name in known}) == 4
+
+
+def test_the_command_writes_files_and_says_what_is_left_out(made: HandMade, tmp_path: Path) -> None:
+    said, out = io.StringIO(), tmp_path / "votes.jsonl"
+    call_command("export", "made", what="arena", out=str(out), stderr=said)
+    assert "7 rows, raters: all." in said.getvalue()
+    assert "Left out: 1 unscored: refused." in said.getvalue()
+    assert json.loads((tmp_path / "votes.jsonl.note.json").read_text())["rows"] == 7
+    for what, ending in (("leaderboard", "json"), ("evalica", "csv"), ("preferences", "jsonl")):
+        path = tmp_path / f"{what}.{ending}"
+        call_command("export", "made", what=what, out=str(path), stderr=io.StringIO())
+        assert path.stat().st_size > 100
+    for options, sentence in (
+        ({"what": "leaderboard", "category": "coding"}, "--category is for"),
+        ({"what": "arena", "conversational": True}, "--conversational is for --what preferences only."),
+        ({"what": "arena", "raters": "judge:x"}, 'No judge "x" in this study.'),
+        ({"what": "leaderboard", "raters": "all"}, 'This board has no raters "all".'),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            call_command("export", "made", **options, stderr=io.StringIO())
