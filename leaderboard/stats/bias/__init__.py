@@ -1,0 +1,1 @@
+"""How biased raters are: by position, by length, and by asking in another order."""

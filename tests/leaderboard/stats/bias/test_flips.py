@@ -1,0 +1,82 @@
+"""Asking in both orders."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.stats.bias.flips import flips, verdicts
+from leaderboard.stats.errors import LengthMismatchError
+from leaderboard.stats.tie_bands import TIE_BAND
+
+ROWS = [  # pair, rater, prompt, swapped, rating on 8 points
+    (1, 1, 1, 0, 1),
+    (1, 1, 1, 1, 8),  # the same contents, mirrored exactly
+    (2, 1, 1, 0, 2),
+    (2, 1, 1, 1, 6),  # the same verdict, not as strong
+    (3, 1, 2, 0, 1),
+    (3, 1, 2, 1, 1),  # whatever stands first
+    (4, 1, 2, 0, 4),
+    (4, 1, 2, 1, 5),  # a tie both times, mirrored exactly
+    (5, 1, 3, 0, 4),
+    (5, 1, 3, 1, 8),  # a tie, then the second
+    (6, 1, 3, 0, 3),  # one order only
+    (3, 2, 2, 1, 8),  # another rater, one order only
+    (3, 1, 2, 1, 8),  # asked again: the first answer counts
+]
+
+
+def flips_of(rows, points=8):
+    pair, rater, prompt, swapped, rating = np.array(rows).T
+    return flips(pair, rater, prompt, swapped, rating, np.full(len(rows), points))
+
+
+def test_by_hand():
+    found = flips_of(ROWS)
+    assert (found.pairs, found.prompts, found.flipped, found.rate) == (5, 3, 2, 0.4)
+    assert (found.to_first, found.to_second, found.exact) == (1, 1, 2)
+    assert 0 < found.low < 0.4 < found.high < 1
+
+
+def test_nobody_asked_in_both_orders():
+    assert flips_of(ROWS[-3:]) is None
+    assert flips([], [], [], [], [], []) is None
+
+
+def test_one_prompt_has_no_interval():
+    found = flips_of(ROWS[:4])
+    assert (found.pairs, found.rate, found.low, found.high) == (2, 0, None, None)
+
+
+def test_two_scales_are_compared_by_what_they_say():
+    found = flips([1, 1], [1, 1], [1, 1], [False, True], [1, 8], [2, 8])
+    assert (found.flipped, found.exact) == (0, 1)
+
+
+def test_arrays_run_in_parallel():
+    with pytest.raises(LengthMismatchError):
+        flips([1], [1], [1], [True], [1, 2], [8])
+
+
+@pytest.mark.parametrize("points", TIE_BAND)
+def test_verdicts_follow_the_usual_ties(points):
+    found = verdicts(np.arange(1, points + 1), np.full(points, points))
+    ties = [rating for rating in range(1, points + 1) if rating in TIE_BAND[points]]
+    expected = [0 if r in ties else -1 if r <= points / 2 else 1 for r in range(1, points + 1)]
+    assert found.tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), min_size=1, max_size=20))
+def test_swapping_every_order_swaps_the_places_and_names_change_nothing(ratings):
+    rows = [
+        (pair, 7, pair // 3, swapped, rating)
+        for pair, both in enumerate(ratings)
+        for swapped, rating in enumerate(both)
+    ]
+    one = flips_of(rows)
+    renamed = flips_of([(pair, rater, prompt, 1 - swapped, r) for pair, rater, prompt, swapped, r in rows])
+    assert renamed == one  # which completion is called the first of a pair is arbitrary
+    mirrored = flips_of([(pair, rater, prompt, swapped, 9 - r) for pair, rater, prompt, swapped, r in rows])
+    assert (mirrored.to_first, mirrored.to_second) == (one.to_second, one.to_first)
+    assert (mirrored.flipped, mirrored.exact, mirrored.rate) == (one.flipped, one.exact, one.rate)
+    assert one.flipped == one.to_first + one.to_second <= one.pairs - one.exact
