@@ -3,13 +3,16 @@
 from django.urls import path
 
 from leaderboard import downloads
-from leaderboard.pages import home, standings
+from leaderboard.pages import agreement, home, rater, raters, standings
 from leaderboard.pages.shell import routes
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
     *routes("studies/<slug:slug>/", "study", standings.read),
+    *routes("studies/<slug:slug>/raters/", "study-raters", raters.read),
+    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater.read),
+    *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement.read),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
     path("studies/<slug:slug>/export/", downloads.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", downloads.download, name="study-export-file"),

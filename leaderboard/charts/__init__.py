@@ -4,9 +4,11 @@ Colours are names of CSS variables ("--..."); static/leaderboard.js puts in thei
 the page's light or dark scheme. Plotly reads a few HTML tags in its labels, so every name is escaped.
 """
 
+from leaderboard.charts.agreement import confusion, correlations, kinds_map, preferences
+from leaderboard.charts.length_effect import length_effect
 from leaderboard.charts.matrices import count_map, win_rate_map
 from leaderboard.charts.parts import LONGEST_LABEL, MOST_NUMBERS, MOST_SERIES, SERIES, Figure, full, label
-from leaderboard.charts.ratings import histogram
+from leaderboard.charts.ratings import histogram, mirrored_histogram, position_dots, score_differences
 from leaderboard.charts.standings import intervals
 
 __all__ = [
@@ -15,10 +17,18 @@ __all__ = [
     "MOST_SERIES",
     "SERIES",
     "Figure",
+    "confusion",
+    "correlations",
     "count_map",
     "full",
     "histogram",
     "intervals",
+    "kinds_map",
     "label",
+    "length_effect",
+    "mirrored_histogram",
+    "position_dots",
+    "preferences",
+    "score_differences",
     "win_rate_map",
 ]

@@ -1,9 +1,38 @@
 """Tables of the pages: from a snapshot's content to rows for a page and for a CSV file. Pure."""
 
-from leaderboard.tables.agreement import correlation_table
+from leaderboard.tables.agreement import (
+    ALL_CATEGORIES,
+    COEFFICIENTS,
+    Correlated,
+    between,
+    category_name,
+    confusion_table,
+    correlated,
+    correlation_table,
+    kappa_sentence,
+    kappa_table,
+    kind_matrix,
+    matrix_table,
+    part_of,
+    row_of,
+    scatter_table,
+    within_table,
+)
+from leaderboard.tables.length_effect import length_sentence, length_table, unknown_sentence
 from leaderboard.tables.matrices import Matrix, count_matrix, win_rates
 from leaderboard.tables.parts import Cell, Content, DataTable
-from leaderboard.tables.ratings import Shown, ratings_table, shown_by_scale, unscored_reasons
+from leaderboard.tables.position_text import position_sentences
+from leaderboard.tables.raters import SUMMARY_COLUMNS, Kind, RaterFigure, kinds_table, summary
+from leaderboard.tables.ratings import (
+    Shown,
+    flips_table,
+    mirror_table,
+    position_table,
+    ratings_table,
+    scores_table,
+    shown_by_scale,
+    unscored_reasons,
+)
 from leaderboard.tables.standings import (
     FEWEST_GAMES,
     Row,
@@ -16,27 +45,57 @@ from leaderboard.tables.standings import (
     standings_table,
     ties_table,
 )
+from leaderboard.tables.wording import FEWEST_PAIRS
 
 __all__ = [
+    "ALL_CATEGORIES",
+    "COEFFICIENTS",
     "FEWEST_GAMES",
+    "FEWEST_PAIRS",
+    "SUMMARY_COLUMNS",
     "Cell",
     "Content",
+    "Correlated",
     "DataTable",
+    "Kind",
     "Matrix",
+    "RaterFigure",
     "Row",
     "Shown",
     "beside",
+    "between",
+    "category_name",
+    "confusion_table",
+    "correlated",
     "correlation_table",
     "count_matrix",
+    "flips_table",
+    "kappa_sentence",
+    "kappa_table",
+    "kind_matrix",
+    "kinds_table",
+    "length_sentence",
+    "length_table",
+    "matrix_table",
+    "mirror_table",
+    "part_of",
+    "position_sentences",
+    "position_table",
     "provisional",
     "raters_table",
     "ratings_by_name",
     "ratings_table",
+    "row_of",
     "same_order",
+    "scatter_table",
+    "scores_table",
     "shown_by_scale",
     "standing_rows",
     "standings_table",
+    "summary",
     "ties_table",
+    "unknown_sentence",
     "unscored_reasons",
     "win_rates",
+    "within_table",
 ]

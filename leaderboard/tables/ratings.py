@@ -1,8 +1,8 @@
 """Ratings as shown: histograms and position statistics."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from leaderboard.tables.parts import Cell, Content, DataTable
 
@@ -17,17 +17,48 @@ _UNSCORED: Final = {
 
 @dataclass(frozen=True)
 class Shown:
-    """How one kind of rater used a scale: counts as shown, and the unscored by reason in words."""
+    """How one kind of rater used a scale: counts as shown, and the unscored by reason in words.
+
+    ``position`` holds the statistics of position with their intervals (``position`` of a snapshot's ratings);
+    it is empty where the snapshot has none.
+    """
 
     label: str
     counts: tuple[int, ...]
     unscored: Mapping[str, int]
     share_first: float | None
     mean: float | None
+    position: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def points(self) -> int:
+        return len(self.counts)
+
+    @property
+    def scored(self) -> int:
+        return sum(self.counts)
 
     @property
     def replies(self) -> int:
-        return sum(self.counts) + sum(self.unscored.values())
+        return self.scored + sum(self.unscored.values())
+
+    @property
+    def ties(self) -> int:
+        """Ratings in the middle: 4 and 5 of 8, the middle of 3 and 5 points; a scale of 2 has none."""
+        middle = {8: (3, 5), 5: (2, 3), 3: (1, 2)}.get(self.points, (0, 0))
+        return sum(self.counts[slice(*middle)])
+
+    @property
+    def neutral(self) -> float:
+        """The mean rating without position bias: the middle of the scale."""
+        return (self.points + 1) / 2
+
+
+def shown(label: str, scale: Content) -> Shown:
+    """The histogram of one scale, from a snapshot's ratings."""
+    unscored = {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()}
+    counts, position = tuple(scale["counts"]), scale.get("position") or {}
+    return Shown(label, counts, unscored, scale["share_first"], scale["mean"], position)
 
 
 def shown_by_scale(ratings: Iterable[tuple[str, Content]]) -> dict[int, list[Shown]]:
@@ -35,32 +66,105 @@ def shown_by_scale(ratings: Iterable[tuple[str, Content]]) -> dict[int, list[Sho
     scales: dict[int, list[Shown]] = {}
     for label, content in ratings:
         for scale in content["scales"]:
-            unscored = {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()}
-            found = Shown(label, tuple(scale["counts"]), unscored, scale["share_first"], scale["mean"])
-            scales.setdefault(scale["points"], []).append(found)
+            scales.setdefault(scale["points"], []).append(shown(label, scale))
     return dict(sorted(scales.items(), reverse=True))
 
 
-def unscored_reasons(shown: Iterable[Shown]) -> list[str]:
+def unscored_reasons(found: Iterable[Shown]) -> list[str]:
     """The reasons that occur, in a fixed order."""
-    present = {reason for one in shown for reason in one.unscored}
+    present = {reason for one in found for reason in one.unscored}
     known = [word for word in _UNSCORED.values() if word in present]
     return known + sorted(present - set(known))
 
 
-def ratings_table(points: int, shown: Sequence[Shown]) -> DataTable:
+def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
     """How often each rating was given as shown, then the unscored, then the position statistics."""
     rows: list[tuple[Cell, ...]] = [
-        (f"Rating {rating}", *(one.counts[rating - 1] for one in shown)) for rating in range(1, points + 1)
+        (f"Rating {rating}", *(one.counts[rating - 1] for one in found)) for rating in range(1, points + 1)
     ]
     rows += [
-        (f"Unscored: {reason}", *(one.unscored.get(reason, 0) for one in shown))
-        for reason in unscored_reasons(shown)
+        (f"Unscored: {reason}", *(one.unscored.get(reason, 0) for one in found))
+        for reason in unscored_reasons(found)
     ]
-    rows.append(("All replies", *(one.replies for one in shown)))
-    share = (None if one.share_first is None else round(100 * one.share_first, 2) for one in shown)
+    rows.append(("All replies", *(one.replies for one in found)))
+    share = (_percent(one.share_first) for one in found)
     rows.append(("Share preferring the first, % (50 without bias)", *share))
-    mean = (None if one.mean is None else round(one.mean, 3) for one in shown)
+    mean = (None if one.mean is None else round(one.mean, 3) for one in found)
     rows.append((f"Mean rating ({(points + 1) / 2:g} without bias)", *mean))
     caption = f"Ratings as shown, scale of {points} points"
-    return DataTable(caption, ("Rating", *(one.label for one in shown)), tuple(rows))
+    return DataTable(caption, ("Rating", *(one.label for one in found)), tuple(rows))
+
+
+def mirror_table(one: Shown) -> DataTable:
+    """Each rating beside its mirror image: how often the same opinion was given in the other order."""
+    points = one.points
+    rows: list[tuple[Cell, ...]] = [
+        (f"Rating {rating}", one.counts[rating - 1], one.counts[points - rating])
+        for rating in range(1, points + 1)
+    ]
+    rows += [(f"Unscored: {reason}", one.unscored[reason], None) for reason in unscored_reasons([one])]
+    columns = ("Rating", "Given", "Given as the mirrored rating")
+    return DataTable(f"{one.label}: ratings as shown and mirrored, {points} points", columns, tuple(rows))
+
+
+def position_table(found: Iterable[Shown]) -> DataTable:
+    """Share preferring the first, mean rating and the test of symmetry of each kind of rater and scale."""
+    columns = (
+        *("Raters", "Scale (points)", "Ratings (n)", "With a side", "Prompts"),
+        *("Prefers first %", "Low %", "High %", "Mean rating", "Mean low", "Mean high", "Without bias"),
+        *("Chi-square", "df", "p (mirrored)"),
+    )
+    return DataTable("Position statistics", columns, tuple(_position_row(one) for one in found))
+
+
+def _position_row(one: Shown) -> tuple[Cell, ...]:
+    at = one.position
+    return (
+        *(one.label, one.points, one.scored, at.get("sided"), at.get("prompts")),
+        *(
+            _percent(share)
+            for share in (one.share_first, at.get("share_first_low"), at.get("share_first_high"))
+        ),
+        *(one.mean, at.get("mean_low"), at.get("mean_high"), one.neutral),
+        *(at.get("chi2"), at.get("df"), at.get("p")),
+    )
+
+
+def scores_table(found: Sequence[tuple[str, Content]]) -> DataTable:
+    """How often each difference of two scores was given, first minus second as shown."""
+    edges = sorted({edge for _, scores in found for edge in scores["bins"]})
+    counts = [dict(zip(scores["bins"], scores["counts"], strict=False)) for _, scores in found]
+    rows: list[tuple[Cell, ...]] = [
+        (f"From {edge:g}", *(count.get(edge, 0) for count in counts)) for edge in edges
+    ]
+    rows.append(("Score pairs (n)", *(scores["n"] for _, scores in found)))
+    rows.append(("Mean difference (0 without bias)", *(scores["mean"] for _, scores in found)))
+    for name, words in (
+        ("first_higher", "First higher"),
+        ("equal", "Equal"),
+        ("second_higher", "Second higher"),
+    ):
+        rows.append((words, *(scores[name] for _, scores in found)))
+    columns = ("First minus second score", *(label for label, _ in found))
+    return DataTable("Differences of the two scores", columns, tuple(rows))
+
+
+def flips_table(rows: Iterable[tuple[str, Content]]) -> DataTable:
+    """What became of verdicts when the same rater saw the same pair in the other order."""
+    columns = (
+        *("Raters", "Pairs in both orders", "Verdict changed", "Changed %", "Low %", "High %"),
+        *("Followed the first", "Followed the second", "Exactly mirrored"),
+    )
+    found = [
+        (
+            *(label, flips["pairs"], flips["flipped"]),
+            *(_percent(flips.get(name)) for name in ("rate", "low", "high")),
+            *(flips.get(name) for name in ("to_first", "to_second", "exact")),
+        )
+        for label, flips in rows
+    ]
+    return DataTable("The same pair in both orders", columns, tuple(found))
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 2)

@@ -174,10 +174,9 @@ def test_correlations_are_listed_by_judge_and_category():
     }
     table = tables.correlation_table([("Judge", {"rows": [row, short]})])
     assert table.rows == (
-        ("Judge", "All", 9, 0.5, 0.4, 0.3, ""),
-        ("Judge", "poems", 1, None, None, None, "few"),
+        ("Judge", "All", 9, None, 0.5, None, None, 0.4, None, None, 0.3, None, None, ""),
+        ("Judge", "poems", 1, None, *[None] * 9, "few"),
     )
-    assert [numeric for _, numeric in table.header] == [False, False, True, True, True, True, False]
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1"])

@@ -1,0 +1,338 @@
+"""How judges agree with people, people with each other, and judges with judges."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard import charts, tables
+from leaderboard.charts import MOST_SERIES
+from leaderboard.families import warning
+from leaderboard.judge_facts import relatives
+from leaderboard.models import Snapshot
+from leaderboard.page import NoNumbersError, Page, Panel, step
+from leaderboard.pages.kinds import PEOPLE, Choices, choices, ending, labels, level, listed, one_of
+from leaderboard.pages.stored import Stored
+from leaderboard.tables import COEFFICIENTS, FEWEST_PAIRS, Content, category_name, correlated
+
+
+@dataclass(frozen=True)
+class View:
+    """What an address asks for: two kinds of raters to look at closely, a category and a coefficient."""
+
+    raters: str
+    against: str
+    usual: tuple[str, str]
+    category: str = ""
+    coefficient: str = "pearson"
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> "View":
+        """The first judge against people where nothing else is asked for. Raises UnknownSettingError."""
+        known = [entry["selector"] for entry in snapshot.counts["raters"]]
+        judges = [one for one in known if one.startswith("judge:")]
+        against = one_of(wanted, "against", known, PEOPLE if PEOPLE in known else known[0])
+        usual = next((one for one in (*judges, *known) if one != against), known[0])
+        raters = one_of(wanted, "raters", known, usual)
+        named = snapshot.counts["categories"]
+        pooled = [f"-{name}" for name in named] if len(named) > 1 else []
+        return cls(
+            usual if raters == against else raters,
+            against,
+            (usual, PEOPLE if PEOPLE in known else known[0]),
+            one_of(wanted, "category", [*named, *pooled], ""),
+            one_of(wanted, "coefficient", tuple(COEFFICIENTS), "pearson"),
+        )
+
+    def query(self, **changes: Any) -> str:
+        """The end of an address with some of it changed; what is usual is left out."""
+        new = replace(self, **changes)
+        raters, against = self.usual
+        given = (
+            ("raters", "" if new.raters == raters else new.raters),
+            ("against", "" if new.against == against else new.against),
+            ("category", new.category),
+            ("coefficient", "" if new.coefficient == "pearson" else new.coefficient),
+        )
+        return ending(given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementPage(Page):
+    """How raters agree."""
+
+    view: View
+    stored: Stored = field(repr=False)
+    relatives: Mapping[str, list[str]]
+
+    template: ClassVar[str] = "leaderboard/agreement.html"
+    tab: ClassVar[str] = "study-agreement"
+
+    @cached_property
+    def agreements(self) -> Mapping[str, Content]:
+        return dict(self.stored.all("agreement"))
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        return labels(self.snapshot)
+
+    @cached_property
+    def kinds(self) -> list[tuple[str, str]]:
+        """Selector and label of every kind of raters that has raters of its own."""
+        view = self.view
+        entries = listed(self.snapshot, view.raters, view.against)
+        return [(entry["selector"], entry["label"]) for entry in entries]
+
+    @cached_property
+    def judges(self) -> list[tuple[str, Content]]:
+        """Label and correlations of each judge that has some with people."""
+        read = [(label, self.stored.get("correlation", one)) for one, label in self.kinds if one != PEOPLE]
+        return [(label, content) for label, content in read if content]
+
+    @property
+    def ceiling(self) -> Content | None:
+        """How people correlate with the other people."""
+        return self.stored.get("correlation", PEOPLE)
+
+    @property
+    def level(self) -> float:
+        return level(self.snapshot, self.judges[0][1] if self.judges else None)
+
+    @property
+    def raters_label(self) -> str:
+        return self.labels[self.view.raters]
+
+    @property
+    def against_label(self) -> str:
+        return self.labels[self.view.against]
+
+    @property
+    def category_name(self) -> str:
+        return category_name(self.view.category)
+
+    @property
+    def coefficient_name(self) -> str:
+        return COEFFICIENTS[self.view.coefficient]
+
+    @cached_property
+    def entry(self) -> Content | None:
+        """What is known of the two kinds looked at closely."""
+        return tables.between(self.agreements, self.view.raters, self.view.against)
+
+    @property
+    def row(self) -> Content | None:
+        """Their kappa in the chosen category."""
+        return tables.row_of(self.entry, self.view.category)
+
+    @property
+    def few(self) -> bool:
+        """Whether so few pairs stand behind them that the numbers say little."""
+        found = self.row
+        return found is not None and found.get("pairs", found["n"]) < FEWEST_PAIRS
+
+    @property
+    def sentence(self) -> str:
+        return tables.kappa_sentence(self.raters_label, self.against_label, self.row, self.level)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is said of judges that may be judging themselves, and of categories with few pairs."""
+        found = [warning(self.labels[one], names) for one, names in self.relatives.items() if names]
+        thin = sorted(
+            {
+                category_name(row["category"])
+                for _, content in self.judges
+                for row in content["rows"]
+                if row["n"] < FEWEST_PAIRS
+            }
+        )
+        if thin:
+            found.append(
+                f"Fewer than {FEWEST_PAIRS} pairs were rated by people and a judge in: {', '.join(thin)}. "
+                "Correlations there say little, whatever their size."
+            )
+        return found
+
+    @property
+    def pending(self) -> bool:
+        """Whether the snapshot was made before agreement was computed."""
+        return not self.agreements
+
+    @property
+    def everything(self) -> str:
+        """The same for all categories together."""
+        return self.address + self.view.query(category="")
+
+    @property
+    def coefficients(self) -> list[Choices]:
+        """Which coefficient the figures show."""
+        options = list(COEFFICIENTS.items())
+        return [choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)]
+
+    @property
+    def switches(self) -> list[Choices]:
+        """Which two kinds are looked at closely, and for which category."""
+        view, names = self.view, self.labels
+        own = [(one, label) for one, label in self.kinds if one != view.against]
+        others = [(one, label) for one, label in self.kinds if one == view.against or one != view.raters]
+        found = [choices("raters", "Raters", own, view.raters, view.query)]
+        if len(names) > 2:
+            found.append(choices("against", "Against", others, view.against, view.query))
+        named = self.snapshot.counts["categories"]
+        if named:
+            pooled = [f"-{name}" for name in named] if len(named) > 1 else []
+            options = [("", category_name("")), *((one, category_name(one)) for one in (*named, *pooled))]
+            found.append(choices("category", "Category", options, view.category, view.query))
+        return found
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        return tuple(self._panels())
+
+    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
+        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
+
+    def _panels(self) -> Iterator[Panel]:
+        yield from self._correlation()
+        yield from self._closely()
+        yield from self._tables()
+        yield from self._matrices()
+
+    def among(self, *slugs: str) -> list[Panel]:
+        """Some of the panels, those that there are."""
+        return [panel for panel in self.panels if panel.slug in slugs]
+
+    @property
+    def close(self) -> list[Panel]:
+        return self.among("scatter", "confusion")
+
+    @property
+    def correlation(self) -> list[Panel]:
+        return self.among("correlation")
+
+    @property
+    def coefficient_tables(self) -> list[Panel]:
+        return self.among("kappa", "within")
+
+    @property
+    def matrices(self) -> list[Panel]:
+        return self.among("kappa-matrix", "correlation-matrix")
+
+    def _correlation(self) -> Iterator[Panel]:
+        if not self.judges:
+            return
+        coefficient, ceiling = self.view.coefficient, self.ceiling
+        own = [correlated(label, content, coefficient) for label, content in self.judges]
+        people = correlated("People with each other", ceiling, coefficient) if ceiling else []
+        listed_too = [("People with each other", ceiling)] if ceiling else []
+        rows = len(own[0]) * (0.8 + 0.45 * (len(own) + 1))
+        yield self._panel(
+            "correlation",
+            "Correlation with people by category",
+            f"Dots are {self.coefficient_name}, bars {self.level:g} % intervals from resampling prompts; n "
+            "counts the pairs that both rated. The upright mark is how people agree with the other people.",
+            tables.correlation_table([*self.judges, *listed_too]),
+            draw=lambda: charts.correlations(coefficient, own, people),
+            height=step(rows + 5),
+        )
+
+    def _closely(self) -> Iterator[Panel]:
+        one, other, category = self.raters_label, self.against_label, self.view.category
+        points = tables.part_of(self.entry, "scatter", category)
+        if points:
+            yield self._panel(
+                "scatter",
+                f"{one} and {other}: the same pairs",
+                "Each place is a pair’s mean preference by both, from −1 to 1 for the two ends of the scale; "
+                "larger bubbles are more pairs. On the dashed line they agree.",
+                tables.scatter_table(one, other, points),
+                draw=lambda: charts.preferences(one, other, points),
+                height=20,
+            )
+        confusion = tables.part_of(self.entry, "confusion", category)
+        if confusion:
+            yield self._panel(
+                "confusion",
+                f"{one} and {other}: rating against rating",
+                f"Read across a row: what {other} said where {one} gave that rating. Each comparison stands "
+                "twice, once as rated and once mirrored, so that it does not matter which completion is "
+                "named the first.",
+                tables.confusion_table(one, other, confusion),
+                draw=lambda: charts.confusion(one, other, confusion),
+                height=20,
+            )
+
+    def _tables(self) -> Iterator[Panel]:
+        against = self.view.against
+        entries = [
+            (label, self.against_label, entry)
+            for one, label in self.kinds
+            if one != against and (entry := tables.between(self.agreements, one, against))
+        ]
+        if entries:
+            yield self._panel(
+                "kappa",
+                f"Kappa with {self.against_label}",
+                f"Cohen's kappa with quadratic weights and {self.level:g} % intervals, by category.",
+                tables.kappa_table(entries),
+            )
+        within = [
+            (label, content)
+            for one, label in self.kinds
+            if (content := self.agreements.get(one)) and (content.get("within") or {}).get("rows")
+        ]
+        if within:
+            yield self._panel(
+                "within",
+                "Agreement among raters of one kind",
+                "Krippendorff's alpha over all ratings, Fleiss' kappa over verdicts (first, tie, second). "
+                "A judge is compared with itself, in the other order.",
+                tables.within_table(within),
+            )
+
+    def _matrices(self) -> Iterator[Panel]:
+        category = self.view.category
+        listed_kinds = [(one, label) for one, label in self.kinds if not one.startswith("group:")]
+        for slug, title, what, name in (
+            ("kappa-matrix", "Every kind against every other: kappa", "kappa", "Weighted kappa"),
+            (
+                "correlation-matrix",
+                f"Every kind against every other: {self.coefficient_name}",
+                self.view.coefficient,
+                self.coefficient_name,
+            ),
+        ):
+            values, pairs = tables.kind_matrix(self.agreements, listed_kinds, what, category)
+            if len(listed_kinds) > 1 and any(value is not None for row in values.values for value in row):
+                yield self._panel(
+                    slug,
+                    title,
+                    "Read across a row: how the raters of the row agree with those of each column, over the "
+                    "pairs that both rated.",
+                    tables.matrix_table(name, values, pairs),
+                    draw=lambda values=values, pairs=pairs, name=name: charts.kinds_map(values, pairs, name),
+                    height=step(len(listed_kinds) * 2 + 6),
+                    width="matrix" if len(listed_kinds) > MOST_SERIES else "",
+                )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> AgreementPage:
+    """The page of what an address asks for."""
+    if not snapshot.counts["raters"]:
+        raise NoNumbersError("Nobody has rated yet.")
+    view = View.of(request.GET, snapshot)
+    judges = {one: label for one, label in labels(snapshot).items() if one.startswith("judge:")}
+    return AgreementPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-agreement", args=[study.slug]),
+        query=view.query(),
+        view=view,
+        stored=Stored.read(snapshot, Q(kind__in=("agreement", "correlation"))),
+        relatives=relatives(study, judges) if judges else {},
+    )

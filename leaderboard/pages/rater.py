@@ -1,0 +1,260 @@
+"""One kind of raters: people, a judge or a group."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+
+from arena.models import Study
+from leaderboard import charts, tables
+from leaderboard.families import warning
+from leaderboard.judge_facts import JudgeFacts, judge_facts, relatives
+from leaderboard.models import Snapshot
+from leaderboard.page import Page, Panel
+from leaderboard.pages.kinds import (
+    PEOPLE,
+    Choices,
+    choices,
+    ending,
+    kind,
+    labels,
+    level,
+    listed,
+    one_of,
+)
+from leaderboard.pages.stored import Stored
+from leaderboard.setting import UnknownSettingError
+from leaderboard.tables import (
+    ALL_CATEGORIES,
+    SUMMARY_COLUMNS,
+    Content,
+    Kind,
+    RaterFigure,
+    position_sentences,
+    summary,
+)
+
+MEASURES = {"words": "words", "unique_words": "different words"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterPage(Page):
+    """Everything about one kind of raters; no person is named."""
+
+    selector: str
+    category: str
+    stored: Stored = field(repr=False)
+    judge: JudgeFacts | None
+    relatives: list[str]
+
+    template: ClassVar[str] = "leaderboard/rater.html"
+    tab: ClassVar[str] = "study-raters"
+
+    @cached_property
+    def entry(self) -> Mapping[str, Any]:
+        raters: list[dict[str, Any]] = self.snapshot.counts["raters"]
+        return next(entry for entry in raters if entry["selector"] == self.selector)
+
+    @cached_property
+    def kind(self) -> Kind:
+        return kind(self.entry, self.stored, self.agreements, self.category)
+
+    @cached_property
+    def agreements(self) -> Mapping[str, Content]:
+        return dict(self.stored.all("agreement"))
+
+    @property
+    def what(self) -> str:
+        """What kind of raters it is, in a word."""
+        return {"people": "People", "judge": "Judge", "group": "Group"}[self.selector.partition(":")[0]]
+
+    @property
+    def figures(self) -> list[tuple[str, RaterFigure]]:
+        """The numbers of its row on the page of all kinds, by their names."""
+        return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
+
+    @property
+    def level(self) -> float:
+        return level(self.snapshot, self.kind.ratings)
+
+    @property
+    def sentences(self) -> list[str]:
+        return position_sentences(self.kind, self.level) if self.kind.replies else []
+
+    @property
+    def length_sentences(self) -> list[str]:
+        content = self.kind.length
+        if content is None:
+            return []
+        found = [
+            tables.length_sentence(each, self.level)
+            for each in content["measures"]
+            if each["name"] in MEASURES
+        ]
+        return [sentence for sentence in (*found, tables.unknown_sentence(content)) if sentence]
+
+    @property
+    def warning(self) -> str:
+        """What is said where the judge may be judging itself."""
+        return warning(self.kind.label, self.relatives)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the snapshot was made before position and agreement were computed."""
+        scored = [one for one in self.kind.shown if one.scored]
+        return not self.agreements or (bool(scored) and not any(one.position for one in scored))
+
+    @property
+    def board_url(self) -> str:
+        own = (("raters", self.selector), ("category", self.category))
+        return self.study.get_absolute_url() + ending(own)
+
+    @property
+    def comparisons_url(self) -> str:
+        """Its comparisons, where the study has such a page."""
+        try:
+            address = reverse("study-comparisons", args=[self.study.slug])
+        except NoReverseMatch:
+            return ""
+        return address + ending((("raters", self.selector), ("category", self.category)))
+
+    @property
+    def others(self) -> list[tuple[str, str]]:
+        """The other kinds of raters: label and address."""
+        return [
+            (entry["label"], reverse("study-rater", args=[self.study.slug, entry["selector"]]) + self.query)
+            for entry in listed(self.snapshot)
+            if entry["selector"] != self.selector
+        ]
+
+    @property
+    def switches(self) -> list[Choices]:
+        named = [(name, name) for name in self.snapshot.counts["categories"]]
+        if not named:
+            return []
+        options = [("", ALL_CATEGORIES), *named]
+        return [
+            choices("category", "Category", options, self.category, lambda **new: ending(tuple(new.items())))
+        ]
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        return tuple(self._panels())
+
+    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
+        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
+
+    def _panels(self) -> Iterator[Panel]:
+        yield from self._histograms()
+        yield from self._flips()
+        yield from self._scores()
+        yield from self._lengths()
+        yield from self._agreement()
+
+    def _histograms(self) -> Iterator[Panel]:
+        for one in self.kind.shown:
+            if one.replies:
+                yield self._panel(
+                    f"mirror-{one.points}",
+                    f"Ratings as shown and mirrored, scale of {one.points} points",
+                    "Bars say how often each rating was given, dashes how often its mirror image was: the "
+                    "same opinion with the completions the other way round. Without position bias they are "
+                    "equal but for chance.",
+                    tables.mirror_table(one),
+                    draw=lambda one=one: charts.mirrored_histogram(one),
+                    height=15,
+                )
+
+    def _flips(self) -> Iterator[Panel]:
+        if self.kind.flips:
+            yield self._panel(
+                "flips",
+                "The same pair in both orders",
+                "What became of the verdict when the same rater saw the same two completions the other way "
+                "round.",
+                tables.flips_table([(self.kind.label, self.kind.flips)]),
+            )
+
+    def _scores(self) -> Iterator[Panel]:
+        scores = self.kind.scores
+        if scores:
+            yield self._panel(
+                "scores",
+                "First minus second score",
+                "Each completion gets a score of its own. Without position bias the picture is "
+                "symmetric about 0.",
+                tables.scores_table([(self.kind.label, scores)]),
+                draw=lambda: charts.score_differences([(self.kind.label, scores)]),
+                height=15,
+            )
+
+    def _lengths(self) -> Iterator[Panel]:
+        measures = self.kind.length["measures"] if self.kind.length else ()
+        for measure in measures:
+            if measure["name"] in MEASURES and measure["bins"]:
+                noun = MEASURES[measure["name"]]
+                yield self._panel(
+                    f"length-{measure['name'].replace('_', '-')}",
+                    f"Winning and the number of {noun}",
+                    f"Points won against how many more {noun} the completion had than the other, with "
+                    f"{self.level:g} % intervals. Both completions of a pair are entered. A longer "
+                    "completion may also be a better one: the figure does not tell these apart.",
+                    tables.length_table(self.kind.label, measure),
+                    draw=lambda measure=measure: charts.length_effect(self.kind.label, measure),
+                    height=15,
+                )
+
+    def _agreement(self) -> Iterator[Panel]:
+        names = labels(self.snapshot)
+        entries = [
+            (self.kind.label, names[other], entry)
+            for other in names
+            if other != self.selector and (entry := tables.between(self.agreements, self.selector, other))
+        ]
+        if entries:
+            yield self._panel(
+                "kappa",
+                "Agreement with other raters",
+                "Cohen's kappa with quadratic weights: 1 is the same rating every time, 0 what chance gives.",
+                tables.kappa_table(entries),
+            )
+        within = (self.agreements.get(self.selector) or {}).get("within")
+        if within and within["rows"]:
+            yield self._panel(
+                "within",
+                "Agreement among themselves",
+                "Over pairs rated more than once. A judge is compared with itself, in the other order.",
+                tables.within_table([(self.kind.label, {"within": within})]),
+            )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RaterPage:
+    """The page of one kind of raters. Raises UnknownSettingError where the study has no such kind."""
+    selector = place["selector"]
+    known = list(labels(snapshot))
+    if selector not in known:
+        there = ", ".join(known) or "none"
+        raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there}.')
+    category = one_of(request.GET, "category", snapshot.counts["categories"], "")
+    own = Q(raters=selector) | Q(raters=PEOPLE)
+    wanted = (
+        Q(kind__in=("ratings", "length"), category=category, raters=selector)
+        | Q(kind="agreement")
+        | (Q(kind="correlation") & own)
+    )
+    own_name = {selector: labels(snapshot)[selector]} if selector.startswith("judge:") else {}
+    return RaterPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-rater", args=[study.slug, selector]),
+        query=ending((("category", category),)),
+        selector=selector,
+        category=category,
+        stored=Stored.read(snapshot, wanted),
+        judge=judge_facts(study, selector),
+        relatives=relatives(study, own_name).get(selector, []) if own_name else [],
+    )

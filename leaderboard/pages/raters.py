@@ -1,0 +1,299 @@
+"""Every kind of raters side by side: people, each judge, and groups."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard import charts, tables
+from leaderboard.charts import MOST_SERIES
+from leaderboard.models import Snapshot
+from leaderboard.page import NoNumbersError, Page, Panel, step
+from leaderboard.pages.kinds import Choices, choices, ending, kind, labels, level, listed, one_of
+from leaderboard.pages.stored import Stored
+from leaderboard.presentation import METHOD_NAMES
+from leaderboard.setting import UnknownSettingError
+from leaderboard.tables import (
+    ALL_CATEGORIES,
+    COEFFICIENTS,
+    SUMMARY_COLUMNS,
+    Content,
+    Kind,
+    RaterFigure,
+    correlated,
+    summary,
+)
+
+
+@dataclass(frozen=True)
+class View:
+    """What an address asks for: which kinds stand in one view, and for which category, ties and method."""
+
+    chosen: tuple[str, ...]
+    usual: tuple[str, ...]
+    category: str = ""
+    ties: str = "on"
+    method: str = "elo"
+
+    @classmethod
+    def of(cls, request: HttpRequest, snapshot: Snapshot) -> "View":
+        """Raises UnknownSettingError for what the snapshot does not have."""
+        known = [entry["selector"] for entry in snapshot.counts["raters"]]
+        usual = tuple([one for one in known if not one.startswith("group:")] or known)[:MOST_SERIES]
+        wanted = request.GET.getlist("with")
+        for selector in wanted:
+            if selector not in known:
+                raise UnknownSettingError(
+                    f'This study has no raters "{selector[:100]}". It has: {", ".join(known)}.'
+                )
+        method = one_of(request.GET, "method", tuple(METHOD_NAMES), "elo")
+        return cls(
+            tuple(one for one in known if one in wanted) or usual,
+            usual,
+            one_of(request.GET, "category", snapshot.counts["categories"], ""),
+            "on" if method == "ordinal" else one_of(request.GET, "ties", ("on", "off"), "on"),
+            method,
+        )
+
+    def query(self, **changes: Any) -> str:
+        """The end of an address with some of it changed; what is usual is left out."""
+        new = replace(self, **changes)
+        kinds = () if new.chosen == new.usual else new.chosen
+        ties, method = "" if new.ties == "on" else new.ties, "" if new.method == "elo" else new.method
+        given = (("category", new.category), ("ties", ties), ("method", method))
+        return ending([*(("with", one) for one in kinds), *given])
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table of all kinds."""
+
+    kind: Kind
+    address: str
+    chosen: bool
+
+    @property
+    def cells(self) -> list[RaterFigure]:
+        return summary(self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatersPage(Page):
+    """All kinds of raters, and some of them in one view."""
+
+    view: View
+    stored: Stored = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/raters.html"
+    tab: ClassVar[str] = "study-raters"
+
+    columns: ClassVar[tuple[str, ...]] = SUMMARY_COLUMNS
+
+    @cached_property
+    def agreements(self) -> Mapping[str, Content]:
+        return dict(self.stored.all("agreement"))
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """Every kind of raters, in the order of the board's switch."""
+        entries = listed(self.snapshot, *self.view.chosen)
+        return [kind(entry, self.stored, self.agreements, self.view.category) for entry in entries]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [
+            Line(each, reverse("study-rater", args=[self.study.slug, each.selector]), each in self.compared)
+            for each in self.kinds
+        ]
+
+    @cached_property
+    def compared(self) -> list[Kind]:
+        """The kinds in one view."""
+        return [each for each in self.kinds if each.selector in self.view.chosen]
+
+    @property
+    def level(self) -> float:
+        return level(self.snapshot)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the snapshot was made before position and agreement were computed."""
+        return not self.agreements or all(
+            not one.position for each in self.kinds for one in each.shown if one.scored
+        )
+
+    @property
+    def switches(self) -> list[Choices]:
+        view, counts = self.view, self.snapshot.counts
+        found = []
+        if counts["categories"]:
+            named = [(name, name) for name in counts["categories"]]
+            found.append(
+                choices("category", "Category", [("", ALL_CATEGORIES), *named], view.category, view.query)
+            )
+        if view.method != "ordinal":
+            ties = [("on", "Count half"), ("off", "Off")]
+            found.append(choices("ties", "Ties in ranks", ties, view.ties, view.query))
+        methods = list(METHOD_NAMES.items())
+        return [*found, choices("method", "Method of ranks", methods, view.method, view.query)]
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """What the form of kinds sends along, so that ticking a box changes nothing else."""
+        view = self.view
+        usual = {"category": "", "ties": "on", "method": "elo"}
+        return [(name, getattr(view, name)) for name, value in usual.items() if getattr(view, name) != value]
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        """The table of all kinds, then the figures of those in one view."""
+        return (self.kinds_panel, *self._compared_panels())
+
+    @property
+    def comparing(self) -> tuple[Panel, ...]:
+        """The figures of the kinds in one view."""
+        return self.panels[1:]
+
+    @property
+    def kinds_panel(self) -> Panel:
+        return self._panel(
+            "kinds", "Every kind of raters", "One row for each.", tables.kinds_table(self.kinds)
+        )
+
+    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
+        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
+
+    def _compared_panels(self) -> Iterator[Panel]:
+        yield from self._histograms()
+        yield from self._position()
+        yield from self._scores()
+        yield from self._ranks()
+        yield from self._correlation()
+        yield from self._kappa()
+
+    def _histograms(self) -> Iterator[Panel]:
+        found = [(each.label, each.ratings) for each in self.compared if each.ratings]
+        for points, shown in tables.shown_by_scale(found).items():
+            yield self._panel(
+                f"ratings-{points}",
+                f"Ratings as shown, scale of {points} points",
+                "How often each rating was given, in the order in which the two completions were shown. "
+                "Raters without position bias give a symmetric picture. Unscored replies have bars of "
+                "their own.",
+                tables.ratings_table(points, shown),
+                draw=lambda points=points, shown=shown: charts.histogram(points, shown),
+                height=step(15 if len(shown) <= MOST_SERIES else len(shown) * 1.5 + 5),
+            )
+
+    def _position(self) -> Iterator[Panel]:
+        shown = [one for each in self.compared for one in each.shown if one.scored]
+        if shown:
+            yield self._panel(
+                "position",
+                "How often the first was preferred",
+                f"Among ratings that take a side. Bars are {self.level:g} % intervals; the dashed line at "
+                "50 % is what raters without position bias tend to.",
+                tables.position_table(shown),
+                draw=lambda: charts.position_dots(shown),
+                height=step(len(shown) * 1.5 + 5),
+            )
+
+    def _scores(self) -> Iterator[Panel]:
+        found = [(each.label, each.scores) for each in self.compared if each.scores]
+        if found:
+            yield self._panel(
+                "scores",
+                "First minus second score",
+                "For judges that give each completion a score of its own. Without position bias the "
+                "picture is symmetric about 0.",
+                tables.scores_table(found),
+                draw=lambda: charts.score_differences(found),
+                height=15,
+            )
+
+    def _ranks(self) -> Iterator[Panel]:
+        view = self.view
+        read = [
+            (each, self.stored.get("standings", each.selector, view.category, view.ties, view.method))
+            for each in self.compared
+        ]
+        boards = [(each.label, content) for each, content in read if content]
+        if not boards:
+            return
+        rows = boards[0][1]["standings"]
+        order = [row["contestant"] for row in rows if row["rating"] is not None]
+        ties = "every rating as given" if view.method == "ordinal" else f"ties {view.ties}"
+        yield self._panel(
+            "ranks",
+            "Standings by each kind",
+            f"{METHOD_NAMES[view.method]}, {ties}. Dots are ratings, bars {self.level:g} % intervals; "
+            f"contestants are in the order of {boards[0][0]}.",
+            tables.raters_table(order, boards),
+            draw=lambda: charts.intervals(order, boards),
+            height=step(len(order) * (1 if len(boards) < 3 else 1.25) + 4),
+        )
+
+    def _correlation(self) -> Iterator[Panel]:
+        chosen = [each.selector for each in self.compared]
+        names, read = labels(self.snapshot), [(one, self.stored.get("correlation", one)) for one in chosen]
+        found = [(names[one], content) for one, content in read if content and one != "people"]
+        ceiling = self.stored.get("correlation", "people")
+        if not found:
+            return
+        own = [correlated(label, content, "pearson") for label, content in found]
+        people = correlated("People with each other", ceiling, "pearson") if ceiling else []
+        yield self._panel(
+            "correlation",
+            "Correlation with people",
+            f"{COEFFICIENTS['pearson']} by category, with {self.level:g} % intervals. The upright mark is "
+            "how people agree with the other people: more can hardly be asked of a judge.",
+            tables.correlation_table([*found, *([("People with each other", ceiling)] if ceiling else [])]),
+            draw=lambda: charts.correlations("pearson", own, people),
+            height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),
+        )
+
+    def _kappa(self) -> Iterator[Panel]:
+        chosen = [(each.selector, each.label) for each in self.compared]
+        values, pairs = tables.kind_matrix(self.agreements, chosen, "kappa", self.view.category)
+        if any(value is not None for row in values.values for value in row):
+            yield self._panel(
+                "kappa",
+                "Agreement with each other",
+                "Weighted kappa of every two kinds: 1 is the same rating every time, 0 what chance gives. "
+                "Read across a row.",
+                tables.matrix_table("Weighted kappa", values, pairs),
+                draw=lambda: charts.kinds_map(values, pairs, "kappa"),
+                height=step(len(chosen) * 2 + 6),
+                width="matrix" if len(chosen) > MOST_SERIES else "",
+            )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RatersPage:
+    """The page of what an address asks for, in one query."""
+    if not snapshot.counts["raters"]:
+        raise NoNumbersError("Nobody has rated yet.")
+    view = View.of(request, snapshot)
+    wanted = (
+        Q(kind__in=("ratings", "length"), category=view.category)
+        | Q(kind__in=("agreement", "correlation"))
+        | Q(
+            kind="standings",
+            raters__in=view.chosen,
+            category=view.category,
+            ties=view.ties,
+            method=view.method,
+        )
+    )
+    return RatersPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-raters", args=[study.slug]),
+        query=view.query(),
+        view=view,
+        stored=Stored.read(snapshot, wanted),
+    )

@@ -1,0 +1,58 @@
+"""How winning goes with being longer, as a table and in a sentence."""
+
+from typing import Final
+
+from leaderboard.tables.parts import Cell, Content, DataTable
+from leaderboard.tables.wording import counted, percent, percent_range, signed
+
+MEASURES: Final = {
+    "words": "words",
+    "unique_words": "different words",
+    "tokens": "tokens",
+    "characters": "characters",
+}
+
+
+def difference(each: Content) -> str:
+    """The differences of one bin in words; an open end is None."""
+    low, high = each["low"], each["high"]
+    if low is None:
+        return f"below {high:g}"
+    if high is None:
+        return f"{low:g} or more"
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def length_table(label: str, measure: Content) -> DataTable:
+    """Share of points won by difference in length (one completion minus the other, both ways entered)."""
+    noun = MEASURES.get(measure["name"], measure["name"])
+    rows: list[tuple[Cell, ...]] = [
+        (difference(each), each["n"], *(_percent(each[name]) for name in ("win_rate", "win_low", "win_high")))
+        for each in measure["bins"]
+    ]
+    columns = (f"More {noun} by", "Comparisons (n)", "Points won %", "Low %", "High %")
+    return DataTable(f"{label}: points won by difference in {noun}", columns, tuple(rows))
+
+
+def length_sentence(measure: Content, level: float) -> str:
+    """How often the longer completion won and how steep the effect is; empty where it is unknown."""
+    if measure.get("longer_wins") is None:
+        return ""
+    noun = MEASURES.get(measure["name"], measure["name"])
+    ends = percent_range(measure.get("longer_low"), measure.get("longer_high"))
+    interval = f" ({level:g} % interval {ends})" if ends else ""
+    found = f"The completion with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
+    if measure.get("slope") is None:
+        return found
+    unit = f" per {measure['unit']}" if measure.get("unit") else ""
+    return f"{found} The log-odds of winning rise by {signed(measure['slope'])}{unit}."
+
+
+def unknown_sentence(content: Content) -> str:
+    """How many comparisons are left out because a text is not known; empty for none."""
+    unknown = content.get("unknown") or 0
+    return f"{counted(unknown, 'comparison')} left out: a text is not known." if unknown else ""
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 2)

@@ -1,0 +1,66 @@
+"""Numbers about raters in words: strengths, shares with their intervals, probabilities."""
+
+from typing import Final
+
+FEWEST_PAIRS: Final = 30
+"""Statistics over fewer pairs carry a warning."""
+
+_AGREEMENT: Final = (
+    (0.0, "none"),
+    (0.2, "slight"),
+    (0.4, "fair"),
+    (0.6, "moderate"),
+    (0.8, "substantial"),
+    (1.0, "almost perfect"),
+)
+_CORRELATION: Final = ((0.1, "none"), (0.3, "weak"), (0.5, "moderate"), (0.7, "strong"), (1.0, "very strong"))
+
+
+def agreement_word(value: float | None) -> str:
+    """How strong a kappa or an alpha is, by the steps of Landis and Koch (1977); empty for None."""
+    return "" if value is None else _word(value, _AGREEMENT)
+
+
+def correlation_word(value: float | None) -> str:
+    """How strong a correlation is, in steps at 0.1, 0.3, 0.5 (Cohen 1988) and 0.7; empty for None."""
+    if value is None:
+        return ""
+    word = _word(abs(value), _CORRELATION)
+    return f"{word}, opposite" if value < 0 and word != "none" else word
+
+
+def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+    # Rounded: what is printed as 0.80 is not called by another name than 0.80.
+    return next((word for limit, word in steps if round(value, 6) <= limit), steps[-1][1])
+
+
+def percent(share: float | None) -> str:
+    """A share between 0 and 1 in percent with one decimal; a dash for None."""
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def percent_range(low: float | None, high: float | None) -> str:
+    """An interval of shares in percent; empty without one."""
+    return "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f} %"
+
+
+def number_range(low: float | None, high: float | None) -> str:
+    """An interval with two decimals; empty without one."""
+    return "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
+def signed(value: float) -> str:
+    """Two decimals with a true minus sign, and no minus before a zero."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def probability(p: float | None) -> str:
+    """A p-value to three decimals; a dash for None."""
+    if p is None:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: "1 pair", "1,203 pairs"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,369 @@
+"""The pages about raters: all kinds, one kind, and how they agree; with tables written by hand."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard import services
+from leaderboard.models import Snapshot, SnapshotSlice
+from tests import factories
+from tests.leaderboard import rater_payloads as payloads
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
+PAGES = (
+    *("/studies/small/raters/", "/studies/small/agreement/"),
+    *(
+        "/studies/small/raters/people/",
+        "/studies/small/raters/judge:strict/",
+        "/studies/small/raters/group:panel/",
+    ),
+)
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 10)
+
+
+@pytest.fixture
+def made():
+    """A public study rated by two people and two judges, one of them in a group with a person."""
+    made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
+    strict, kind = made.judge("strict"), made.judge("kind")
+    group = factories.make_group(slug="panel", name="Panel")
+    strict.groups.add(group)
+    made.person.groups.add(group)
+    made.rate("alpha", "beta", 1)
+    made.rate("beta", "gamma", 2)
+    made.rate("alpha", "gamma", 4, prompt=1)
+    made.rate("beta", "alpha", 2, rater=strict)
+    made.rate("beta", "gamma", 3, rater=kind)
+    made.rate("alpha", "gamma", None, rater=strict, reason="refused")
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def tables(made):
+    """The same with tables about raters that are written by hand."""
+    snapshot = Snapshot.objects.newest(made.study)
+    SnapshotSlice.objects.filter(
+        snapshot=snapshot, kind__in=("agreement", "correlation", "length", "ratings")
+    ).delete()
+    refused = payloads.scale(unscored={"refused": 4, "out_of_range": 1}, share_first=0.7)
+    payloads.store(snapshot, "ratings", "people", payloads.ratings())
+    payloads.store(
+        snapshot,
+        "ratings",
+        "judge:strict",
+        payloads.ratings(refused, flips=payloads.flips(), scores=payloads.scores()),
+    )
+    even = payloads.position(p=0.61, share_first=0.5)
+    payloads.store(snapshot, "ratings", "judge:kind", payloads.ratings(payloads.scale(position=even)))
+    payloads.store(snapshot, "ratings", "group:panel", payloads.ratings())
+    payloads.store(snapshot, "ratings", "people", payloads.ratings(), category="poems")
+    for raters in ("people", "judge:strict"):
+        payloads.store(snapshot, "length", raters, payloads.length())
+    rows = [payloads.correlation_row(one, r) for one, r in ((None, 0.6), ("coding", 0.5), ("-coding", 0.7))]
+    short = payloads.correlation_row("poems", None, n=2, reason="fewer than 3 pairs rated by both")
+    payloads.store(snapshot, "correlation", "judge:strict", payloads.correlation(*rows, short))
+    payloads.store(
+        snapshot, "correlation", "people", payloads.correlation(payloads.correlation_row(None, 0.8))
+    )
+    strict = payloads.entry("people", payloads.kappa_row(), payloads.kappa_row("poems", 0.1, pairs=8))
+    other = payloads.entry("judge:kind", payloads.kappa_row(None, -0.2))
+    payloads.store(snapshot, "agreement", "judge:strict", payloads.agreement(strict, other))
+    payloads.store(snapshot, "agreement", "people", payloads.agreement())
+    return made
+
+
+def text(response):
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def words(response):
+    """The page without tags, its white space made single blanks."""
+    return " ".join(re.sub(r"<[^>]+>", " ", text(response)).split())
+
+
+def table(client, address):
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return list(csv.reader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_pages_exist_with_the_tables_every_refresh_makes(client, made, address):
+    page = text(client.get(address))
+    assert 'aria-current="page"' in page
+    for figure in set(re.findall(r'data-figure="([^"]+)"', page)):
+        assert client.get(figure.replace("&amp;", "&")).json()["data"]
+    for link in set(re.findall(r'href="([^"]+\.csv[^"]*)"', page)):
+        assert len(table(client, link.replace("&amp;", "&"))) > 1
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_pages_of_a_private_study_do_not_exist_for_the_public(client, made, address):
+    made.study.visibility = "private"
+    made.study.save()
+    assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_an_older_snapshot_lacks_tables_and_the_page_says_so(client, made, address):
+    SnapshotSlice.objects.filter(kind__in=("agreement", "correlation", "length")).delete()
+    assert "at the next refresh" in text(client.get(address))
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_the_number_of_queries_does_not_grow(client, made, address):
+    def queries():
+        with CaptureQueriesContext(connection) as captured:
+            client.get(address)
+        return len(captured)
+
+    before = queries()
+    for number in range(3):
+        made.rate("alpha", "beta", 6, rater=made.judge(f"more-{number}"))
+    services.refresh(made.study)
+    assert queries() == before
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_names_are_escaped(client, made, address):
+    made.rate("beta", "gamma", 3, rater=factories.make_rater(kind="judge", slug="bad", name=HOSTILE))
+    services.refresh(made.study)
+    page = text(client.get(address))
+    assert "<img" not in page
+    assert client.get("/studies/small/raters/judge:bad/").status_code == 200
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_no_person_is_named(client, made, address):
+    assert "Ada" not in text(client.get(address))
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_what_has_not_changed_is_not_sent_again(client, made, address):
+    first = client.get(address)
+    assert client.get(address, headers={"If-None-Match": first["ETag"]}).status_code == 304
+
+
+def test_nobody_has_rated_yet(client):
+    services.refresh(HandMade("alpha", slug="empty").study)
+    for page in ("raters", "agreement"):
+        assert "Nobody has rated yet" in text(client.get(f"/studies/empty/{page}/"))
+
+
+def test_every_kind_is_a_row_with_its_position_flips_length_and_agreement(client, tables):
+    page = words(client.get("/studies/small/raters/"))
+    assert "STRICT" in page
+    assert "4 refused, 1 out of range" in page or "1 out of range, 4 refused" in page
+    assert "60.0 % 52.0 to 68.0 %" in page
+    assert "p = 0.014 lopsided" in page
+    assert "p = 0.610 as by chance" in page
+    assert "25.0 % 13.0 to 40.0 %; 40 pairs" in page
+    assert "no pair in both orders" in page
+    assert "65.0 % 58.0 to 72.0 %" in page
+    assert "0.45 moderate; 45 pairs" in page
+    assert "0.60 strong; 45 pairs" in page
+    assert "0.52 alpha among themselves; moderate; 40 pairs" in page
+
+
+def test_kinds_as_a_file(client, tables):
+    header, *rows = table(client, "/studies/small/raters/tables/kinds.csv")
+    strict = dict(zip(header, next(row for row in rows if row[0] == "STRICT"), strict=True))
+    assert strict["Comparisons"] == "105"
+    assert strict["Unscored"] == "5"
+    assert strict["Flip %"] == "25.0"
+    assert strict["Kappa with people"] == "0.45"
+    assert strict["Pearson r with people"] == "0.6"
+    assert strict["Tie %"] == "20.0"
+
+
+def test_a_category_has_its_own_numbers(client, tables):
+    page = text(client.get("/studies/small/raters/?category=poems"))
+    assert "?category=poems" in page
+    assert "0.10" in page
+    assert "only 8 pairs" in page
+
+
+def test_kinds_are_chosen_with_boxes_that_keep_the_rest_of_the_address(client, tables):
+    page = text(client.get("/studies/small/raters/?with=judge:strict&with=people&ties=off"))
+    assert re.search(r'value="people" checked', page)
+    assert re.search(r'value="judge:strict" checked', page)
+    assert not re.search(r'value="judge:kind" checked', page)
+    assert '<input type="hidden" name="ties" value="off">' in page
+    header, *_ = table(client, "/studies/small/raters/tables/ratings-8.csv?with=judge:strict&with=people")
+    assert header == ["Rating", "People", "STRICT"]
+
+
+def test_without_a_choice_people_and_judges_are_side_by_side_and_groups_are_not(client, tables):
+    header, *_ = table(client, "/studies/small/raters/tables/ratings-8.csv")
+    assert header == ["Rating", "People", "KIND", "STRICT"]
+
+
+def test_a_view_holds_histograms_position_scores_ranks_correlation_and_kappa(client, tables):
+    page = text(client.get("/studies/small/raters/"))
+    for slug in ("ratings-8", "position", "scores", "ranks", "correlation", "kappa"):
+        assert f'id="{slug}"' in page
+    header, *rows = table(client, "/studies/small/raters/tables/ranks.csv")
+    assert header[:3] == ["Contestant", "People: rank", "People: rating"]
+    assert rows[0][0] == "alpha"
+
+
+def test_more_kinds_than_colours_are_rows_of_a_map(client, made):
+    for number in range(6):
+        made.rate("alpha", "beta", 6, rater=made.judge(f"more-{number}"))
+    services.refresh(made.study)
+    chosen = [entry["selector"] for entry in Snapshot.objects.newest(made.study).counts["raters"]]
+    query = "&".join(f"with={one}" for one in chosen)
+    figure = client.get(f"/studies/small/raters/figures/ratings-8.json?{query}").json()
+    assert figure["data"][0]["type"] == "heatmap"
+    assert len(figure["data"][0]["z"]) == len(chosen) > 6
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/studies/small/raters/?with=judge:nobody",
+        "/studies/small/raters/?category=none",
+        "/studies/small/raters/?method=none",
+        "/studies/small/raters/judge:nobody/",
+        "/studies/small/raters/people/?category=none",
+        "/studies/small/agreement/?raters=judge:nobody",
+        "/studies/small/agreement/?against=nobody",
+        "/studies/small/agreement/?coefficient=none",
+        "/studies/small/agreement/?category=-none",
+    ],
+)
+def test_what_does_not_exist_is_explained(client, made, address):
+    response = client.get(address)
+    assert response.status_code == 404
+    assert re.search("This study has no raters|There is no ", response.content.decode())
+
+
+def test_one_kind_says_its_position_in_sentences(client, tables):
+    page = words(client.get("/studies/small/raters/judge:strict/"))
+    assert (
+        "100 of 100 ratings take a side: 70.0 % prefer the completion shown first "
+        "(95 % interval 52.0 to 68.0 %)." in page
+    )
+    assert "differs from its mirror image by more than chance explains (chi-square 12.5 on 4 degrees" in page
+    assert "40 pairs rated by the same rater in both orders: the verdict changed in 10, 25.0 %" in page
+    assert "7 followed whatever was shown first and 2 whatever was shown second" in page
+    assert "The completion with more different words won 65.0 % of the points" in page
+    assert "3 comparisons left out: a text is not known." in page
+
+
+def test_one_kind_has_figures_and_links(client, tables):
+    page = text(client.get("/studies/small/raters/judge:strict/"))
+    for slug in ("mirror-8", "flips", "scores", "length-words", "length-unique-words", "kappa", "within"):
+        assert f'id="{slug}"' in page
+    assert 'href="/studies/small/?raters=judge%3Astrict"' in page
+    assert 'href="/studies/small/raters/people/"' in page
+
+
+def test_a_judge_shows_how_it_was_asked_and_nothing_that_tells_where(client, made):
+    options = {"top_p": 0.9, "user": "secret-account"}
+    judge = factories.make_judge(
+        slug="asked", name="Asked", model="heron-70b", base_url="http://10.0.0.9:9/v1",
+        api_key_env="VERY_SECRET_KEY", options=options,
+    )  # fmt: skip
+    made.rate("alpha", "beta", 6, rater=judge.rater)
+    services.refresh(made.study)
+    page = text(client.get("/studies/small/raters/judge:asked/"))
+    assert "heron-70b" in page
+    assert "<dt>top_p</dt><dd>0.9</dd>" in page
+    assert "None over this study" in page
+    for secret in ("10.0.0.9", "VERY_SECRET_KEY", "secret-account"):
+        assert secret not in page
+
+
+def test_an_imported_judge_says_so(client, made):
+    assert "Its comparisons were imported" in text(client.get("/studies/small/raters/judge:strict/"))
+
+
+def test_a_simulated_judge_says_so(client, made):
+    rater = factories.make_rater(kind="judge", slug="dice", name="Dice", simulated=True)
+    made.rate("alpha", "beta", 6, rater=rater)
+    services.refresh(made.study)
+    assert "Simulated" in text(client.get("/studies/small/raters/judge:dice/"))
+    assert "Dice (simulated)" in text(client.get("/studies/small/raters/"))
+
+
+@pytest.mark.parametrize(("family", "warned"), [("Heron", True), ("Stork", False)])
+def test_a_judge_of_a_contestants_family_carries_a_warning(client, made, family, warned):
+    made.contestants["alpha"].family = family
+    made.contestants["alpha"].save()
+    judge = factories.make_judge(slug="asked", name="Asked", model="birds/heron-70b")
+    made.rate("alpha", "beta", 6, rater=judge.rater)
+    services.refresh(made.study)
+    sentence = "Asked shares a name with the contestant alpha"
+    assert (sentence in text(client.get("/studies/small/raters/judge:asked/"))) == warned
+    assert (sentence in text(client.get("/studies/small/agreement/"))) == warned
+
+
+def test_a_group_counts_its_members_only(client, made):
+    page = words(client.get("/studies/small/raters/group:panel/"))
+    assert "2 raters. Nobody is named here" in page
+
+
+def test_correlations_stand_by_category_with_the_ceiling_of_people(client, tables):
+    figure = client.get("/studies/small/agreement/figures/correlation.json").json()
+    assert [trace["name"] for trace in figure["data"]] == ["STRICT", "People with each other"]
+    assert figure["data"][0]["x"] == [0.6, 0.5, 0.7]
+    assert figure["data"][1]["x"] == [0.8]
+    assert figure["layout"]["yaxis"]["ticktext"][2] == "All but coding<br>n 45"
+    assert figure["layout"]["yaxis"]["ticktext"][3] == "poems<br>n 2"
+
+
+def test_the_coefficient_is_a_link(client, tables):
+    page = text(client.get("/studies/small/agreement/"))
+    assert 'href="?coefficient=kendall"' in page
+    figure = client.get("/studies/small/agreement/figures/correlation.json?coefficient=kendall").json()
+    assert figure["data"][0]["x"] == [0.5, 0.4, 0.6]
+    assert figure["layout"]["xaxis"]["title"]["text"] == "Kendall tau with people"
+
+
+def test_few_pairs_are_a_warning(client, tables):
+    page = text(client.get("/studies/small/agreement/?raters=judge:strict&category=poems"))
+    assert "Fewer than 30 pairs were rated by people and a judge in: poems." in page
+    assert "Fewer than 30 pairs stand behind this" in page
+    assert "The pictures of single pairs are kept for all categories together" in page
+
+
+def test_two_kinds_are_looked_at_closely(client, tables):
+    page = words(client.get("/studies/small/agreement/?raters=judge:strict"))
+    assert "Over 45 pairs that both rated, the weighted kappa of STRICT and People is 0.45" in page
+    assert "They gave the same verdict in 62.0 %." in page
+    rows = table(client, "/studies/small/agreement/tables/confusion.csv?raters=judge:strict")
+    assert rows[1] == ["STRICT 1", "4", "1", "2"]
+    turned = table(client, "/studies/small/agreement/tables/confusion.csv?raters=people&against=judge:strict")
+    assert turned[1:] == [["People 1", "4", "2"], ["People 2", "1", "1"], ["People 3", "2", "4"]]
+
+
+def test_a_pair_without_common_ratings_says_so(client, tables):
+    page = words(client.get("/studies/small/agreement/?raters=judge:kind"))
+    assert "KIND and People have rated no pair in common" in page
+
+
+def test_everybody_stands_against_everybody(client, tables):
+    figure = client.get("/studies/small/agreement/figures/kappa-matrix.json").json()
+    assert figure["data"][0]["z"] == [[None, None, 0.45], [None, None, -0.2], [0.45, -0.2, None]]
+    rows = table(client, "/studies/small/agreement/tables/correlation-matrix.csv")
+    assert rows[1:] == [["People", "STRICT", "0.6", "45"], ["KIND", "STRICT", "0.6", "45"]]
+
+
+def test_figures_are_plain_json(client, tables):
+    for address in PAGES:
+        for figure in set(re.findall(r'data-figure="([^"]+)"', text(client.get(address)))):
+            json.loads(client.get(figure.replace("&amp;", "&")).content, parse_constant=pytest.fail)
