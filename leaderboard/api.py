@@ -70,6 +70,8 @@ class StandingOut(Schema):
     component: int | None = Field(description="Group of contestants connected by games.")
     unbounded: str | None = Field(None, description="above or below: no limit to the rating on that side.")
     quantiles: dict[str, float] | None = Field(description="Percentiles of the rating.")
+    groups_at: dict[str, str] | None = Field(None, description="group, by the level in percent.")
+    rank_ub_at: dict[str, int] | None = Field(None, description="rank_ub, by the level in percent.")
 
 
 class StandingsOut(Schema):

@@ -1,20 +1,23 @@
 """The public page of a study: stored tables of one snapshot put together for one setting of the switches."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 
-from arena.models import Study
-from leaderboard import charts, tables
+from arena.models import Contestant, Study
+from leaderboard import board_panels, tables
 from leaderboard.cards import comparisons
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.page import MOST_INLINE, NoNumbersError, Page, Panel, step
+from leaderboard.page import NoNumbersError, Page, Panel
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
-from leaderboard.setting import Setting, Switch, parse, switches
-from leaderboard.tables import Content, DataTable, Row
+from leaderboard.setting import Setting, parse
+from leaderboard.standings_view import Asked, StandingsView
+from leaderboard.switches import Option, Switch, switches
+from leaderboard.tables import Content, Row
+from leaderboard.tables.columns import About, Entry, moves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +25,7 @@ class Board(Page):
     """Everything one setting of the switches shows. Contents are read once, when the board is made."""
 
     setting: Setting
+    asked: Asked = field(default_factory=Asked)
     contents: Mapping[tuple[str, str, str, str], Content] = field(repr=False)
 
     template: ClassVar[str] = "leaderboard/study.html"
@@ -55,14 +59,15 @@ class Board(Page):
             contents=contents,
         )
 
-    def _standings(self, **changes: str) -> Content | None:
+    def standings_of(self, **changes: str) -> Content | None:
+        """The standings of this setting with some switches changed; None where there are none."""
         place = {**vars(self.setting), **changes}
         return self.contents.get(("standings", place["raters"], place["ties"], place["method"]))
 
     @cached_property
     def content(self) -> Content | None:
         """The standings of this setting; None where it has no games."""
-        return self._standings()
+        return self.standings_of()
 
     def standings(self) -> dict[str, Any]:
         """The standings with the method and the snapshot they belong to, as JSON values.
@@ -133,15 +138,30 @@ class Board(Page):
         """Comparisons by judges."""
         return comparisons(self.snapshot, "judge")
 
-    @property
+    @cached_property
     def switches(self) -> tuple[Switch, ...]:
-        return switches(self.setting, self.snapshot.counts)
+        """The switches; their links keep what was searched for and sorted by."""
+        found = switches(self.setting, self.snapshot.counts)
+        return tuple(replace(switch, options=tuple(map(self._kept, switch.options))) for switch in found)
+
+    @property
+    def rare_switches(self) -> list[Switch]:
+        """The switches that most people leave alone."""
+        return [switch for switch in self.switches if switch.group == "more"]
+
+    @property
+    def rare_changed(self) -> str:
+        """Which of them are not as usual."""
+        return ", ".join(switch.label.lower() for switch in self.rare_switches if switch.changed)
+
+    def _kept(self, option: Option) -> Option:
+        return replace(option, query=self.asked.query(option.query))
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         if self.content is None:
             return ()
-        return tables.standing_rows(self.content, self._standings(method=self.other_method))
+        return tables.standing_rows(self.content, self.standings_of(method=self.other_method))
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -153,10 +173,74 @@ class Board(Page):
         """What the statistics say must stand beside these numbers."""
         return list(self.content["warnings"]) if self.content else []
 
+    @cached_property
+    def other_ties(self) -> Content | None:
+        """The standings under the other tie rule; None for a method without one."""
+        return self.standings_of(ties="off" if self.setting.ties == "on" else "on")
+
     @property
-    def order_depends_on_ties(self) -> bool:
-        on, off = self._standings(ties="on"), self._standings(ties="off")
-        return bool(on and off and not tables.same_order(on, off))
+    def other_ties_name(self) -> str:
+        """The other tie rule in two words."""
+        return "Ties off" if self.setting.ties == "on" else "Ties half"
+
+    @property
+    def moved_by_ties(self) -> int:
+        """How many contestants stand elsewhere under the other tie rule."""
+        return sum(places != 0 for places in self._moves_from(self.other_ties).values())
+
+    @cached_property
+    def overall(self) -> Content | None:
+        """The standings over all categories, where this setting shows some of them; else None.
+
+        Only a snapshot's own: another tie band, or fewer contestants, would move them for other reasons.
+        """
+        setting = self.setting
+        if not setting.category or setting.band or setting.contestants:
+            return None
+        found = SnapshotSlice.objects.filter(
+            snapshot=self.snapshot,
+            kind="standings",
+            raters=setting.raters,
+            ties=setting.ties,
+            method=setting.method,
+            category="",
+        ).first()
+        return found.content if found else None
+
+    def _moves_from(self, other: Content | None) -> dict[str, int]:
+        """How many places each contestant stands higher here than in other standings."""
+        return moves(self.order, list(tables.ratings_by_name(other)))
+
+    @cached_property
+    def view(self) -> StandingsView:
+        """The table of the standings as it was asked for."""
+        return StandingsView(
+            self._entries(),
+            self.asked,
+            self.query,
+            other_ties=self.other_ties_name if self.other_ties else "",
+            other_method=self.other_method_name,
+            intervals=self.parameters.get("clusters") != 1,
+        )
+
+    def _entries(self) -> list[Entry]:
+        about, moved = abouts(self.study), self._moves_from(self.overall)
+        other = {row["contestant"]: row for row in self.other_ties["standings"]} if self.other_ties else {}
+        moved_back = self._moves_from(self.other_ties)
+        entries = []
+        for row in self.rows:
+            there, places = other.get(row.contestant, {}), moved_back.get(row.contestant)
+            entries.append(
+                Entry(
+                    row,
+                    about.get(row.contestant, About()),
+                    moved.get(row.contestant),
+                    there.get("rank"),
+                    there.get("rating"),
+                    None if places is None else -places,
+                )
+            )
+        return entries
 
     @property
     def csv_url(self) -> str:
@@ -174,130 +258,28 @@ class Board(Page):
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
         """The tables and figures of the page, in its order."""
-        return tuple(self._panels())
+        return tuple(board_panels.panels(self))
 
-    def _panel(self, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
-        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
-
-    def _panels(self) -> Iterator[Panel]:
-        if self.content is not None:
-            yield self._standings_panel(self.content)
-            yield from self._side_by_side()
-            yield from self._matrix_panels()
-        yield from self._rating_panels()
-        yield from self._correlation_panel()
-
-    def _boards(self) -> list[tuple[str, Content]]:
+    def by_raters(self) -> list[tuple[str, Content]]:
         """Standings of people and each judge, and of a chosen group; the chosen raters first."""
         found = []
         for choice in self.snapshot.counts["raters"]:
-            selector, content = choice["selector"], self._standings(raters=choice["selector"])
+            selector, content = choice["selector"], self.standings_of(raters=choice["selector"])
             if content and (selector == self.setting.raters or not selector.startswith("group:")):
                 found.append((selector != self.setting.raters, choice["label"], content))
         return [(label, content) for _, label, content in sorted(found, key=lambda entry: entry[0])]
 
-    def _standings_panel(self, content: Content) -> Panel:
-        boards = self._boards()
-        return self._panel(
-            "standings",
-            "Ratings and intervals",
-            f"Dots are ratings, bars the {self.interval_line}. All kinds of raters share one axis.",
-            tables.standings_table(self.rows, self.setting.method, self.parameters),
-            draw=lambda: charts.intervals(self.order, boards),
-            height=step(len(self.order) * (1 if len(boards) < 3 else 1.25) + 3),
-        )
 
-    def _side_by_side(self) -> Iterator[Panel]:
-        boards = self._boards()
-        if len(boards) > 1:
-            yield self._panel(
-                "raters",
-                "People and judges side by side",
-                "Rank and rating of each contestant by each kind of rater, at the same setting.",
-                tables.raters_table(self.order, boards),
-            )
-        on, off = self._standings(ties="on"), self._standings(ties="off")
-        if on and off:
-            yield self._panel(
-                "ties",
-                "With and without ties",
-                "The same comparisons with ties counted half and with ties off.",
-                tables.ties_table(self.order, on, off),
-            )
-
-    def _matrix_panels(self) -> Iterator[Panel]:
-        content = self.contents.get(("matrices", self.setting.raters, self.setting.ties, ""))
-        if content is None:
-            return
-        games = tables.count_matrix(content, "games", self.order)
-        rates = tables.win_rates(content, self.order)
-        size = {
-            "height": step(len(self.order) + 6),
-            "width": "wide" if len(self.order) > MOST_INLINE else "matrix",
-        }
-        yield self._panel(
-            "win-rates",
-            "Win rates",
-            "Read across a row: the share of points the contestant of the row won against that of the "
-            "column, a tie counting half.",
-            rates.table("Win rates"),
-            draw=lambda: charts.win_rate_map(rates, games),
-            **size,
-        )
-        noun = "ties"
-        ties = tables.count_matrix(content, noun, self.order)
-        if self.setting.ties == "on":
-            yield self._panel(
-                "tie-counts",
-                "Ties",
-                "Read across a row: how many games of the two contestants were ties.",
-                ties.table("Ties"),
-                draw=lambda: charts.count_map(ties, games, noun),
-                **size,
-            )
-        yield self._panel(
-            "games",
-            "Games",
-            "Read across a row: how many games the two contestants played.",
-            games.table("Games"),
-            draw=lambda: charts.count_map(games, games, "games"),
-            **size,
-        )
-
-    def _rating_panels(self) -> Iterator[Panel]:
-        """A histogram for each scale in use, the chosen raters and everybody who is not in a group."""
-        shown = []
-        for choice in self.snapshot.counts["raters"]:
-            selector = choice["selector"]
-            content = self.contents.get(("ratings", selector, "", ""))
-            if content and (selector == self.setting.raters or not selector.startswith("group:")):
-                shown.append((choice["label"], content))
-        for points, by_raters in tables.shown_by_scale(shown).items():
-            yield self._rating_panel(points, by_raters)
-
-    def _rating_panel(self, points: int, by_raters: list[tables.Shown]) -> Panel:
-        return self._panel(
-            f"ratings-{points}",
-            f"Ratings as shown, scale of {points} points",
-            "How often each rating was given, in the order in which the two completions were shown. "
-            "Raters without position bias give a symmetric picture. Unscored replies have bars of their own.",
-            tables.ratings_table(points, by_raters),
-            draw=lambda: charts.histogram(points, by_raters),
-            height=15,
-        )
-
-    def _correlation_panel(self) -> Iterator[Panel]:
-        labels = {choice["selector"]: choice["label"] for choice in self.snapshot.counts["raters"]}
-        found = [
-            (labels[raters], content)
-            for (kind, raters, _, _), content in sorted(self.contents.items())
-            if kind == "correlation"
-        ]
-        if found:
-            yield self._panel(
-                "correlation",
-                "Correlation of judges with people",
-                "Over the pairs both rated, each entered in both orientations, so that naming one contestant "
-                "the first cannot change the result. n counts pairs.",
-                tables.correlation_table(found),
-            )
+def abouts(study: Study) -> dict[str, About]:
+    """What is known of a study's contestants beside their numbers, by name, with the address of each."""
+    rows = Contestant.objects.filter(study=study).values_list(
+        "name", "slug", "organisation", "licence", "benchmarks"
+    )
+    try:
+        page = reverse("study-contestant", args=[study.slug, "slug"]).removesuffix("slug/")
+    except NoReverseMatch:
+        page = ""
+    return {
+        name: About(organisation, licence, page and f"{page}{slug}/", benchmarks or {})
+        for name, slug, organisation, licence, benchmarks in rows
+    }

@@ -252,7 +252,7 @@ def _rows(study: Study) -> Iterator[tuple[Any, ...]]:
 def _revised_after(study: Study, until: int) -> list[int]:
     """Ids of the comparisons that a later one revises."""
     later = Comparison.objects.filter(study=study, pk__gt=until, revises__isnull=False).order_by()
-    return list(later.values_list("revises", flat=True))
+    return [pk for pk in later.values_list("revises", flat=True) if pk is not None]
 
 
 def _add_score_differences(study: Study, rows: npt.NDArray[Any]) -> None:

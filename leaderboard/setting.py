@@ -1,7 +1,8 @@
-"""The switches of a board: which raters, ties, category and method its address asks for. Pure."""
+"""A setting of all switches of a board, read from its address and written into addresses. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -9,106 +10,160 @@ from leaderboard.presentation import METHOD_NAMES
 
 ALL_CATEGORIES: Final = "All"
 
+LEVELS: Final = ("50", "80", "90", "95", "99")
+"""Percent; intervals of these levels are stored with every snapshot, those of others are computed."""
+
+LOWEST_LEVEL: Final = 50.0
+MODELS: Final = "models"
+"""Of ``contestants``: without people, that is without human demonstrations."""
+
+RESAMPLE: Final = ("prompts", "games", "raters")
+
+_LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
+_SHOWN: Final = 100
+
 
 class UnknownSettingError(ValueError):
     """The address asks for something this board does not have; the message is a sentence for the reader."""
 
 
 @dataclass(frozen=True)
-class Option:
-    """One choice of a switch: a link, with the number of comparisons behind it where that is known."""
-
-    label: str
-    query: str
-    chosen: bool
-    comparisons: int | None = None
-
-
-@dataclass(frozen=True)
-class Switch:
-    """One row of choices."""
-
-    name: str
-    label: str
-    options: tuple[Option, ...]
-
-
-@dataclass(frozen=True)
 class Setting:
-    """One setting of all switches; ``category`` is empty for all of them together."""
+    """One setting of all switches, in canonical form: equal settings show the same numbers.
+
+    ``category`` is empty for all of them together, a name, or a name after a minus sign for all but that one.
+    ``band`` holds the ratings that count as ties, LOW-HIGH, or nothing for those that usually do; ``level``
+    that of the intervals in percent; ``contestants`` is empty for all of them or MODELS; ``resample`` is what
+    a round of the bootstrap draws as a whole.
+    """
 
     raters: str
     ties: str = "on"
     category: str = ""
     method: str = "elo"
+    band: str = ""
+    level: str = "95"
+    contestants: str = ""
+    resample: str = "prompts"
 
     def query(self, **changes: str) -> str:
-        """The setting as the end of an address, with some switches changed."""
-        values = asdict(replace(self, **changes))
-        return "?" + urlencode({name: value for name, value in values.items() if value})
+        """The setting as the end of an address, with some switches changed; the usual is left out.
+
+        Raters are always named, so that an address goes on to mean the same when others rate too.
+        """
+        return "?" + urlencode(replace(self, **changes).settled().parts())
+
+    def settled(self) -> "Setting":
+        """The same without what has no effect: the ordinal model takes every rating as given, so ties are on,
+        and a tie band says nothing for it, or where ties are off."""
+        ordinal = self.method == "ordinal"
+        ties = "on" if ordinal else self.ties
+        return replace(self, ties=ties, band="" if ordinal or ties == "off" else self.band)
+
+    def parts(self) -> dict[str, str]:
+        """What the address says: the raters, and every switch that is not as usual."""
+        return {name: value for name, value in asdict(self).items() if value != _USUAL.get(name)}
+
+    def is_stored(self, categories: Sequence[str]) -> bool:
+        """Whether every snapshot holds this setting; anything else is computed when somebody asks for it."""
+        usual = (self.band, self.contestants, self.resample) == ("", "", _USUAL["resample"])
+        return usual and self.level in LEVELS and left_out(self.category, categories) is None
+
+    @property
+    def computed(self) -> "Setting":
+        """The setting whose tables show this one: what was computed for one usual level serves them all."""
+        return replace(self, level=_USUAL["level"]) if self.level in LEVELS else self
+
+
+_USUAL: Final[Mapping[str, Any]] = {
+    each.name: each.default for each in fields(Setting) if each.name != "raters"
+}
+
+
+def left_out(category: str, categories: Sequence[str]) -> str | None:
+    """The category that a setting leaves out of all; None where it shows one category, or all of them."""
+    name = category.removeprefix("-")
+    return name if category not in categories and category != name and name in categories else None
 
 
 def parse(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting | None:
     """The setting an address asks for, from a snapshot's ``counts``; None where nobody has rated yet.
 
-    What is not asked for is people (or the first judge), ties on, all categories, Elo. The ordinal model
-    takes every rating as given, so for it ties are on whatever the address says. Raises UnknownSettingError
-    for a value this board does not have.
+    What is not asked for is people (or the first judge), ties on, all categories, Elo, and the rest as usual.
+    Raises UnknownSettingError for a value this board does not have.
     """
     raters = [choice["selector"] for choice in counts["raters"]]
     if not raters:
         return None
+    but = [f"-{name}" for name in counts["categories"]]
     found = Setting(
         _one_of("raters", wanted, raters, raters[0]),
         _one_of("ties", wanted, ("on", "off"), "on"),
-        _one_of("category", wanted, ("", *counts["categories"]), ""),
+        _one_of("category", wanted, ("", *counts["categories"]), "", but),
         _one_of("method", wanted, tuple(METHOD_NAMES), "elo"),
+        level=_level(wanted),
+        contestants=_one_of("contestants", wanted, ("", MODELS), ""),
+        resample=_one_of("resample", wanted, RESAMPLE, "prompts"),
     )
-    return replace(found, ties="on") if found.method == "ordinal" else found
+    band = _band(wanted, scales(counts, found.raters))
+    models = found.contestants if people_play(counts) else ""
+    return replace(found, band=band, contestants=models).settled()
 
 
-def _one_of(name: str, wanted: Mapping[str, str], known: Sequence[str], default: str) -> str:
-    value = wanted.get(name, default)
-    if value not in known:
-        there = ", ".join(entry for entry in known if entry)
-        raise UnknownSettingError(f'This board has no {name} "{value[:100]}". It has: {there or "none"}.')
+def scales(counts: Mapping[str, Any], raters: str) -> list[int]:
+    """The points of the scales that some raters used."""
+    points: list[int] = choice_of(counts, raters).get("points", [8])
+    return points
+
+
+def choice_of(counts: Mapping[str, Any], raters: str) -> Mapping[str, Any]:
+    """The entry of some raters in the counts of a snapshot."""
+    return next(choice for choice in counts["raters"] if choice["selector"] == raters)
+
+
+def people_play(counts: Mapping[str, Any]) -> bool:
+    """Whether there are people as well as models among the contestants."""
+    kinds = counts.get("kinds", {})
+    return bool(kinds.get("people") and kinds.get("model"))
+
+
+def bands(points: int) -> list[str]:
+    """The tie bands of a scale, the usual one first: symmetric about its middle, and not all of it."""
+    return [f"{low}-{points + 1 - low}" for low in range((points + 1) // 2, 1, -1)]
+
+
+def _one_of(
+    name: str, wanted: Mapping[str, str], known: Sequence[str], default: str, more: Sequence[str] = ()
+) -> str:
+    """The value asked for; ``more`` are values that exist without being worth a mention."""
+    value = wanted.get(name) or default
+    if value not in known and value not in more:
+        raise _unknown(name, value, known)
     return value
 
 
-def switches(setting: Setting, counts: Mapping[str, Any]) -> tuple[Switch, ...]:
-    """The switches with their links: categories where there are some, ties where they change something.
+def _unknown(name: str, value: str, known: Sequence[str]) -> UnknownSettingError:
+    there = ", ".join(entry for entry in known if entry)
+    return UnknownSettingError(f'This board has no {name} "{value[:_SHOWN]}". It has: {there or "none"}.')
 
-    A group of the very raters that another option has is offered only while it is chosen.
-    """
 
-    def switch(name: str, label: str, choices: Sequence[tuple[str, str]]) -> Switch:
-        now = getattr(setting, name)
-        return Switch(
-            name,
-            label,
-            tuple(Option(text, setting.query(**{name: value}), value == now) for value, text in choices),
-        )
+def _band(wanted: Mapping[str, str], points: Sequence[int]) -> str:
+    """The tie band asked for, or nothing for the usual one."""
+    value = wanted.get("band")
+    if not value:
+        return ""
+    if len(points) > 1:
+        named = " and ".join(str(size) for size in points)
+        raise UnknownSettingError(f"These raters used scales of {named} points; a tie band needs one scale.")
+    known = [band for size in points for band in bands(size)]
+    if value not in known:
+        raise _unknown("band", value, known)
+    return "" if value == known[0] else value
 
-    raters = tuple(
-        Option(
-            choice["label"],
-            setting.query(raters=choice["selector"]),
-            choice["selector"] == setting.raters,
-            choice["comparisons"],
-        )
-        for choice in counts["raters"]
-        if choice["same_as"] is None or choice["selector"] == setting.raters
-    )
-    named = [(name, name) for name in counts["categories"]]
-    found = (
-        Switch("raters", "Raters", raters),
-        switch("ties", "Ties", [("on", "Count half"), ("off", "Off")]),
-        switch("category", "Category", [("", ALL_CATEGORIES), *named]),
-        switch("method", "Method", list(METHOD_NAMES.items())),
-    )
-    shown = {"raters", "method"}
-    if setting.method != "ordinal":
-        shown.add("ties")
-    if named:
-        shown.add("category")
-    return tuple(each for each in found if each.name in shown)
+
+def _level(wanted: Mapping[str, str]) -> str:
+    value = wanted.get("level") or _USUAL["level"]
+    if not _LEVEL.fullmatch(value) or float(value) < LOWEST_LEVEL:
+        more = f"and any other from {LOWEST_LEVEL:g} to 99.9 with one decimal"
+        raise _unknown("level", value, (*LEVELS, more))
+    return f"{float(value):g}"

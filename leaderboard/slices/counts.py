@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +24,32 @@ def counts(opinions: Opinions) -> dict[str, Any]:
         "comparisons": total,
         "unscored": total - int(scored.sum()),
         "not_ranked": int((scored & ~ranked).sum()),
+        "kinds": dict(sorted(Counter(players.kinds).items())),
         "categories": [name for name in opinions.categories if name],
         "raters": [
             {
                 "selector": choice.selector,
                 "label": choice.label,
                 "raters": len(choice.ids),
-                "comparisons": len(opinions.by(choice.ids)),
+                **_used(opinions.by(choice.ids)),
                 "simulated": choice.simulated,
                 "same_as": _first_with(choice.ids, opinions.raters[:number]),
             }
             for number, choice in enumerate(opinions.raters)
         ],
+    }
+
+
+def _used(own: Opinions) -> dict[str, Any]:
+    """How many comparisons some raters gave, in each named category, and on which scales."""
+    import numpy as np
+
+    numbers = np.bincount(own.rows["category"], minlength=len(own.categories)).tolist()
+    by_name = zip(own.categories, numbers, strict=True)
+    return {
+        "comparisons": len(own),
+        "by_category": {name: number for name, number in by_name if name},
+        "points": np.unique(own.rows["points"]).tolist(),
     }
 
 

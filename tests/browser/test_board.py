@@ -121,7 +121,7 @@ def test_switches_are_links_that_work_by_keyboard(page, live_server, made):
     show(page, live_server)
     page.get_by_role("link", name="Off", exact=True).focus()
     page.keyboard.press("Enter")
-    page.wait_for_url("**/?raters=people&ties=off&method=elo")
+    page.wait_for_url("**/?raters=people&ties=off")
     assert page.locator("nav a[aria-current=true]", has_text="Off").count() == 1
     page.get_by_role("link", name="coding", exact=True).click()
     page.wait_for_url("**ties=off&category=coding**")

@@ -1,22 +1,23 @@
-"""The switches of a board, from its address."""
+"""A setting of the switches, from its address and back."""
+
+from urllib.parse import parse_qsl
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from leaderboard.setting import Setting, UnknownSettingError, parse, switches
-
-COUNTS = {
-    "categories": ["coding", "a&b=c"],
-    "raters": [
-        {"selector": "people", "label": "People", "comparisons": 5, "simulated": False, "same_as": None},
-        {"selector": "judge:x", "label": "X", "comparisons": 7, "simulated": True, "same_as": None},
-        {"selector": "group:all", "label": "All", "comparisons": 5, "simulated": False, "same_as": "people"},
-    ],
-}
-
-
-def options(setting, name):
-    (found,) = [switch.options for switch in switches(setting, COUNTS) if switch.name == name]
-    return found
+from leaderboard.presentation import METHOD_NAMES
+from leaderboard.setting import (
+    LEVELS,
+    RESAMPLE,
+    Setting,
+    UnknownSettingError,
+    bands,
+    left_out,
+    parse,
+)
+from leaderboard.stats import intervals, ratings, tie_bands
+from tests.leaderboard.counted import COUNTS
 
 
 def test_nothing_asked_for_is_people_with_ties_on_elo():
@@ -32,14 +33,51 @@ def test_nobody_has_rated():
 
 
 def test_every_switch_is_read_from_the_address():
-    wanted = {"raters": "judge:x", "ties": "off", "category": "coding", "method": "bradley-terry"}
-    assert parse(wanted, COUNTS) == Setting("judge:x", "off", "coding", "bradley-terry")
+    wanted = {
+        "raters": "people",
+        "ties": "on",
+        "category": "-coding",
+        "method": "bradley-terry",
+        "band": "3-6",
+        "level": "97.5",
+        "contestants": "models",
+        "resample": "raters",
+    }
+    assert parse(wanted, COUNTS) == Setting(**wanted)
 
 
-@pytest.mark.parametrize("name", ["raters", "ties", "category", "method"])
-def test_what_the_board_does_not_have_is_named(name):
-    with pytest.raises(UnknownSettingError, match=f'This board has no {name} "nonsense"'):
-        parse({name: "nonsense"}, COUNTS)
+def test_an_empty_value_of_a_form_is_the_usual_one():
+    assert parse(dict.fromkeys(("raters", "ties", "category", "band", "level", "resample"), ""), COUNTS) == (
+        Setting("people")
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sentence"),
+    [
+        ({"raters": "nonsense"}, 'no raters "nonsense". It has: people, judge:x, judge:three'),
+        ({"ties": "nonsense"}, 'no ties "nonsense". It has: on, off'),
+        ({"category": "nonsense"}, 'no category "nonsense". It has: coding, a&b=c, -odd'),
+        ({"category": "-nonsense"}, 'no category "-nonsense". It has: coding'),
+        ({"category": "-"}, 'no category "-". It has: coding'),
+        ({"method": "nonsense"}, 'no method "nonsense". It has: elo, bradley-terry, davidson, ordinal'),
+        ({"band": "1-8"}, 'no band "1-8". It has: 4-5, 3-6, 2-7'),
+        ({"band": "3-5"}, 'no band "3-5"'),
+        ({"band": "1-3", "raters": "judge:three"}, 'no band "1-3". It has: 2-2.'),
+        ({"band": "3-6", "raters": "group:mixed"}, "used scales of 3 and 8 points; a tie band needs one"),
+        ({"level": "49.9"}, "It has: 50, 80, 90, 95, 99, and any other from 50 to 99.9 with one decimal"),
+        ({"level": "100"}, 'no level "100"'),
+        ({"level": "95.55"}, 'no level "95.55"'),
+        ({"level": "nan"}, 'no level "nan"'),
+        ({"level": "９５"}, "no level"),
+        ({"contestants": "people"}, 'no contestants "people". It has: models'),
+        ({"resample": "raters "}, 'no resample "raters ". It has: prompts, games, raters'),
+    ],
+)
+def test_what_the_board_does_not_have_is_answered_with_what_it_has(wanted, sentence):
+    with pytest.raises(UnknownSettingError) as error:
+        parse(wanted, COUNTS)
+    assert sentence in str(error.value)
 
 
 def test_a_long_wrong_value_is_cut():
@@ -48,24 +86,90 @@ def test_a_long_wrong_value_is_cut():
     assert len(str(error.value)) < 200
 
 
-def test_links_change_one_switch_and_keep_the_others():
-    setting = Setting("judge:x", "off", "coding", "elo")
-    (on, off) = options(setting, "ties")
-    assert (on.chosen, off.chosen) == (False, True)
-    assert on.query == "?raters=judge%3Ax&ties=on&category=coding&method=elo"
+class TestOneAddressForEachSetting:
+    def test_the_usual_is_left_out(self):
+        assert Setting("judge:x").query() == "?raters=judge%3Ax"
+        assert Setting("people", "off", "a&b=c").query(level="90") == (
+            "?raters=people&ties=off&category=a%26b%3Dc&level=90"
+        )
 
-
-def test_names_are_quoted_in_links():
-    assert [option.query for option in options(Setting("people"), "category")][2].endswith(
-        "&category=a%26b%3Dc&method=elo"
+    @pytest.mark.parametrize(
+        ("wanted", "query"),
+        [
+            ({"band": "4-5", "level": "95.0", "resample": "prompts"}, "?raters=people"),
+            ({"ties": "off", "band": "3-6"}, "?raters=people&ties=off"),
+            ({"ties": "off", "method": "ordinal", "band": "2-7"}, "?raters=people&method=ordinal"),
+            ({"level": "97.0", "ties": "on"}, "?raters=people&level=97"),
+        ],
     )
+    def test_what_shows_the_same_has_the_same_address(self, wanted, query):
+        assert parse(wanted, COUNTS).query() == query
+
+    def test_models_only_changes_nothing_where_only_models_play(self):
+        counts = {**COUNTS, "kinds": {"model": 3}}
+        assert parse({"contestants": "models"}, counts) == Setting("people")
+
+    @given(
+        st.fixed_dictionaries(
+            {
+                "raters": st.sampled_from(["people", "judge:x"]),
+                "ties": st.sampled_from(["on", "off"]),
+                "category": st.sampled_from(["", "coding", "-coding", "a&b=c", "-a&b=c", "-odd", "--odd"]),
+                "method": st.sampled_from(list(METHOD_NAMES)),
+                "band": st.sampled_from(["", "4-5", "3-6", "2-7"]),
+                "level": st.sampled_from(["80", "95", "97.5", "50.0"]),
+                "contestants": st.sampled_from(["", "models"]),
+                "resample": st.sampled_from(RESAMPLE),
+            }
+        )
+    )
+    def test_an_address_leads_back_to_its_setting(self, wanted):
+        setting = parse(wanted, COUNTS)
+        assert parse(dict(parse_qsl(setting.query()[1:])), COUNTS) == setting
 
 
-def test_a_group_of_the_same_raters_is_offered_only_while_it_is_chosen():
-    assert [option.label for option in options(Setting("people"), "raters")] == ["People", "X"]
-    assert [option.label for option in options(Setting("group:all"), "raters")] == ["People", "X", "All"]
+class TestWhatSnapshotsHold:
+    @pytest.mark.parametrize(
+        "changes", [{}, {"ties": "off"}, {"category": "coding"}, {"category": "-odd"}, {"level": "80"}]
+    )
+    def test_stored(self, changes):
+        setting = Setting("people", **changes)
+        assert setting.is_stored(COUNTS["categories"])
+        assert setting.computed == Setting("people", **{**changes, "level": "95"})
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"band": "3-6"},
+            {"category": "-coding"},
+            {"category": "--odd"},
+            {"level": "97.5"},
+            {"contestants": "models"},
+            {"resample": "games"},
+        ],
+    )
+    def test_computed(self, changes):
+        assert not Setting("people", **changes).is_stored(COUNTS["categories"])
+        assert Setting("people", **changes).computed == Setting("people", **changes)
+
+    def test_the_category_left_out(self):
+        found = {
+            name: left_out(name, COUNTS["categories"]) for name in ("", "coding", "-coding", "-odd", "--odd")
+        }
+        assert found == {"": None, "coding": None, "-coding": "coding", "-odd": None, "--odd": "-odd"}
 
 
-def test_no_category_switch_without_categories():
-    found = switches(Setting("people"), {**COUNTS, "categories": []})
-    assert [switch.name for switch in found] == ["raters", "ties", "method"]
+class TestTheSameWordsAsTheStatistics:
+    def test_levels(self):
+        assert tuple(map(float, LEVELS)) == intervals.LEVELS
+
+    def test_what_is_drawn(self):
+        assert RESAMPLE == ratings.RESAMPLE
+
+    @pytest.mark.parametrize("points", tie_bands.TIE_BAND)
+    def test_bands(self, points):
+        usual = tie_bands.TIE_BAND[points]
+        found = [tie_bands.TieBand.parse(band) for band in bands(points)]
+        assert [(band.low, band.high) for band in found[:1]] == ([(usual[0], usual[-1])] if usual else [])
+        for band in found:
+            band.check(intervals.np.array([points]))

@@ -149,6 +149,7 @@ def test_the_counts_of_the_header(made):
     assert found["prompts"] == 2
     assert (found["contestants"], found["in_play"], found["pairs"]) == (3, 3, 3)
     assert (found["comparisons"], found["unscored"], found["not_ranked"]) == (6, 1, 0)
+    assert found["kinds"] == {"model": 3}
     assert found["categories"] == ["coding", "poems"]
     assert found["raters"] == [
         {
@@ -156,6 +157,8 @@ def test_the_counts_of_the_header(made):
             "label": "People",
             "raters": 1,
             "comparisons": 5,
+            "by_category": {"coding": 4, "poems": 1},
+            "points": [8],
             "simulated": False,
             "same_as": None,
         },
@@ -164,6 +167,8 @@ def test_the_counts_of_the_header(made):
             "label": "STRICT (simulated)",
             "raters": 1,
             "comparisons": 1,
+            "by_category": {"coding": 1, "poems": 0},
+            "points": [8],
             "simulated": True,
             "same_as": None,
         },

@@ -1,0 +1,110 @@
+"""The switches of a board: what is offered, with which links and numbers."""
+
+import pytest
+
+from leaderboard.setting import Setting
+from leaderboard.switches import switches
+from tests.leaderboard.counted import COUNTS
+
+
+def by_name(setting, **counts):
+    return {switch.name: switch for switch in switches(setting, {**COUNTS, **counts})}
+
+
+def options(setting, name):
+    return by_name(setting)[name].options
+
+
+def test_all_of_them_in_their_groups():
+    groups = {name: switch.group for name, switch in by_name(Setting("people")).items()}
+    assert groups == {
+        **dict.fromkeys(("raters", "contestants", "ties", "category", "method"), "main"),
+        **dict.fromkeys(("band", "all-but", "level", "resample"), "more"),
+    }
+
+
+def test_links_change_one_switch_and_keep_the_others():
+    (on, off) = options(Setting("judge:x", "off", "coding", "elo"), "ties")
+    assert (on.chosen, off.chosen) == (False, True)
+    assert on.query == "?raters=judge%3Ax&category=coding"
+
+
+def test_names_are_quoted_in_links():
+    assert options(Setting("people"), "category")[2].query == "?raters=people&category=a%26b%3Dc"
+
+
+def test_a_group_of_the_same_raters_is_offered_only_while_it_is_chosen():
+    assert [option.label for option in options(Setting("people"), "raters")] == ["People", "X", "Three"]
+    chosen = options(Setting("group:all"), "raters")
+    assert [option.label for option in chosen] == ["People", "X", "Three", "All"]
+
+
+def test_the_number_of_comparisons_stands_behind_what_is_counted():
+    setting = Setting("people")
+    assert [option.comparisons for option in options(setting, "raters")] == [5, 7, 4]
+    assert [option.comparisons for option in options(setting, "category")] == [5, 2, 1, 0]
+    assert [option.comparisons for option in options(setting, "all-but")] == [None, 3, 4, 5]
+    assert {option.comparisons for option in options(setting, "method")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("setting", "counts", "missing"),
+    [
+        (Setting("people"), {"categories": []}, {"category", "all-but"}),
+        (Setting("people"), {"kinds": {"model": 3}}, {"contestants"}),
+        (Setting("people", method="ordinal"), {}, {"ties", "band"}),
+        (Setting("people", ties="off"), {}, {"band"}),
+        (Setting("judge:three"), {}, {"band"}),
+        (Setting("group:mixed"), {}, {"band"}),
+        (Setting("people"), {"raters": COUNTS["raters"][:1]}, {"raters"}),
+    ],
+)
+def test_what_leaves_no_choice_is_not_offered(setting, counts, missing):
+    everything = set(by_name(Setting("people")))
+    assert everything - set(by_name(setting, **counts)) == missing
+
+
+def test_bands_run_from_the_usual_one_to_the_widest():
+    assert [(option.label, option.query) for option in options(Setting("people", band="3-6"), "band")] == [
+        ("4-5", "?raters=people"),
+        ("3-6", "?raters=people&band=3-6"),
+        ("2-7", "?raters=people&band=2-7"),
+    ]
+
+
+def test_a_band_does_not_go_along_to_raters_on_another_scale():
+    found = {option.label: option.query for option in options(Setting("people", band="3-6"), "raters")}
+    assert found["X"] == "?raters=judge%3Ax&band=3-6"
+    assert found["Three"] == "?raters=judge%3Athree"
+
+
+def test_a_level_of_ones_own_is_offered_while_it_is_chosen():
+    shown = [(option.label, option.chosen) for option in options(Setting("people", level="97.5"), "level")]
+    assert shown == [("80 %", False), ("90 %", False), ("95 %", False), ("97.5 %", True), ("99 %", False)]
+
+
+def test_a_form_keeps_the_rest_of_the_address():
+    switch = by_name(Setting("people", "off", "-coding", level="90"))["all-but"]
+    assert (switch.field, switch.kept) == (
+        "category",
+        (("raters", "people"), ("ties", "off"), ("level", "90")),
+    )
+    assert [option.value for option in switch.options if option.chosen] == ["-coding"]
+
+
+def test_a_switch_knows_whether_it_is_at_its_usual_place():
+    changed = {
+        name for name, switch in by_name(Setting("people", band="3-6", level="90")).items() if switch.changed
+    }
+    assert changed == {"raters", "band", "level"}
+
+
+def test_counts_of_an_earlier_version_still_make_switches():
+    old = [
+        {name: value for name, value in choice.items() if name not in ("by_category", "points")}
+        for choice in COUNTS["raters"]
+    ]
+    found = switches(Setting("people"), {"categories": ["coding"], "raters": old})
+    assert [switch.name for switch in found] == [
+        *("raters", "ties", "category", "method", "band", "all-but", "level", "resample"),
+    ]
