@@ -134,7 +134,7 @@ class TestFile:
         pairs = (("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left"))
         rows = [(*pair, "p", rater) for pair in pairs for rater in ("robot", "Ada")]
         text = run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
-        assert text.splitlines()[0].endswith("No intervals. Methodology 2.")
+        assert text.splitlines()[0].endswith(f"No intervals. Methodology {METHODOLOGY}.")
         assert " to " not in "\n".join(text.splitlines()[2:6])
         assert "Warning: People rated pairs of one prompt only" in text
 
