@@ -89,13 +89,14 @@ def _compute(study: Study, anew: bool) -> _Computed:
     """The next snapshot and its tables, not stored yet."""
     from leaderboard import slices
     from leaderboard.games import opinions
+    from leaderboard.measures import texts
     from leaderboard.stats import METHODOLOGY, Method
 
     started = time.perf_counter()
     method = Method(rounds=ROUNDS, interval=INTERVAL, seed=SEED, threads=THREADS)
     known = {} if anew else SnapshotSlice.objects.known(study)
     read = opinions(study)
-    found = [SnapshotSlice(**vars(table)) for table in slices.tables(read, method, known)]
+    found = [SnapshotSlice(**vars(table)) for table in slices.tables(read, method, known, texts(study))]
     revision, comparisons, last = read.mark
     snapshot = Snapshot(
         study=study,

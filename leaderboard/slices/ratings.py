@@ -1,4 +1,4 @@
-"""How raters use the scale: ratings as shown."""
+"""How raters use the scale: ratings as shown, position statistics, flips and differences of scores."""
 
 from __future__ import annotations
 
@@ -8,16 +8,44 @@ if TYPE_CHECKING:
     from leaderboard.games import Opinions
 
 
-def ratings(chosen: Opinions) -> dict[str, Any]:
-    """Histograms of ratings as shown, one for each scale in use, with the unscored by reason."""
+def ratings(chosen: Opinions, level: float = 95.0) -> dict[str, Any]:
+    """Histograms of ratings as shown, one for each scale in use, with the unscored by reason.
+
+    With them: position statistics of each scale, flips where one rater was asked in both orders, and the
+    differences of two scores where raters gave them; intervals of the level in percent, over prompts.
+    """
     import numpy as np
 
     from leaderboard.stats import rating_histogram
+    from leaderboard.stats.bias.flips import flips
+    from leaderboard.stats.bias.position import position
+    from leaderboard.stats.bias.scores import score_differences
 
     rows, scored = chosen.rows, chosen.scored
     scales = []
     for points in np.unique(rows["points"]).tolist():
         own = rows["points"] == points
         reasons = [reason.decode() for reason in rows["reason"][own & ~scored].tolist()]
-        scales.append(rating_histogram(rows["rating"][own & scored], points, reasons).as_dict())
-    return {"comparisons": len(rows), "swapped": int(rows["swapped"].sum()), "scales": scales}
+        given = rows[own & scored]
+        scale = rating_histogram(given["rating"], points, reasons).as_dict()
+        leaning = position(given["rating"], points, given["prompt"], level)
+        scales.append(scale | {"position": leaning.as_dict()})
+    given = rows[scored]
+    turned = flips(
+        given["pair"],
+        given["rater"],
+        given["prompt"],
+        given["swapped"],
+        given["rating"],
+        given["points"],
+        level,
+    )
+    scores = score_differences(rows["score_difference"], rows["prompt"], level)
+    return {
+        "comparisons": len(rows),
+        "swapped": int(rows["swapped"].sum()),
+        "level": level,
+        "scales": scales,
+        "flips": turned and turned.as_dict(),
+        "scores": scores and scores.as_dict(),
+    }

@@ -1,0 +1,124 @@
+"""Texts are measured once, and their sizes come back in parallel arrays."""
+
+import numpy as np
+import pytest
+
+from arena.models import Completion, Reference
+from arena.transfer.completions import digest_of
+from leaderboard import measures
+from leaderboard.measures import measure_missing, texts
+from leaderboard.models import TextMeasure
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+def complete(made, name, prompt, *turns, **overrides):
+    return factories.make_completion(
+        prompt=made.prompts[prompt],
+        contestant=made.contestants[name],
+        turns=list(turns),
+        digest=digest_of(turns),
+        **overrides,
+    )
+
+
+@pytest.fixture
+def made():
+    made = HandMade("alpha", "beta", categories=("coding", "poems"))
+    for prompt, turns in zip(
+        made.prompts, (["Sort a list."], ["Write a poem", "shorter please"]), strict=True
+    ):
+        prompt.turns = turns
+        prompt.subset = "first half" if prompt is made.prompts[0] else ""
+        prompt.save()
+    made.texts = [
+        complete(made, "alpha", 0, "one two two"),
+        complete(made, "beta", 0, "one two"),
+        complete(made, "alpha", 1, "roses are red", "violets are blue"),
+        complete(made, "beta", 1),
+    ]
+    return made
+
+
+def test_every_text_is_measured_once(made, monkeypatch):
+    assert measure_missing(made.study) == 3
+    rows = {row.digest: row for row in TextMeasure.objects.all()}
+    assert len(rows) == 3
+    row = rows[digest_of(["one two two"])]
+    assert (row.words, row.unique_words, row.tokens, row.characters) == (3, 2, 3, 11)
+    monkeypatch.setattr(measures, "_store", None)
+    assert measure_missing(made.study) == 0
+
+
+def test_sizes_by_id_and_what_is_not_known(made):
+    found = texts(made.study)
+    alpha, beta, poem, unknown = (completion.pk for completion in made.texts)
+    sizes = found.sizes(np.array([poem, alpha, unknown, 10**9, beta, 0]))
+    assert sizes[:, 0].tolist() == pytest.approx([6, 3, np.nan, np.nan, 2, np.nan], nan_ok=True)
+    assert sizes[1].tolist() == [3, 2, 3, 11]
+    assert [name for name, _, _ in found.contestants] == ["alpha", "beta"]
+    assert found.category == ("coding", "poems")
+    assert found.prompts[:, 0].tolist() == [3, 5]
+    assert found.prompt.tolist() == [0, 0, 1, 1]
+
+
+def test_material_belongs_to_the_prompt_and_references_are_read(made):
+    made.prompts[0].input = "3 1 2"
+    made.prompts[0].save()
+    Reference.objects.create(prompt=made.prompts[1], author="Ada", turns=["a poem by hand"])
+    found = texts(made.study)
+    assert found.prompts[:, 0].tolist() == [6, 5]
+    assert (found.references[:, 0].tolist(), found.reference_prompt.tolist()) == ([4], [1])
+
+
+def test_an_empty_completion_is_known_and_has_no_words(made):
+    empty = factories.make_completion(prompt=made.prompts[0], turns=[], is_empty=True, digest=digest_of([]))
+    spaces = factories.make_completion(
+        prompt=made.prompts[1], turns=[" \n"], is_empty=True, digest=digest_of([" \n"])
+    )
+    sizes = texts(made.study).sizes(np.array([empty.pk, spaces.pk]))
+    assert sizes[:, 0].tolist() == [0, 0]
+    assert sizes[:, 3].tolist() == [0, 2]
+    assert np.isnan(texts(made.study).sizes(np.array([made.texts[3].pk]))).all()
+
+
+def test_a_study_without_anything():
+    found = texts(factories.make_study())
+    assert len(found.prompts) == len(found.completions) == len(found.references) == found.pairs == 0
+    assert np.isnan(found.sizes(np.array([1, 2]))).all()
+
+
+def test_hostile_prompts_are_measured(made):
+    made.prompts[0].turns = ["half a pair: \ud800", "<|endoftext|>"]
+    made.prompts[0].save()
+    assert texts(made.study).prompts[0, 3] == 27
+
+
+def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
+    texts(made.study)
+    with django_assert_num_queries(8):
+        texts(made.study)
+    for number in range(30):
+        prompt = factories.make_prompt(study=made.study, turns=[f"Question {number}"])
+        factories.make_completion(prompt=prompt, contestant=made.contestants["alpha"])
+    texts(made.study)
+    with django_assert_num_queries(8):
+        texts(made.study)
+
+
+def test_texts_of_other_versions_are_measured_again(made, monkeypatch):
+    measure_missing(made.study)
+    monkeypatch.setattr("leaderboard.stats.text_size.VERSION", 999)
+    assert measure_missing(made.study) == 3
+    assert TextMeasure.objects.count() == 6
+    assert Completion.objects.count() == 4
+
+
+def test_more_texts_than_are_read_at_a_time(made, monkeypatch):
+    monkeypatch.setattr(measures, "AT_ONCE", 2)
+    for number in range(5):
+        complete(made, "alpha", 0, f"answer {number}", is_current=False, version=number + 2)
+    assert measure_missing(made.study) == 8
+    assert len(texts(made.study).completion) == 9
