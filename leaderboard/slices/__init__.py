@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from leaderboard.slices.agreement import correlations
+from leaderboard.slices.agreement import agreement
 from leaderboard.slices.counts import counts
 from leaderboard.slices.data import data
 from leaderboard.slices.length import length
@@ -57,4 +57,4 @@ def tables(
                     about = canonical(length(chosen, texts, level))
                     yield Table("length", choice.selector, about, category=category)
                 yield from rankings(choice, category, chosen, method, computed)
-    yield from correlations(opinions)
+    yield from agreement(opinions, method)

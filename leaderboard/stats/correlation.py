@@ -1,9 +1,10 @@
-"""How strongly two raters (or two kinds of rater) agree on the same pairs: Pearson, Spearman and Kendall.
+"""Correlation of two raters on the same pairs, from labels of any kind: for a notebook.
 
 Which completion of a pair is called the first is arbitrary, so every pair is entered in both
 orientations: once as rated and once mirrored. Ratings are first mapped to [-1, 1] around the middle of
 their scale, where mirroring is a change of sign. So renaming contestants cannot change a correlation, and
-different scales can be compared. n is the number of distinct pairs, not of entries.
+different scales can be compared. n is the number of distinct pairs, not of entries. ``agreement/`` does the
+same for whole studies, with intervals.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.errors import LengthMismatchError, RatingError
-from leaderboard.stats.games import FloatArray
-from leaderboard.stats.tie_bands import TIE_BAND
+from leaderboard.stats.agreement.coefficients import coefficients
+from leaderboard.stats.agreement.opinions import opinion_rows, pair_sums
+from leaderboard.stats.plain_values import FloatArray
 
 FEWEST_PAIRS: Final = 3
 
@@ -52,20 +53,10 @@ def pair_means(
     ``rating`` is as shown, ``points`` its scale (one number or one per rating), and ``flipped`` tells which
     ratings were shown the other way round. Raises a StatsError for arrays that do not fit together.
     """
-    ratings = np.asarray(rating, dtype=np.float64).reshape(-1)
-    scale = np.broadcast_to(np.asarray(points, dtype=np.float64), ratings.shape)
-    turned = np.broadcast_to(np.asarray(flipped, dtype=bool), ratings.shape)
-    if len(pair) != len(ratings):
-        raise LengthMismatchError(f"there are {len(pair)} pairs but {len(ratings)} ratings")
-    if not np.isin(scale, tuple(TIE_BAND)).all() or not ((ratings >= 1) & (ratings <= scale)).all():
-        raise RatingError("every rating must lie on a scale of 2, 3, 5 or 8 points")
-    preference = (2.0 * ratings - scale - 1.0) / (scale - 1.0)
-    signed = np.where(turned, -preference, preference)
-    values: dict[Hashable, list[float]] = {}
-    for key, value in zip(pair, signed.tolist(), strict=True):
-        values.setdefault(key, []).append(value)
-    # Rounded so that equal means stay equal whatever the order they were summed in: ranks depend on it.
-    return {key: round(float(np.mean(sorted(found))), 12) for key, found in values.items()}
+    labels = dict.fromkeys(pair)
+    number = {label: place for place, label in enumerate(labels)}
+    rows = opinion_rows([number[label] for label in pair], 0, rating, points, flipped)
+    return dict(zip(labels, pair_sums(rows, len(labels)).mean.tolist(), strict=True))
 
 
 def correlate(
@@ -94,17 +85,8 @@ def _correlation(category: str | None, x: FloatArray, y: FloatArray) -> Correlat
     for values, which in ((x, "first"), (y, "second")):
         if not values.any():
             return _undefined(category, n, f"the {which} rater gave every pair the middle of the scale")
-    from scipy.stats import kendalltau, spearmanr
-
-    # In this order flipping any pair only swaps two entries that the sums treat alike.
-    both_x, both_y = np.concatenate((x, -x)), np.concatenate((y, -y))
-    return Correlation(
-        category,
-        n,
-        float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum())),
-        float(spearmanr(both_x, both_y).statistic),
-        float(kendalltau(both_x, both_y).statistic),
-    )
+    pearson, spearman, kendall = coefficients(x, y).tolist()
+    return Correlation(category, n, pearson, spearman, kendall)
 
 
 def _undefined(category: str | None, n: int, reason: str) -> Correlation:

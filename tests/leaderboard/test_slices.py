@@ -94,7 +94,8 @@ def test_correlation_pairs_people_with_each_judge_in_the_pairs_own_orientation(m
     made.rate("gamma", "beta", 8, prompt=1, rater=judge)
     made.rate("gamma", "alpha", 7, rater=judge)
     found = table(made.study, "correlation", raters="judge:strict")
-    overall, coding, poems = found["rows"]
+    overall, coding, poems, *rest = found["rows"]
+    assert [row["category"] for row in rest] == ["-coding", "-poems"]
     assert (overall["category"], overall["n"]) == (None, 3)
     assert (coding["category"], coding["n"], poems["category"], poems["n"]) == ("coding", 2, "poems", 1)
     # People's means: (-1 - 5/7 - 1/7) / 3 = -13/21, +1 on gamma:beta = first of its pair second, -5/7; the

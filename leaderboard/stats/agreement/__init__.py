@@ -1,0 +1,1 @@
+"""How raters agree: correlation, kappa, alpha and Fleiss, every pair entered in both orientations."""

@@ -1,0 +1,105 @@
+"""Pearson, Spearman and Kendall of entries that are there in both orientations.
+
+Every entry (x, y) counts together with its mirror image (-x, -y). Both means are then 0, the ranks of x and
+-x lie opposite each other about the middle, and all three coefficients depend only on how many entries lie
+in each cell of a table of the values of x by those of y. Kendall's is tau-b (Kendall 1945): ties in one of
+the two make the largest possible value smaller.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from leaderboard.stats.plain_values import FloatArray, IntArray
+
+MOST_VALUES: Final = 64
+"""Where a rater has more distinct values than this, rounds of a bootstrap put them on a grid."""
+MOST_EXACT: Final = 400
+"""Up to this many distinct values coefficients of ranks are computed from a table, and by sorting beyond."""
+GRID: Final = 31
+"""Steps of the grid between 0 and 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Values as numbers of levels: ``number`` of each value, of ``count`` levels symmetric about 0."""
+
+    number: IntArray
+    count: int
+    on_grid: bool = False
+
+
+def levels(values: FloatArray) -> Levels:
+    """The distinct values and their mirror images, in order."""
+    sizes = np.unique(np.abs(values))
+    known = np.concatenate((-sizes[sizes > 0][::-1], sizes))
+    return Levels(np.searchsorted(known, values), len(known))
+
+
+def few_levels(values: FloatArray) -> Levels:
+    """The same, but on a grid of 1/31 where there are more than a round of a bootstrap has time for."""
+    exact = levels(values)
+    if exact.count <= MOST_VALUES:
+        return exact
+    return Levels(np.rint(values * GRID).astype(np.int64) + GRID, 2 * GRID + 1, on_grid=True)
+
+
+def signs(count: int) -> FloatArray:
+    """1 where the level of the row lies above that of the column, -1 where below."""
+    order = np.arange(count)
+    return np.asarray(np.sign(order[:, None] - order[None, :]), dtype=np.float64)
+
+
+def rank_coefficients(table: FloatArray) -> FloatArray:
+    """Spearman and Kendall of tables of shape (n, x levels, y levels) with both orientations: (2, n).
+
+    NaN where one of the two is constant.
+    """
+    x_sign, y_sign = signs(table.shape[1]), signs(table.shape[2])
+    x_count, y_count = table.sum(axis=2), table.sum(axis=1)
+    # The number of entries below a level less those above it is twice its rank from the middle.
+    x_rank, y_rank = x_count @ x_sign.T, y_count @ y_sign.T
+    product = np.einsum("ni,nij,nj->n", x_rank, table, y_rank, optimize=True)
+    spread = (x_count * x_rank**2).sum(axis=1) * (y_count * y_rank**2).sum(axis=1)
+    agreeing = (table * (x_sign @ table @ y_sign.T)).sum(axis=(1, 2))
+    entries = x_count.sum(axis=1) ** 2
+    untied = (entries - (x_count**2).sum(axis=1)) * (entries - (y_count**2).sum(axis=1))
+    return np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))])
+
+
+def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """The quotient, NaN where it is not defined."""
+    quotient = np.full(np.shape(above), np.nan)
+    np.divide(above, below, out=quotient, where=below > 0)
+    return quotient
+
+
+def moment_coefficient(moments: FloatArray) -> FloatArray:
+    """Pearson of sums of x * y, x * x and y * y, of shape (3, n): (n,). Both means are 0."""
+    return ratio(moments[0], np.sqrt(moments[1] * moments[2]))
+
+
+def moments(x: FloatArray, y: FloatArray) -> FloatArray:
+    """x * y, x * x and y * y of each entry, of shape (3, n)."""
+    return np.stack([x * y, x * x, y * y])
+
+
+def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Pearson, Spearman and Kendall of values on [-1, 1]; NaN where x or y is 0 throughout."""
+    pearson = moment_coefficient(moments(x, y).sum(axis=1, keepdims=True))
+    one, other = levels(x), levels(y)
+    if max(one.count, other.count) <= MOST_EXACT:
+        return np.concatenate((pearson, rank_coefficients(table_of(one, other)[None])[:, 0]))
+    from scipy.stats import kendalltau, spearmanr
+
+    both_x, both_y = np.concatenate((x, -x)), np.concatenate((y, -y))
+    found = [spearmanr(both_x, both_y).statistic, kendalltau(both_x, both_y).statistic]
+    return np.concatenate((pearson, found))
+
+
+def table_of(x: Levels, y: Levels) -> FloatArray:
+    """How many entries, in both orientations, lie at each level of x and of y."""
+    cells = x.count * y.count
+    table = np.bincount(x.number * y.count + y.number, minlength=cells).reshape(x.count, y.count)
+    return (table + table[::-1, ::-1]).astype(np.float64)

@@ -1,0 +1,125 @@
+"""Sums over prompts, whole and resampled: what every measure of agreement is computed from.
+
+Each measure is a function of sums over prompts. A round of the bootstrap draws prompts with replacement, as
+many as the study has, and adds up the sums of those drawn; a category takes those of its own prompts. One
+set of draws serves all measures, so that they are cheap and can be compared round by round.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from leaderboard.stats.plain_values import FloatArray, IntArray
+from leaderboard.stats.resampling import cluster_draws
+from leaderboard.stats.rounds import check_run
+
+ROUNDS_AT_ONCE: Final = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """Which prompt each pair is about (``prompt``), and the category of each prompt (``category``).
+
+    ``names`` are those of the categories; the empty name is that of prompts without one.
+    """
+
+    prompt: IntArray
+    category: IntArray
+    names: tuple[str, ...]
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The categories that have a name, by name."""
+        return tuple(sorted(name for name in self.names if name))
+
+    @cached_property
+    def rows(self) -> tuple[str | None, ...]:
+        """What a measure is given for: everything (None), each named category, and all but each ("-name")."""
+        without = [f"-{name}" for name in self.named] if len(self.named) > 1 else []
+        return (None, *self.named, *without)
+
+    @cached_property
+    def chosen(self) -> FloatArray:
+        """Of shape (rows, categories): 1 where a row takes the prompts of a category."""
+        own = np.array([[float(name == row) for name in self.names] for row in self.named])
+        own = own.reshape(len(self.named), len(self.names))
+        everything = np.ones((1, len(self.names)))
+        return np.concatenate((everything, own, 1.0 - own))[: len(self.rows)]
+
+    def add_up(self, category: IntArray, weight: FloatArray | None = None) -> FloatArray:
+        """Of each row the sum over things that are of these categories."""
+        sums = np.bincount(category, weight, len(self.names))
+        return np.asarray(self.chosen @ sums)
+
+    def of_pairs(self, pair: IntArray) -> IntArray:
+        """The category of each pair."""
+        return self.category[self.prompt[pair]]
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """Values of each row of the topics that depend on sums over prompts alone.
+
+    ``sums`` has a line for each category and kind of sum, of which there are ``kinds``, and a column for each
+    prompt. ``value`` turns sums of shape (kinds, n) into values of shape (values, n), NaN where undefined.
+    """
+
+    topics: Topics
+    kinds: int
+    sums: Any
+    value: Callable[[FloatArray], FloatArray]
+
+    def of(self, times: FloatArray) -> FloatArray:
+        """Values of shape (rows, values, n), each prompt taken ``times`` (prompts, n) often."""
+        added = (self.sums @ times).reshape(len(self.topics.names), self.kinds, -1)
+        rows = np.tensordot(self.topics.chosen, added, 1)
+        return np.stack([self.value(row) for row in rows])
+
+    @property
+    def estimate(self) -> FloatArray:
+        """Values of shape (rows, values), every prompt taken once."""
+        return self.of(np.ones((len(self.topics.category), 1)))[..., 0]
+
+
+def measure(
+    topics: Topics,
+    pair: IntArray,
+    sums: Sequence[tuple[IntArray | int, FloatArray]],
+    kinds: int,
+    value: Callable[[FloatArray], FloatArray],
+) -> Measure:
+    """A measure of things about ``pair``; ``sums`` are kinds of sum with the amounts added to them."""
+    from scipy.sparse import coo_array
+
+    prompt = topics.prompt[pair]
+    line = topics.category[prompt] * kinds
+    lines = np.concatenate([line + kind for kind, _ in sums])
+    amounts = np.concatenate([amount for _, amount in sums])
+    shape = (len(topics.names) * kinds, len(topics.category))
+    found = coo_array((amounts, (lines, np.tile(prompt, len(sums)))), shape=shape).tocsr()
+    return Measure(topics, kinds, found, value)
+
+
+def resample(measures: Sequence[Measure], rounds: int, seed: int) -> list[FloatArray]:
+    """Values of shape (rows, values, rounds) of each measure; all of them must have the same topics.
+
+    Raises ParameterError for numbers no bootstrap can run with.
+    """
+    check_run(rounds, seed, None)
+    if not measures:
+        return []
+    prompts = len(measures[0].topics.category)
+    drawn = [[each.of(times) for each in measures] for times in _times(prompts, rounds, seed)]
+    return [np.concatenate(parts, axis=-1) for parts in zip(*drawn, strict=True)]
+
+
+def _times(prompts: int, rounds: int, seed: int) -> Iterator[FloatArray]:
+    """How often each prompt is drawn, of shape (prompts, rounds), some rounds at a time."""
+    for start in range(0, rounds, ROUNDS_AT_ONCE):
+        numbers = np.arange(start, min(start + ROUNDS_AT_ONCE, rounds))
+        drawn = cluster_draws(seed, numbers, prompts)
+        counts = [np.bincount(each, minlength=prompts) for each in drawn]
+        yield np.ascontiguousarray(np.array(counts, dtype=np.float64).T)

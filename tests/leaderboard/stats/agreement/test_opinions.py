@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.stats.agreement.opinions import FIRST, SECOND, TIE, opinion_rows, pair_sums
+from leaderboard.stats.errors import LengthMismatchError, RatingError
+from leaderboard.stats.games import games_from_ratings
+
+
+def test_preferences_are_steps_around_the_middle():
+    rows = opinion_rows([0] * 6, 1, [1, 4, 8, 2, 3, 2], [8, 8, 8, 2, 5, 3], False)
+    assert rows.preference.tolist() == [-28, -4, 28, 28, 0, 0]
+
+
+def test_a_rating_shown_turned_is_mirrored():
+    rows = opinion_rows([0, 0], 1, [1, 4], 8, [True, False])
+    assert rows.rating.tolist() == [8, 4]
+
+
+def test_verdicts_have_the_usual_ties():
+    rows = opinion_rows(range(9), 1, [3, 4, 5, 6, 2, 3, 2, 1, 2], [8, 8, 8, 8, 5, 5, 3, 2, 2], False)
+    assert rows.verdict.tolist() == [FIRST, TIE, TIE, SECOND, FIRST, TIE, TIE, FIRST, SECOND]
+
+
+@given(st.sampled_from([2, 3, 5, 8]), st.data())
+def test_verdicts_are_those_of_games(points, data):
+    rating = data.draw(st.lists(st.integers(1, points), min_size=1, max_size=20))
+    zeros = np.zeros(len(rating), dtype=int)
+    score = games_from_ratings(zeros, zeros + 1, rating, points, ties=True, contestants=2).score
+    verdict = opinion_rows(zeros, 1, rating, points, False).verdict
+    assert (verdict == 2 - 2 * score).all()
+
+
+def test_sums_of_a_pair():
+    # 1 and 3 of 3 points cancel out; 4 of 8 is a tie, 4 steps towards the first.
+    found = pair_sums(opinion_rows([0, 0, 2], [1, 2, 1], [1, 3, 4], [3, 3, 8], False), 3)
+    assert found.count.tolist() == [2, 0, 1]
+    assert found.mean == pytest.approx([0, 0, -1 / 7])
+    assert found.squares.tolist() == [2 * 28**2, 0, 16]
+    assert found.verdicts.tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 0]]
+
+
+def test_equal_means_are_equal_to_the_last_bit():
+    # (2 of 8, 3 of 8, 3 of 8) and (1, 3, 4), and twice one of them.
+    pair = [0] * 3 + [1] * 3 + [2] * 6
+    rating = [2, 3, 3, 1, 3, 4, 2, 3, 3, 3, 3, 2]
+    found = pair_sums(opinion_rows(pair, 1, rating, 8, False), 3)
+    assert found.mean[0] == found.mean[1] == found.mean[2]
+
+
+def test_it_refuses_arrays_that_do_not_fit():
+    with pytest.raises(LengthMismatchError, match="3 pairs but 2 ratings"):
+        opinion_rows([0, 1, 2], 1, [1, 2], 8, False)
+
+
+@pytest.mark.parametrize(("rating", "points"), [(9, 8), (0, 8), (1, 4), (1.5, 8), (float("nan"), 8)])
+def test_it_refuses_ratings_off_the_scale(rating, points):
+    with pytest.raises(RatingError):
+        opinion_rows([0], 1, [rating], points, False)
