@@ -1,0 +1,151 @@
+"""The figures and tables of a board, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from leaderboard import charts, tables
+from leaderboard.page import MOST_INLINE, Panel, step
+from leaderboard.tables import Content, DataTable
+
+if TYPE_CHECKING:
+    from leaderboard.board import Board
+
+
+def panels(board: Board) -> Iterator[Panel]:
+    """Every panel of a board; none of the standings' where the setting has no games."""
+    if board.content is not None:
+        yield _standings(board)
+        yield from _side_by_side(board)
+        yield from _matrices(board)
+    yield from _ratings(board)
+    yield from _correlation(board)
+
+
+def _panel(board: Board, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
+    return Panel(slug, title, note, table, page=board.address, query=board.query, **more)
+
+
+def _standings(board: Board) -> Panel:
+    boards = board.by_raters()
+    return _panel(
+        board,
+        "standings",
+        "Ratings and intervals",
+        f"Dots are ratings, bars the {board.interval_line}. All kinds of raters share one axis.",
+        tables.standings_table(board.rows, board.setting.method, board.parameters),
+        draw=lambda: charts.intervals(board.order, boards),
+        height=step(len(board.order) * (1 if len(boards) < 3 else 1.25) + 3),
+    )
+
+
+def _side_by_side(board: Board) -> Iterator[Panel]:
+    boards = board.by_raters()
+    if len(boards) > 1:
+        yield _panel(
+            board,
+            "raters",
+            "People and judges side by side",
+            "Rank and rating of each contestant by each kind of rater, at the same setting.",
+            tables.raters_table(board.order, boards),
+        )
+    on, off = board.standings_of(ties="on"), board.standings_of(ties="off")
+    if on and off:
+        yield _panel(
+            board,
+            "ties",
+            "With and without ties",
+            "The same comparisons with ties counted half and with ties off.",
+            tables.ties_table(board.order, on, off),
+        )
+
+
+def _matrices(board: Board) -> Iterator[Panel]:
+    content = board.contents.get(("matrices", board.setting.raters, board.setting.ties, ""))
+    if content is None:
+        return
+    size = {
+        "height": step(len(board.order) + 6),
+        "width": "wide" if len(board.order) > MOST_INLINE else "matrix",
+    }
+    games = tables.count_matrix(content, "games", board.order)
+    rates = tables.win_rates(content, board.order)
+    yield _panel(
+        board,
+        "win-rates",
+        "Win rates",
+        "Read across a row: the share of points the contestant of the row won against that of the "
+        "column, a tie counting half.",
+        rates.table("Win rates"),
+        draw=lambda: charts.win_rate_map(rates, games),
+        **size,
+    )
+    yield _panel(
+        board,
+        "games",
+        "Games",
+        "Read across a row: how many games the two contestants played.",
+        games.table("Games"),
+        draw=lambda: charts.count_map(games, games, "games"),
+        **size,
+    )
+    if board.setting.ties == "on":
+        yield _ties(board, content, games, size)
+
+
+def _ties(board: Board, content: Content, games: tables.Matrix, size: dict[str, Any]) -> Panel:
+    noun = "ties"
+    ties = tables.count_matrix(content, noun, board.order)
+    return _panel(
+        board,
+        "tie-counts",
+        "Ties",
+        "Read across a row: how many games of the two contestants were ties.",
+        ties.table("Ties"),
+        draw=lambda: charts.count_map(ties, games, noun),
+        **size,
+    )
+
+
+def _ratings(board: Board) -> Iterator[Panel]:
+    """A histogram for each scale in use, the chosen raters and everybody who is not in a group."""
+    shown = []
+    for choice in board.snapshot.counts["raters"]:
+        selector = choice["selector"]
+        content = board.contents.get(("ratings", selector, "", ""))
+        if content and (selector == board.setting.raters or not selector.startswith("group:")):
+            shown.append((choice["label"], content))
+    for points, by_raters in tables.shown_by_scale(shown).items():
+        yield _histogram(board, points, by_raters)
+
+
+def _histogram(board: Board, points: int, by_raters: list[tables.Shown]) -> Panel:
+    return _panel(
+        board,
+        f"ratings-{points}",
+        f"Ratings as shown, scale of {points} points",
+        "How often each rating was given, in the order in which the two completions were shown. "
+        "Raters without position bias give a symmetric picture. Unscored replies have bars of their own.",
+        tables.ratings_table(points, by_raters),
+        draw=lambda: charts.histogram(points, by_raters),
+        height=15,
+    )
+
+
+def _correlation(board: Board) -> Iterator[Panel]:
+    labels = {choice["selector"]: choice["label"] for choice in board.snapshot.counts["raters"]}
+    found = [
+        (labels[raters], content)
+        for (kind, raters, _, _), content in sorted(board.contents.items())
+        if kind == "correlation" and raters in labels and raters != "people"
+    ]
+    if found:
+        yield _panel(
+            board,
+            "correlation",
+            "Correlation of judges with people",
+            "Over the pairs both rated, each entered in both orientations, so that naming one contestant "
+            "the first cannot change the result. n counts pairs.",
+            tables.correlation_table(found),
+        )
