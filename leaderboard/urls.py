@@ -3,7 +3,7 @@
 from django.urls import path
 
 from leaderboard import downloads
-from leaderboard.pages import agreement, home, rater, raters, standings
+from leaderboard.pages import agreement, comparisons, home, rater, raters, standings
 from leaderboard.pages.shell import routes
 
 urlpatterns = [
@@ -13,6 +13,8 @@ urlpatterns = [
     *routes("studies/<slug:slug>/raters/", "study-raters", raters.read),
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater.read),
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement.read),
+    *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons.read),
+    *routes("studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
     path("studies/<slug:slug>/export/", downloads.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", downloads.download, name="study-export-file"),

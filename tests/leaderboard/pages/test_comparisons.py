@@ -1,0 +1,380 @@
+"""The comparison browser: sealed while a study is open, and everything with names once it is closed."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from arena.models import Completion, CriterionRating
+from leaderboard import services
+from leaderboard.models import ComparisonIndex
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+HOSTILE = '</details><script>alert(1)</script><img src=x onerror=alert(1)>"&'
+LIST = "/studies/small/comparisons/"
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "ROUNDS", 10)
+
+
+class Rated(HandMade):
+    """Three contestants on a coding prompt and a poem, rated by two people and a judge."""
+
+    def __init__(self, **overrides: Any) -> None:
+        names = ("alpha", "beta", "gamma")
+        super().__init__(*names, slug="small", categories=("coding", "poems"), **overrides)
+        self.bob = factories.make_rater(name="Bob Secret")
+        self.strict = self.judge("strict", simulated=True)
+        self.first = self.rate("alpha", "beta", 1, rationale="Alpha is RIGHT.", seconds=12)
+        self.other = self.rate("beta", "alpha", 3, rater=self.bob)
+        self.by_judge = self.rate("alpha", "beta", 7, rater=self.strict, raw_reply="Rating: 7 RAW")
+        self.again = self.rate("beta", "alpha", 7, rater=self.strict)
+        self.tie = self.rate("alpha", "gamma", 4, prompt=1)
+        self.refused = self.rate(
+            "beta", "gamma", None, rater=self.strict, reason="refused", prompt=1, raw_reply="No REFUSAL."
+        )
+        services.refresh(self.study)
+
+    def close(self) -> None:
+        self.study.closed_at = timezone.now()
+        self.study.save()
+
+
+@pytest.fixture
+def open_study() -> Rated:
+    return Rated()
+
+
+@pytest.fixture
+def closed() -> Rated:
+    made = Rated()
+    made.close()
+    return made
+
+
+def text(response: Any) -> str:
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def found(page: str) -> list[int]:
+    """The pairs listed, by id, in their order."""
+    return [int(pk) for pk in re.findall(r'id="pair-(\d+)"', page)]
+
+
+def secrets_of(made: Rated) -> list[str]:
+    """Everything about single texts and answers that an open study keeps to itself."""
+    texts = [turn for turns in Completion.objects.values_list("turns", flat=True) for turn in turns]
+    prompts = [prompt.instruction for prompt in made.prompts]
+    return [*texts, *prompts, "RIGHT", "RAW", "REFUSAL", "Bob", "Ada", "alpha", "beta", "gamma"]
+
+
+@pytest.mark.parametrize("who", ["public", "rater", "staff"])
+def test_an_open_study_shows_nothing_to_anybody(open_study: Rated, client: Client, who: str) -> None:
+    if who == "rater":
+        client.force_login(factories.make_member(open_study.study).user)
+    elif who == "staff":
+        client.force_login(factories.make_user(is_staff=True))
+    pair = open_study.first.pair_id
+    addresses = [
+        LIST,
+        f"{LIST}?contestant={open_study.contestants['alpha'].slug}&only=flipped",
+        f"{LIST}?raters=judge:strict&answer=refused&sort=disagreement",
+        f"{LIST}{pair}/",
+        f"{LIST}{pair}/?search=Instruction",
+        f"{LIST}{pair + 1000}/",
+        f"{LIST}?page=2",
+        f"{LIST}?contestant=nobody",
+    ]
+    pages = set()
+    for address in addresses:
+        for headers in ({}, {"HX-Request": "true"}):
+            response = client.get(address, headers=headers)
+            page = text(response)
+            everything = page + str(response.headers)
+            assert "Sealed until rating has ended" in page
+            assert [secret for secret in secrets_of(open_study) if secret in everything] == []
+            pages.add(re.sub(r'csrfmiddlewaretoken" value="\w+|X-CSRFToken": "\w+|next=[^"]+', "", page))
+    assert len(pages) == 1, "an address of an open study tells something that another one does not"
+
+
+@pytest.mark.parametrize("path", ["tables/found.csv", "tables/found/", "figures/found.json"])
+def test_an_open_study_has_no_files_of_comparisons(open_study: Rated, client: Client, path: str) -> None:
+    for address in (LIST, f"{LIST}{open_study.first.pair_id}/"):
+        assert client.get(address + path).status_code == 404
+
+
+def test_a_reopened_study_is_sealed_again(closed: Rated, client: Client) -> None:
+    assert "alpha" in text(client.get(LIST))
+    closed.study.closed_at = None
+    closed.study.save()
+    assert "alpha" not in text(client.get(LIST))
+
+
+def test_a_private_study_is_not_there(closed: Rated, client: Client) -> None:
+    closed.study.visibility = "private"
+    closed.study.save()
+    for address in (LIST, f"{LIST}{closed.first.pair_id}/"):
+        assert client.get(address).status_code == 404
+    client.force_login(factories.make_user(is_staff=True))
+    assert found(text(client.get(LIST)))
+
+
+def test_a_closed_study_lists_pairs_with_names_and_answers(closed: Rated, client: Client) -> None:
+    page = text(client.get(LIST))
+    assert found(page) == [closed.refused.pair_id, closed.tie.pair_id, closed.first.pair_id]
+    assert "3 of 3 pairs" in page
+    entry = page[page.index(f'id="pair-{closed.first.pair_id}"') :]
+    for words in (
+        "1 of 8: alpha is much better",
+        "3 of 8: beta is somewhat better",
+        "7 of 8: beta is better",
+        "7 of 8: alpha is better",
+        "Alpha is RIGHT.",
+        "Rating: 7 RAW",
+        "Person 1",
+        "Person 2",
+        "STRICT",
+        "Simulated",
+    ):
+        assert words in entry
+    assert "The rater refused to answer" in page
+    assert "No REFUSAL." in page
+
+
+def test_people_are_never_named_nor_numbered_across_pairs(closed: Rated, client: Client) -> None:
+    for address in (LIST, f"{LIST}{closed.first.pair_id}/", f"{LIST}{closed.tie.pair_id}/"):
+        page = text(client.get(address))
+        assert [name for name in ("Ada", "Bob", closed.bob.slug, closed.person.slug) if name in page] == []
+    assert "Person 1" in text(client.get(f"{LIST}{closed.tie.pair_id}/"))
+
+
+def test_one_pair_shows_whole_texts_and_answers(closed: Rated, client: Client) -> None:
+    pair = closed.first.pair
+    Completion.objects.filter(pk=pair.first_id).update(
+        turns=["Some **bold** text\n\n" + "long " * 600 + "END"]
+    )
+    CriterionRating.objects.create(comparison=closed.first, criterion="accuracy", points=5, rating=3)
+    page = text(client.get(f"{LIST}{pair.pk}/"))
+    assert "<strong>bold</strong>" in page
+    assert "END" in page
+    assert "accuracy" in page
+    assert "3 of 5: Tie" in page
+    assert "A judge and people disagree" in page
+    assert "People disagree" in page
+    assert f'id="answer-{closed.by_judge.pk}"' in page
+
+
+def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(client: Client) -> None:
+    made = Rated()
+    judge = factories.make_judge(
+        slug="ours", name="Ours", model="model-x", base_url="http://hidden.example/v1", api_key_env="KEY_VAR"
+    )
+    made.rate("alpha", "beta", 3, rater=judge.rater)
+    made.close()
+    services.refresh(made.study)
+    page = text(client.get(f"{LIST}{made.first.pair_id}/"))
+    assert "Model model-x, protocol likert" in page
+    assert "hidden.example" not in page
+    assert "KEY_VAR" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("category=poems", ["refused", "tie"]),
+        ("contestant={alpha}", ["tie", "first"]),
+        ("contestant={alpha}&against={beta}", ["first"]),
+        ("against={gamma}", ["refused", "tie"]),
+        ("raters=judge:strict", ["refused", "first"]),
+        ("raters=people", ["tie", "first"]),
+        ("answer=refused", ["refused"]),
+        ("answer=unscored", ["refused"]),
+        ("answer=tie", ["tie"]),
+        ("answer=tie&raters=judge:strict", []),
+        ("rating=7-8", ["first"]),
+        ("rating=7-8&raters=people", []),
+        ("only=judges", ["first"]),
+        ("only=people", ["first"]),
+        ("only=flipped", ["first"]),
+        ("only=flipped&raters=people", []),
+        ("search=INSTRUCTION", ["refused", "tie", "first"]),
+        ("search=haiku", []),
+        ("sort=disagreement", ["first", "refused", "tie"]),
+        ("category=&contestant=&search=&only=&page=", ["refused", "tie", "first"]),
+    ],
+)
+def test_filters(closed: Rated, client: Client, query: str, names: list[str]) -> None:
+    slugs = {name: contestant.slug for name, contestant in closed.contestants.items()}
+    page = text(client.get(f"{LIST}?{query.format(**slugs)}"))
+    assert found(page) == [getattr(closed, name).pair_id for name in names]
+    assert f"{len(names)} of 3 pairs" in page
+    if not names:
+        assert "No pair fulfils all of this" in page
+
+
+@pytest.mark.parametrize(
+    ("turn", "wanted"),
+    [
+        ("Größe der Übung", "größe"),
+        ("Größe der Übung", "übung"),
+        ('Say "hello\\world" 100%_', '"hello\\world" 100%_'),
+        ("Zeige ☂ und 👍", "☂ und 👍"),
+        ("two\nlines", "lines"),
+    ],
+)
+def test_search_finds_what_json_writes_otherwise(
+    closed: Rated, client: Client, turn: str, wanted: str
+) -> None:
+    prompt = closed.prompts[0]
+    prompt.turns = [turn]
+    prompt.save()
+    assert found(text(client.get(LIST, {"search": wanted}))) == [closed.first.pair_id]
+
+
+@pytest.mark.parametrize("wanted", ["%", "_", "\\u00", '", "', "a\0b", "'; DROP TABLE arena_prompt; --"])
+def test_search_takes_every_text_as_it_is(closed: Rated, client: Client, wanted: str) -> None:
+    assert found(text(client.get(LIST, {"search": wanted}))) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "category=x",
+        "contestant=x",
+        "raters=judge:x",
+        "answer=x",
+        "rating=9-8",
+        "rating=1-7",
+        "only=x",
+        "sort=x",
+    ],
+)
+def test_what_there_is_not_is_said(closed: Rated, client: Client, query: str) -> None:
+    response = client.get(f"{LIST}?{query}")
+    assert response.status_code == 404
+    assert "There is no" in response.content.decode()
+
+
+def test_the_form_keeps_what_was_asked_for(closed: Rated, client: Client) -> None:
+    page = text(client.get(f"{LIST}?search=in%22struction&only=flipped"))
+    assert 'value="in&quot;struction"' in page
+    assert '<option value="flipped" selected>' in page
+    assert page.count(" selected>") == 8, "one choice of every select is chosen"
+
+
+def test_pages_and_neighbours_follow_the_filters(
+    closed: Rated, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.pages.comparisons.AT_ONCE", 1)
+    first, second = (text(client.get(f"{LIST}?category=poems&page={page}")) for page in (1, 2))
+    assert found(first) == [closed.refused.pair_id]
+    assert f'href="{LIST}?category=poems&amp;page=2">Next' in first
+    assert found(second) == [closed.tie.pair_id]
+    assert f'href="{LIST}?category=poems">Previous' in second
+    assert found(text(client.get(f"{LIST}?page=99"))) == [closed.first.pair_id]
+    alone = text(client.get(f"{LIST}{closed.tie.pair_id}/?category=poems"))
+    assert f'href="{LIST}{closed.refused.pair_id}/?category=poems">Previous pair' in alone
+    assert "Next pair" not in alone
+    outside = text(client.get(f"{LIST}{closed.first.pair_id}/?category=poems"))
+    assert "Previous pair" not in outside
+    assert f'href="{LIST}?category=poems"' in outside
+
+
+def test_pairs_of_others_and_of_nobody_are_not_found(closed: Rated, client: Client) -> None:
+    other = HandMade("alpha", "beta", slug="other")
+    there = other.rate("alpha", "beta", 2)
+    unrated = closed.pair("beta", "gamma", prompt=0)
+    for pk in (there.pair_id, unrated.pk, 10**30, 0):
+        assert client.get(f"{LIST}{pk}/").status_code == 404
+    assert client.get(f"{LIST}x/").status_code == 404
+
+
+def test_everything_hostile_is_text(client: Client) -> None:
+    made = Rated()
+    Completion.objects.update(turns=[HOSTILE])
+    made.prompts[0].turns = [HOSTILE]
+    made.prompts[0].save()
+    made.contestants["alpha"].name = HOSTILE
+    made.contestants["alpha"].save()
+    made.strict.name = HOSTILE
+    made.strict.save()
+    made.rate("gamma", "beta", 3, rationale=HOSTILE, raw_reply=HOSTILE)
+    CriterionRating.objects.create(comparison=made.first, criterion=HOSTILE, points=5, rating=3)
+    made.close()
+    services.refresh(made.study)
+    for address in (LIST, f"{LIST}{made.first.pair_id}/"):
+        page = text(client.get(address, {"search": HOSTILE[:30]} if address == LIST else {}))
+        page += text(client.get(address))
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert "&lt;script&gt;alert(1)" in page
+
+
+def test_unknown_and_empty_texts_are_told_apart(closed: Rated, client: Client) -> None:
+    pair = closed.first.pair
+    Completion.objects.filter(pk=pair.first_id).update(turns=[])
+    Completion.objects.filter(pk=pair.second_id).update(turns=[""], is_empty=True)
+    page = text(client.get(f"{LIST}{pair.pk}/"))
+    assert "The text is not known." in page
+    assert "The text is empty." in page
+
+
+def test_texts_without_an_author_have_letters(client: Client) -> None:
+    made = Rated()
+    Completion.objects.filter(prompt=made.prompts[0]).update(contestant=None)
+    made.close()
+    services.refresh(made.study)
+    assert "1 of 8: Text A is much better" in text(client.get(f"{LIST}{made.first.pair_id}/"))
+
+
+def test_revised_answers_are_not_shown(closed: Rated, client: Client) -> None:
+    closed.first.is_current = False
+    closed.first.save()
+    closed.rate("alpha", "beta", 2, revises=closed.first)
+    services.refresh(closed.study)
+    page = text(client.get(f"{LIST}{closed.first.pair_id}/"))
+    assert "2 of 8: alpha is better" in page
+    assert "1 of 8: alpha is much better" not in page
+
+
+def test_nobody_rated(client: Client) -> None:
+    made = HandMade("alpha", slug="small", closed_at=timezone.now())
+    services.refresh(made.study)
+    assert "Nobody has rated yet" in text(client.get(LIST))
+
+
+def test_before_the_index_is_made(closed: Rated, client: Client) -> None:
+    ComparisonIndex.objects.all().delete()
+    assert client.get(LIST).status_code == 200
+
+
+def test_the_same_page_is_not_sent_twice(closed: Rated, client: Client) -> None:
+    first = client.get(LIST)
+    again = client.get(LIST, headers={"If-None-Match": first["ETag"]})
+    assert again.status_code == 304
+
+
+def test_queries_do_not_grow_with_pairs_and_answers(closed: Rated, client: Client) -> None:
+    def queries(address: str) -> int:
+        client.get(address)
+        with CaptureQueriesContext(connection) as captured:
+            text(client.get(address))
+        return len(captured)
+
+    query = "?search=i&raters=people"
+    before = queries(LIST + query), queries(f"{LIST}{closed.first.pair_id}/")
+    for number in range(8):
+        closed.prompts.append(factories.make_prompt(study=closed.study, category="poems"))
+        closed.rate("alpha", "beta", 1 + number, prompt=number)
+        closed.rate("alpha", "beta", 8 - number, prompt=number, rater=closed.bob)
+    services.refresh(closed.study)
+    assert (queries(LIST + query), queries(f"{LIST}{closed.first.pair_id}/")) == before
