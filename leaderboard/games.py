@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from leaderboard import columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,40 +134,77 @@ class Opinions:
 
 
 def opinions(study: Study, until: int | None = None) -> Opinions:
-    """Read a study's comparisons in one statement, so that rows and watermark belong together.
+    """Read a study's comparisons, rows and watermark belonging together.
 
     With ``until`` they are read as they were when that was the largest id: later ones do not count, and what
     they revised does again. Whether anything else changed since, the watermark tells.
     """
-    import numpy as np
-
     # Before the rows: if it is raised in between, the snapshot counts as stale and is made again.
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
+    read = columns.comparisons(study, revision)
+    if until is not None:
+        read = _as_of(study, read, until)
+    mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
+    given = read[read["current"]]
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
     contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     active = [contestant for contestant in contestants if contestant.retired_at is None]
     prompts = dict(Prompt.objects.filter(study=study).values_list("pk", "category"))
     categories = tuple(sorted(set(prompts.values())))
-    read = np.fromiter(_rows(study), dtype=_DTYPE)
-    read = read[np.argsort(read["id"])]
-    if until is not None:
-        read = read[read["id"] <= until]
-        read["current"] |= np.isin(read["id"], _revised_after(study, until))
-    mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
-    rows = read[read["current"]]
-    _add_score_differences(study, rows)
-    _number(rows, "category", {pk: categories.index(category) for pk, category in prompts.items()}, "prompt")
-    for side in ("first", "second"):
-        _number(rows, side, {contestant.pk: number for number, contestant in enumerate(active)}, side)
+    place = {name: number for number, name in enumerate(categories)}
+    category = {pk: place[name] for pk, name in prompts.items()}
     return Opinions(
-        rows,
+        _rows(study, given, {each.pk: number for number, each in enumerate(active)}, category),
         tuple(contestant.name for contestant in active),
         tuple(contestant.kind for contestant in active),
         categories,
         mark,
         len(prompts),
-        _choices(study, np.unique(rows["rater"]).tolist()),
+        _choices(study, sorted(set(given["rater"].tolist()))),
     )
+
+
+def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]:
+    """The comparisons as they were when ``until`` was the largest id."""
+    import numpy as np
+
+    read = read[read["id"] <= until]
+    later = Comparison.objects.filter(study=study, pk__gt=until, revises__isnull=False).order_by()
+    revised = [pk for pk in later.values_list("revises", flat=True) if pk is not None]
+    read["current"] |= np.isin(read["id"], revised)
+    return read
+
+
+def _rows(
+    study: Study, given: npt.NDArray[Any], contestants: dict[int, int], categories: dict[int, int]
+) -> npt.NDArray[Any]:
+    """The comparisons with their prompts, contestants and texts in presentation order."""
+    import numpy as np
+
+    pairs, completions = columns.pairs(study), columns.completions(study)
+    rows = np.empty(len(given), dtype=_DTYPE)
+    for name in given.dtype.names or ():
+        rows[name] = given[name]
+    place = np.searchsorted(pairs["id"], given["pair"])
+    rows["prompt"] = pairs["prompt"][place]
+    rows["category"] = _numbers(pairs["prompt"], categories)[place]
+    author = _numbers(completions["contestant"], contestants)
+    sides = {}
+    for side in ("first", "second"):
+        by = author[np.searchsorted(completions["id"], pairs[side])]
+        sides[side] = pairs[side][place], by[place]
+    for shown, straight, swapped in (("first", "first", "second"), ("second", "second", "first")):
+        text, by = (np.where(given["swapped"], sides[swapped][i], sides[straight][i]) for i in (0, 1))
+        rows[f"{shown}_text"], rows[shown] = text, by
+    return rows
+
+
+def _numbers(ids: npt.NDArray[Any], numbers: dict[int, int]) -> npt.NDArray[Any]:
+    """The number of each id; NOBODY for an id that has none."""
+    import numpy as np
+
+    distinct, place = np.unique(ids, return_inverse=True)
+    return np.array([numbers.get(pk, NOBODY) for pk in distinct.tolist()], dtype=np.int64)[place]
 
 
 class UnknownTextError(ValueError):
@@ -218,60 +256,14 @@ def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
 
 
 _DTYPE = [
-    ("id", "i8"),
-    ("current", "?"),
-    ("pair", "i8"),
-    ("rater", "i8"),
+    *columns.COMPARISON,
     ("prompt", "i8"),
-    ("swapped", "?"),
-    ("points", "i2"),
-    ("rating", "i2"),
-    ("reason", "S20"),
     ("first", "i8"),
     ("second", "i8"),
     ("first_text", "i8"),
     ("second_text", "i8"),
     ("category", "i8"),
-    ("score_difference", "f8"),
 ]
-
-
-def _rows(study: Study) -> Iterator[tuple[Any, ...]]:
-    """One tuple for each comparison; first and second in presentation order, by contestant id."""
-    read = Comparison.objects.filter(study=study).order_by()
-    fields = ("pk", "is_current", "pair", "rater", "pair__prompt", "swapped", "points", "rating", "reason")
-    sides = ("pair__first__contestant", "pair__second__contestant", "pair__first", "pair__second")
-    for row in read.values_list(*fields, *sides).iterator(chunk_size=10_000):
-        *facts, rating, reason, first, second, first_text, second_text = row
-        if row[5]:
-            first, second = second, first
-            first_text, second_text = second_text, first_text
-        yield (*facts, rating or 0, reason, first or 0, second or 0, first_text, second_text, 0, math.nan)
-
-
-def _revised_after(study: Study, until: int) -> list[int]:
-    """Ids of the comparisons that a later one revises."""
-    later = Comparison.objects.filter(study=study, pk__gt=until, revises__isnull=False).order_by()
-    return [pk for pk in later.values_list("revises", flat=True) if pk is not None]
-
-
-def _add_score_differences(study: Study, rows: npt.NDArray[Any]) -> None:
-    """Read the scores of the comparisons that have them; they never change once given."""
-    import numpy as np
-
-    given = Comparison.objects.filter(study=study, first_score__isnull=False).order_by()
-    scores = given.values_list("pk", "first_score", "second_score").iterator(chunk_size=10_000)
-    found = np.fromiter(((pk, float(one or 0) - float(other or 0)) for pk, one, other in scores), "i8,f8")
-    found = found[np.isin(found["f0"], rows["id"])]
-    rows["score_difference"][np.searchsorted(rows["id"], found["f0"])] = found["f1"]
-
-
-def _number(rows: npt.NDArray[Any], target: str, numbers: dict[int, int], source: str) -> None:
-    """Set ``target`` to the number of each id in ``source``; NOBODY for an id that has none."""
-    import numpy as np
-
-    ids, place = np.unique(rows[source], return_inverse=True)
-    rows[target] = np.array([numbers.get(pk, NOBODY) for pk in ids.tolist()], dtype=np.int64)[place]
 
 
 def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:

@@ -1,0 +1,194 @@
+"""The comparisons of a study as columns of numbers, and a file that spares reading most of them again.
+
+Comparisons are only ever added; the one thing that changes in a row is that a later one revises it. So the
+columns of an earlier read, kept in a file, hold for everything up to their last id once the revised ones
+are marked. That is not taken on trust: count, sum of ids and number of current rows up to that id must be
+those of the database, and study and last row must have been made at the very times the file says.
+Otherwise, and where the file is missing or damaged, everything is read.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from django.conf import settings
+from django.db import connections, models
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Cast, Coalesce
+
+from arena.models import Comparison, Completion, Pair, Study
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Rows = npt.NDArray[Any]
+
+logger = logging.getLogger(__name__)
+
+WORTH_KEEPING: Final = 20_000
+"""Comparisons from which a file pays: fewer are read in the time it takes to look for it."""
+
+GROWTH: Final = 0.02
+"""The file is written again once it lacks this share of the comparisons."""
+
+AT_ONCE: Final = 10_000
+
+COMPARISON: Final = [
+    ("id", "i8"),
+    ("current", "?"),
+    ("pair", "i8"),
+    ("rater", "i8"),
+    ("swapped", "?"),
+    ("points", "i2"),
+    ("rating", "i2"),
+    ("reason", "S12"),
+    ("score_difference", "f8"),
+]
+PAIR: Final = [("id", "i8"), ("prompt", "i8"), ("first", "i8"), ("second", "i8")]
+COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
+
+
+def comparisons(study: Study, revision: int) -> Rows:
+    """Every comparison of a study, revised ones too, by id: a structured array with the fields COMPARISON.
+
+    ``rating`` is 0 where there is none, ``score_difference`` is first minus second score as shown, or NaN.
+    What was kept at another ``revision`` of the study is not used.
+    """
+    kept = _load(study, revision)
+    read = None if kept is None else _read_on(study, kept)
+    if read is None:
+        kept, read = None, _comparisons(study, after=0)
+    lacking = len(read) - (0 if kept is None else len(kept))
+    if len(read) >= WORTH_KEEPING and lacking > GROWTH * len(read):
+        _store(study, revision, read)
+    return read
+
+
+def pairs(study: Study) -> Rows:
+    """The pairs of a study by id, with the ids of their prompts and completions: fields PAIR."""
+    found = Pair.objects.filter(prompt__study=study).order_by()
+    return _by_id(_fetched(found.values_list("pk", "prompt", "first", "second"), PAIR))
+
+
+def completions(study: Study) -> Rows:
+    """The completions of a study by id, with the ids of their contestants, 0 for none: fields COMPLETION."""
+    found = Completion.objects.filter(prompt__study=study).order_by()
+    author = Coalesce(F("contestant"), Value(0), output_field=models.BigIntegerField())
+    return _by_id(_fetched(found.annotate(author=author).values_list("pk", "author"), COMPLETION))
+
+
+def _comparisons(study: Study, *, after: int) -> Rows:
+    number = models.FloatField()
+    found = Comparison.objects.filter(study=study, pk__gt=after).order_by()
+    found = found.annotate(
+        given=Coalesce(F("rating"), Value(0)),
+        difference=Cast(F("first_score"), number) - Cast(F("second_score"), number),
+    )
+    fields = ("pk", "is_current", "pair", "rater", "swapped", "points", "given", "reason", "difference")
+    return _by_id(_fetched(found.values_list(*fields), COMPARISON))
+
+
+def _fetched(queryset: QuerySet[Any, Any], dtype: list[tuple[str, str]]) -> Rows:
+    """The rows of a query as the database gives them: without a Python object made of every value."""
+    import numpy as np
+
+    sql, parameters = queryset.query.sql_with_params()
+    parts = [np.empty(0, dtype=dtype)]
+    with connections[queryset.db].chunked_cursor() as cursor:
+        cursor.execute(sql, parameters)
+        while rows := cursor.fetchmany(AT_ONCE):
+            parts.append(np.array(rows, dtype=dtype))
+    return np.concatenate(parts)
+
+
+def _by_id(rows: Rows) -> Rows:
+    import numpy as np
+
+    ids = rows["id"]
+    return rows if (ids[1:] > ids[:-1]).all() else rows[np.argsort(ids, kind="stable")]
+
+
+def _read_on(study: Study, kept: Rows) -> Rows | None:
+    """The kept comparisons with what is new, or None where they are not those of the database any more."""
+    import numpy as np
+
+    last = int(kept["id"][-1])
+    new = _comparisons(study, after=last)
+    newest = int(new["id"][-1]) if len(new) else last
+    revising = Comparison.objects.filter(study=study, pk__gt=last, pk__lte=newest, revises__isnull=False)
+    revised = np.array(list(revising.order_by().values_list("revises", flat=True)), dtype=np.int64)
+    current = kept["current"] & ~np.isin(kept["id"], revised)
+    if _facts(study, last) != (len(kept), int(kept["id"].sum()), int(current.sum())):
+        logger.info("The kept comparisons of study %s are out of date; reading all of them", study.slug)
+        return None
+    read = np.concatenate((kept, new))
+    read["current"][: len(kept)] = current
+    return read
+
+
+def _facts(study: Study, last: int) -> tuple[int, int, int]:
+    """How many comparisons a study has up to an id, the sum of their ids, and how many are current."""
+    found = Comparison.objects.filter(study=study, pk__lte=last).aggregate(
+        n=Count("pk"),
+        ids=Sum(Cast("pk", models.BigIntegerField())),
+        current=Sum(Case(When(Q(is_current=True), then=1), default=0)),
+    )
+    return found["n"], int(found["ids"] or 0), int(found["current"] or 0)
+
+
+def _path(study: Study) -> Path:
+    return Path(settings.VAR_DIR) / "columns" / f"{study.pk}.npz"
+
+
+def _origin(study: Study, revision: int, last: int) -> str:
+    """What tells rows of the same ids apart that are others: of another database, or loaded anew."""
+    made = Comparison.objects.filter(pk=last, study=study).values_list("created_at", flat=True).first()
+    return json.dumps([revision, study.created_at.isoformat(), made and made.isoformat(), COMPARISON])
+
+
+def _load(study: Study, revision: int) -> Rows | None:
+    """The kept comparisons; None where there are none, or none of this study as it is."""
+    import numpy as np
+
+    try:
+        with np.load(_path(study), allow_pickle=False) as found:
+            rows, origin = found["rows"], str(found["origin"])
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # cut off, damaged, not ours: NumPy and zipfile raise many kinds
+        logger.warning("The kept comparisons of study %s cannot be read: %s", study.slug, error)
+        return None
+    return rows if len(rows) and origin == _origin(study, revision, int(rows["id"][-1])) else None
+
+
+def _store(study: Study, revision: int, rows: Rows) -> None:
+    """Keep the comparisons; a process that dies meanwhile leaves the file as it was."""
+    import numpy as np
+
+    path = _path(study)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            np.savez(file, rows=rows, origin=np.array(_origin(study, revision, int(rows["id"][-1]))))
+        part.replace(path)
+        _tidy(path.parent)
+    except OSError as error:
+        logger.warning("The comparisons of study %s could not be kept: %s", study.slug, error)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _tidy(folder: Path) -> None:
+    """Remove the files of studies that are gone, and parts left by processes that died."""
+    there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
+    for path in chain(folder.glob("*.npz"), folder.glob("*.part")):
+        number, _, process = path.stem.partition(".")
+        if number not in there or (path.suffix == ".part" and not Path(f"/proc/{process}").exists()):
+            path.unlink(missing_ok=True)
