@@ -49,7 +49,7 @@ def _ratings_of_pairs(rows: OpinionRows, pairs: int) -> FloatArray:
 
 
 def scatters(topics: Topics, entries: Entries) -> list[list[list[float]]]:
-    """Of each row of the topics the places [x, y, number of entries], in both orientations, sorted."""
+    """Of each row of the topics the places [x, y, entries seen there in either orientation]."""
     category = np.tile(topics.of_pairs(entries.pair), 2)
     x, y = (np.concatenate((values, -values)).round(4) for values in (entries.x, entries.y))
     places, where = np.unique(x + 1j * y, return_inverse=True)
@@ -58,6 +58,7 @@ def scatters(topics: Topics, entries: Entries) -> list[list[list[float]]]:
     found = []
     for taken in topics.chosen:
         times = np.bincount(where.reshape(-1), taken[category], len(places))
+        times = np.where(places == 0, times / 2.0, times)  # the middle is its own mirror image
         own = np.flatnonzero(times)
         rows = np.stack((places.real[own] + 0.0, places.imag[own] + 0.0, times[own]), axis=1)
         found.append([[a, b, int(n)] for a, b, n in rows.tolist()])
