@@ -144,8 +144,13 @@ SWEEPS = [
     "arena.uploads.recovery.sweep",
     "judging.services.sweep",
     "leaderboard.services.sweep",
+    "leaderboard.on_demand.sweep",
 ]
-EMBEDDED_START: list[str] = ["judging.services.abandon_orphans", "leaderboard.services.abandon_runs"]
+EMBEDDED_START: list[str] = [
+    "judging.services.abandon_orphans",
+    "leaderboard.services.abandon_runs",
+    "leaderboard.on_demand.abandon_runs",
+]
 
 # --- Judges ------------------------------------------------------------------------------------------------
 JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5, validate=ONE_OR_MORE)

@@ -2,9 +2,10 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from django.db import DatabaseError, connections
@@ -31,20 +32,24 @@ def held(study_id: int, slug: str) -> Iterator[None]:
     until = now + HELD_FOR
     if not Refresh.objects.claim(study_id, now, until):
         raise BusyError(f'"{slug}" is being computed by another process; try again in a moment')
-    hold = _Hold(study_id, until)
-    hold.start()
+    hold = Hold(f"study {study_id}", until, partial(Refresh.objects.renew, study_id))
     try:
-        yield
+        with hold:
+            yield
     finally:
-        hold.end()
+        Refresh.objects.release(study_id, hold.until)
 
 
-class _Hold(threading.Thread):
-    """Renews one hold until it is ended or lost."""
+class Hold(threading.Thread):
+    """Renews a hold that ends at ``until``, while the body of a with statement runs.
 
-    def __init__(self, study_id: int, until: datetime) -> None:
-        super().__init__(name=f"hold of study {study_id}", daemon=True)
-        self._study_id, self._until = study_id, until
+    ``renew`` gets the end it has and the one it is to have, and says whether the hold was still there.
+    """
+
+    def __init__(self, name: str, until: datetime, renew: Callable[[datetime, datetime], bool]) -> None:
+        super().__init__(name=f"hold of {name}", daemon=True)
+        self.until = until
+        self._held, self._renewal = name, renew
         self._ended = threading.Event()
 
     def run(self) -> None:
@@ -52,16 +57,18 @@ class _Hold(threading.Thread):
             self._renew()
             connections.close_all()  # of this thread, so that none is kept from the others in between
 
-    def end(self) -> None:
-        """Stop renewing and let the study go, unless another computation has taken it meanwhile."""
+    def __enter__(self) -> "Hold":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self.join()
-        Refresh.objects.release(self._study_id, self._until)
 
     def _renew(self) -> None:
         until = timezone.now() + HELD_FOR
         try:
-            if Refresh.objects.renew(self._study_id, self._until, until):
-                self._until = until
+            if self._renewal(self.until, until):
+                self.until = until
         except DatabaseError as error:
-            logger.warning("The hold on study %s could not be renewed: %s", self._study_id, error)
+            logger.warning("The hold on %s could not be renewed: %s", self._held, error)

@@ -6,9 +6,10 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from arena.models import Study
-from leaderboard.querysets import RefreshQuerySet, SliceQuerySet, SnapshotQuerySet
+from leaderboard.querysets import ComputedViewQuerySet, RefreshQuerySet, SliceQuerySet, SnapshotQuerySet
 
 
 class SnapshotChangedError(ImproperlyConfigured):
@@ -118,15 +119,20 @@ class ComputedView(models.Model):
         FAILED = "failed", "Could not be computed"
 
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="computed_views")
-    setting = models.CharField(max_length=500, help_text="The setting as the end of an address.")
+    setting = models.CharField(max_length=2000, help_text="The setting as the end of an address.")
     state = models.CharField(max_length=10, choices=State, default=State.WANTED)
-    wanted_at = models.DateTimeField(auto_now_add=True)
+    wanted_at = models.DateTimeField(default=timezone.now)
+    attempts = models.PositiveSmallIntegerField(
+        default=0, help_text="How often a computation of it was started since it was wanted."
+    )
     running_until = models.DateTimeField(null=True, blank=True)
-    computed_at = models.DateTimeField(null=True, blank=True)
+    computed_at = models.DateTimeField(null=True, blank=True, help_text="When it was ready, or failed.")
     read_at = models.DateTimeField(null=True, blank=True, help_text="When somebody last looked at it.")
     seconds = models.FloatField(null=True, blank=True)
     error = models.TextField(blank=True)
     payload = models.TextField(blank=True, help_text="Canonical JSON: a list of tables.")
+
+    objects = ComputedViewQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from arena.models import Comparison, Study
 
 if TYPE_CHECKING:
-    from leaderboard.models import Refresh, Snapshot, SnapshotSlice  # noqa: F401 - named in the bases below
+    from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice  # noqa: F401 - named in the bases below
 
 
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
@@ -70,14 +71,47 @@ class RefreshQuerySet(models.QuerySet["Refresh"]):
         return row.exists() and row.update(wanted_at=now) == 1
 
 
+class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
+    def of(self, study_id: int) -> ComputedViewQuerySet:
+        """Those of a study, whatever the snapshot."""
+        return self.filter(snapshot__study=study_id)
+
+    def unfinished(self) -> ComputedViewQuerySet:
+        """Those that somebody waits for."""
+        return self.filter(state__in=["wanted", "running"])
+
+    def being_computed(self, now: datetime) -> ComputedViewQuerySet:
+        """Those a living process has in hand."""
+        return self.filter(state="running", running_until__gt=now)
+
+    def superseded(self, snapshot_id: int) -> ComputedViewQuerySet:
+        """Those wanted of older snapshots than this one, which no page shows any more."""
+        return self.filter(state="wanted", snapshot__lt=snapshot_id)
+
+    def renew(self, pk: int, held_until: datetime, until: datetime) -> bool:
+        """Keep one that was held until ``held_until``; False where the hold is lost."""
+        return self.filter(pk=pk, state="running", running_until=held_until).update(running_until=until) == 1
+
+
 def data_marks() -> dict[int, tuple[int, int, int]]:
-    """The data watermark of every study: revision, number of comparisons, largest id; by study id."""
+    """The data watermark of every study: revision, number of comparisons, largest id; by study id.
+
+    Every comparison is counted: newest_comparisons costs less and misses what commits late.
+    """
     marks = {pk: (revision, 0, 0) for pk, revision in Study.objects.values_list("pk", "revision")}
     by_study = Comparison.objects.order_by().values("study")
     for row in by_study.annotate(n=models.Count("pk"), last=models.Max("pk")):
         if row["study"] in marks:
             marks[row["study"]] = (marks[row["study"]][0], row["n"], row["last"])
     return marks
+
+
+def newest_comparisons() -> dict[int, tuple[int, int]]:
+    """Revision and largest id of a comparison of every study, by study id; each is looked up in an index."""
+    own = Comparison.objects.filter(study=models.OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    last = Coalesce(models.Subquery(own), 0)
+    rows = Study.objects.order_by().annotate(last=last).values_list("pk", "revision", "last")
+    return {pk: (revision, last) for pk, revision, last in rows}
 
 
 def data_mark(study: Study) -> tuple[int, int, int]:

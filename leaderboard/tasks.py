@@ -5,7 +5,7 @@ from typing import Final
 from celery import shared_task
 
 from arena.models import Study
-from leaderboard import services
+from leaderboard import computing, services
 from leaderboard.holding import BusyError
 
 BUSY_COUNTDOWN: Final = 5
@@ -22,3 +22,9 @@ def refresh_study(study_id: int) -> None:
         services.refresh_if_stale(study)
     except BusyError:
         refresh_study.apply_async((study_id,), countdown=BUSY_COUNTDOWN)
+
+
+@shared_task(name="leaderboard.compute_view")  # type: ignore[untyped-decorator]
+def compute_view(study_id: int) -> None:
+    """Compute what somebody asked for and no snapshot holds; a message that comes twice costs nothing."""
+    computing.compute_next(study_id)

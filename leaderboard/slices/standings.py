@@ -39,17 +39,23 @@ def rankings(
         for name in METHODS:
             if name == "ordinal" and ties == "off":
                 continue  # it takes every rating as given
-            wanted = replace(
-                method,
-                name=name,
-                ties=ties == "on",
-                intervals="bootstrap" if name in BOOTSTRAPPED else "sandwich",
-                robustness=not category,
-            )
+            wanted = published(method, name, ties, category)
             inputs = digest(players, given, wanted)
             if inputs not in computed:
                 computed[inputs] = canonical(standings(players, given, wanted))
             yield Table("standings", payload=computed[inputs], method=name, inputs=inputs, **place)
+
+
+def published(method: Method, name: str, ties: str, category: str) -> Method:
+    """How pages have standings made: which intervals, and whether how few games decide the first place."""
+    return replace(
+        method,
+        name=name,
+        ties=ties == "on",
+        tie_band=method.tie_band if ties == "on" and name != "ordinal" else None,
+        intervals="bootstrap" if name in BOOTSTRAPPED else "sandwich",
+        robustness=not category,
+    )
 
 
 def digest(players: Opinions, ratings: Ratings, method: Method) -> str:

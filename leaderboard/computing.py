@@ -1,0 +1,98 @@
+"""The worker's part of numbers on demand: claim a setting, compute its tables, store them."""
+
+import json
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl
+
+from arena.models import Study
+from leaderboard import on_demand
+from leaderboard.holding import Hold
+from leaderboard.models import ComputedView, Snapshot
+from leaderboard.setting import Setting, parse
+
+if TYPE_CHECKING:
+    from leaderboard.slices import Table
+    from leaderboard.stats import Method
+
+logger = logging.getLogger(__name__)
+
+THREADS: Final = 2
+
+
+class SnapshotOutdatedError(Exception):
+    """The data of a snapshot, or the methods it was made by, are no longer there to compute from."""
+
+
+def compute_next(study_id: int) -> bool:
+    """Compute what has waited longest of a study; False where there was nothing to do.
+
+    Asks for the rest in a message of its own, so that other work of the queue has its turn in between.
+    """
+    view = on_demand.claim(study_id)
+    if view is None or view.running_until is None:
+        return False
+    with Hold(f"view {view.pk}", view.running_until, partial(ComputedView.objects.renew, view.pk)):
+        started = time.perf_counter()
+        try:
+            payload = tables_of(view)
+        except SnapshotOutdatedError:
+            on_demand.fail(view, on_demand.CHANGED)
+        except Exception as error:
+            logger.exception("%s could not be computed", view)
+            on_demand.fail(view, f"{type(error).__name__}: {error}")
+        else:
+            on_demand.succeed(view, payload, time.perf_counter() - started)
+    if ComputedView.objects.of(study_id).unfinished().exists():
+        on_demand.nudge(study_id)
+    return True
+
+
+def tables_of(view: ComputedView) -> str:
+    """The tables of a setting as canonical JSON. Raises SnapshotOutdatedError."""
+    from leaderboard.games import opinions
+    from leaderboard.slices.any_setting import any_tables
+
+    snapshot, setting = view.snapshot, setting_of(view)
+    method = method_of(snapshot)
+    read = opinions(snapshot.study, snapshot.last_comparison)
+    # Read again, because a change may have come in between.
+    revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
+    if read.mark != snapshot.data or revision != snapshot.revision:
+        raise SnapshotOutdatedError
+    found = any_tables(read, setting, method, on_demand.siblings(view))
+    return json.dumps([_plain(table) for table in found], sort_keys=True, separators=(",", ":"))
+
+
+def setting_of(view: ComputedView) -> Setting:
+    """The setting that a row is about."""
+    found = parse(dict(parse_qsl(view.setting.removeprefix("?"))), view.snapshot.counts)
+    if found is None:
+        raise SnapshotOutdatedError
+    return found
+
+
+def method_of(snapshot: Snapshot) -> "Method":
+    """The parameters a snapshot was made with. Raises SnapshotOutdatedError for those of an older version."""
+    from leaderboard.stats import METHODOLOGY, EloParameters, Method
+
+    if snapshot.methodology != METHODOLOGY:
+        raise SnapshotOutdatedError
+    used = snapshot.parameters
+    elo = EloParameters(**{name: used[name] for name in ("k", "scale", "base", "init")})
+    return Method(
+        rounds=used["rounds"], interval=used["interval"], seed=snapshot.seed, elo=elo, threads=THREADS
+    )
+
+
+def _plain(table: "Table") -> dict[str, Any]:
+    return {
+        "kind": table.kind,
+        "raters": table.raters,
+        "ties": table.ties,
+        "method": table.method,
+        "inputs": table.inputs,
+        "content": json.loads(table.payload),
+    }
