@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from django.urls import NoReverseMatch, reverse
 
 from arena.models import Contestant, Study
-from leaderboard import board_panels, tables
+from leaderboard import board_contents, board_panels, tables
 from leaderboard.cards import comparisons
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.page import NoNumbersError, Page, Panel
+from leaderboard.on_demand import Failed, Waiting
+from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
 from leaderboard.setting import Setting, parse
 from leaderboard.standings_view import Asked, StandingsView
@@ -27,6 +28,7 @@ class Board(Page):
     setting: Setting
     asked: Asked = field(default_factory=Asked)
     contents: Mapping[tuple[str, str, str, str], Content] = field(repr=False)
+    pending: Waiting | Failed | None = None
 
     template: ClassVar[str] = "leaderboard/study.html"
     tab: ClassVar[str] = "study"
@@ -45,18 +47,16 @@ class Board(Page):
 
     @classmethod
     def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> "Board":
-        """The board from the snapshot's tables, in one query."""
-        rows = SnapshotSlice.objects.filter(snapshot=snapshot).for_board(
-            setting.raters, setting.ties, setting.category, setting.method
-        )
-        contents = {(row.kind, row.raters, row.ties, row.method): row.content for row in rows}
+        """The board from the snapshot's tables, or from those that somebody asked for."""
+        found = board_contents.find(snapshot, setting)
         return cls(
             study=study,
             snapshot=snapshot,
             address=study.get_absolute_url(),
             query=setting.query(),
             setting=setting,
-            contents=contents,
+            contents=found.contents,
+            pending=found.pending,
         )
 
     def standings_of(self, **changes: str) -> Content | None:
@@ -72,8 +72,10 @@ class Board(Page):
     def standings(self) -> dict[str, Any]:
         """The standings with the method and the snapshot they belong to, as JSON values.
 
-        Raises NoNumbersError.
+        Raises NoNumbersError, which may be a NotReadyError.
         """
+        if self.pending is not None:
+            raise NotReadyError(self.pending)
         if self.content is None:
             raise NoNumbersError("There are no games for this setting.")
         return {
@@ -83,6 +85,7 @@ class Board(Page):
             "simulated": self.simulated,
             "raters": self.setting.raters,
             "category": self.setting.category or None,
+            "contestants": self.setting.contestants or None,
             **self.content,
         }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard import services
+from leaderboard.board import Board
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
@@ -117,15 +118,81 @@ def test_people_and_judges_share_one_figure(page, live_server, made):
     assert "out of range" in page.locator("#figure-ratings-8 .xtick text").all_text_contents()
 
 
-def test_switches_are_links_that_work_by_keyboard(page, live_server, made):
-    show(page, live_server)
-    page.get_by_role("link", name="Off", exact=True).focus()
+def caption(page):
+    return page.locator("#standings-table caption").inner_text()
+
+
+def names(page):
+    """The contestants of the standings that are shown, from top to bottom."""
+    return page.locator("#standings-table tbody tr:visible .name bdi").all_inner_texts()
+
+
+def test_a_switch_by_keyboard_keeps_focus_and_place_and_is_announced(page, live_server, made, problems):
+    page.goto(f"{live_server.url}/studies/board/")
+    page.evaluate("document.body.dataset.here = 'still'")
+    off = page.get_by_role("link", name="Off", exact=True)
+    off.focus()
+    place = page.evaluate("scrollY")
     page.keyboard.press("Enter")
     page.wait_for_url("**/?raters=people&ties=off")
-    assert page.locator("nav a[aria-current=true]", has_text="Off").count() == 1
-    page.get_by_role("link", name="coding", exact=True).click()
-    page.wait_for_url("**ties=off&category=coding**")
-    assert "People, coding, Elo, ties off" in page.locator("#standings-table caption").inner_text()
+    page.wait_for_selector("nav a[aria-current=true]:has-text('Off')")
+    assert "ties off" in caption(page)
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Off"
+    assert page.evaluate("scrollY") == place
+    assert page.evaluate("document.body.dataset.here") == "still", "the rest of the page stays"
+    page.wait_for_function("document.getElementById('board-status').textContent.includes('ties off')")
+    page.locator("#figure-win-rates").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure-win-rates[data-drawn]")
+    assert page.locator("#tie-counts").count() == 0
+    assert problems == []
+
+
+def test_a_switch_by_mouse_and_the_way_back(page, live_server, made):
+    page.goto(f"{live_server.url}/studies/board/")
+    page.get_by_role("link", name="coding").click()
+    page.wait_for_url("**category=coding**")
+    page.wait_for_function("document.querySelector('caption').textContent.includes('coding')")
+    page.get_by_role("link", name="Bradley-Terry", exact=True).first.click()
+    page.wait_for_url("**method=bradley-terry**")
+    assert "category=coding" in page.url
+    page.go_back()
+    page.wait_for_url("**category=coding")
+    page.wait_for_function("document.querySelector('caption').textContent.includes('coding, Elo')")
+    page.go_back()
+    page.wait_for_function("!document.querySelector('caption').textContent.includes('coding')")
+    page.locator("#figure-standings").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure-standings[data-drawn]")
+
+
+def test_sorting_by_click_and_by_address(page, live_server, made, problems):
+    rows = Board.newest(made.study, {}).rows
+    by_ties = [row.contestant for row in sorted(rows, key=lambda row: (-row.tie_percent, row.rank))]
+    page.goto(f"{live_server.url}/studies/board/")
+    assert names(page) == [row.contestant for row in rows]
+    page.get_by_role("link", name="Contestant", exact=True).click()
+    page.wait_for_selector("th.name[aria-sort=ascending]")
+    assert names(page) == sorted((row.contestant for row in rows), key=str.casefold)
+    page.get_by_role("link", name="Contestant", exact=True).press("Enter")
+    page.wait_for_selector("th.name[aria-sort=descending]")
+    assert names(page) == sorted((row.contestant for row in rows), key=str.casefold, reverse=True)
+    assert page.locator("#standings-table [aria-sort]").count() == 1
+    page.goto(f"{live_server.url}/studies/board/?sort=ties")
+    assert names(page) == by_ties
+    page.get_by_role("link", name="Off", exact=True).click()
+    page.wait_for_url("**ties=off&sort=ties")
+    assert problems == []
+
+
+def test_finding_a_contestant(page, live_server, made):
+    page.goto(f"{live_server.url}/studies/board/")
+    page.get_by_role("searchbox").fill("heron")
+    assert names(page) == ["Heron 70B"]
+    assert page.locator("#standings-found").inner_text() == "1 of 4 shown"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**search=heron")
+    assert names(page) == ["Heron 70B"]
+    page.get_by_role("searchbox").fill("")
+    assert len(names(page)) == 4
 
 
 def test_figures_follow_the_colour_scheme(page, live_server, made):
@@ -181,6 +248,16 @@ def test_the_numbers_remain_without_scripts(browser, live_server, made):
     assert not page.locator(".plot").first.is_visible()
     assert page.locator("#games table").is_visible()
     assert not page.get_by_role("button", name="PNG of Games").is_visible()
+    page.get_by_role("link", name="Off", exact=True).click()
+    assert "ties off" in caption(page)
+    page.get_by_role("link", name="Games", exact=True).click()
+    assert page.url.endswith("?raters=people&ties=off&sort=games")
+    page.get_by_role("searchbox").fill("human")
+    page.get_by_role("button", name="Find").click()
+    assert names(page) == ["Human demonstrations"]
+    page.locator(".more-settings summary").click()
+    page.get_by_role("link", name="80 %").click()
+    assert "level=80" in page.url
     assert page.get_by_role("link", name="CSV of Games").is_visible()
     context.close()
 
