@@ -38,8 +38,6 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         return self.filter(
             (Q(kind="standings", category=category) & own)
             | Q(kind="matrices", raters=raters, ties=ties, category=category)
-            | Q(kind="ratings", category=category)
-            | Q(kind="correlation")
         )
 
     def known(self, study: Study) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Making snapshots: at most one computation of a study at a time, and the newest data win."""
 
 import logging
+import math
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,11 +11,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from arena.models import Study
+from arena.models import Comparison, Study
 from leaderboard.browsing import stored
 from leaderboard.holding import held
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
-from leaderboard.querysets import data_mark, data_marks
+from leaderboard.querysets import data_mark, data_marks, newest_comparisons
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +24,9 @@ COUNTDOWN: Final = timedelta(seconds=3)
 
 LOST_AFTER: Final = timedelta(seconds=12)
 """A wanted refresh that has not started by then is asked for again: its message was lost."""
+
+COUNTED_EVERY: Final = timedelta(minutes=10)
+"""A process that sweeps counts all comparisons this often."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 """Data that made a computation fail are tried again after this."""
@@ -176,14 +180,18 @@ def request_refresh(study_id: int) -> bool:
     return True
 
 
-def stale() -> list[int]:
-    """Ids of the studies whose data, or the methods, have changed since their newest snapshot."""
+def stale(*, counted: bool = True) -> list[int]:
+    """Ids of the studies whose data, or the methods, have changed since their newest snapshot.
+
+    Counting every comparison takes longer the more there are. Without it only revision and newest id are
+    compared, which misses a comparison whose transaction began before the newest one's and ended after it.
+    """
     newest = Snapshot.objects.newest_of(Study.objects.all())
-    return [
-        study_id
-        for study_id, mark in data_marks().items()
-        if study_id not in newest or newest[study_id].data != mark or not _is_current(newest[study_id])
-    ]
+    made_from = {pk: snapshot.data for pk, snapshot in newest.items() if _is_current(snapshot)}
+    if counted:
+        return [pk for pk, mark in data_marks().items() if made_from.get(pk) != mark]
+    ends = {pk: (revision, last) for pk, (revision, _, last) in made_from.items()}
+    return [pk for pk, end in newest_comparisons().items() if ends.get(pk) != end]
 
 
 def _is_current(snapshot: Snapshot) -> bool:
@@ -194,11 +202,32 @@ def _is_current(snapshot: Snapshot) -> bool:
 
 
 def sweep() -> int:
-    """Ask for a refresh of every study whose snapshot is stale, however that came; returns how many."""
+    """Ask for a refresh of every study whose snapshot is stale, however that came; returns how many.
+
+    A rating asks for its own refresh, so what a sweep finds is what got lost: it looks at the newest ids, and
+    counts every comparison once in COUNTED_EVERY.
+    """
     now = timezone.now()
     waiting = Q(failed_at__gt=now - RETRY_FAILED_AFTER) | Q(running_until__gt=now)
     left_alone = set(Refresh.objects.filter(waiting).values_list("study", flat=True))
-    return sum(request_refresh(study_id) for study_id in stale() if study_id not in left_alone)
+    due = _counting.due(time.monotonic())
+    return sum(request_refresh(study_id) for study_id in stale(counted=due) if study_id not in left_alone)
+
+
+class _Counting:
+    """When this process has to count next; the first sweep of a process counts."""
+
+    def __init__(self) -> None:
+        self._next = -math.inf
+
+    def due(self, now: float) -> bool:
+        if now < self._next:
+            return False
+        self._next = now + COUNTED_EVERY.total_seconds()
+        return True
+
+
+_counting = _Counting()
 
 
 def abandon_runs() -> None:
@@ -210,8 +239,7 @@ def behind(study: Study, snapshot: Snapshot) -> int:
     """How many comparisons were added since the snapshot was made; 0 where nothing changed.
 
     A change of something else than comparisons (an import of completions, a retired contestant) counts as -1.
+    The cost is that of what was added, not of what there is.
     """
-    mark = data_mark(study)
-    if mark == snapshot.data:
-        return 0
-    return (mark[1] - snapshot.comparisons) or -1
+    added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison).count()
+    return added or -(study.revision != snapshot.revision)

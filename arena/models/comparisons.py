@@ -179,7 +179,11 @@ class Comparison(models.Model):
                 name="comparison_external_id_unique",
             ),
         ]
-        indexes = [models.Index(fields=["study", "is_current"])]
+        indexes = [
+            models.Index(fields=["study", "is_current"]),
+            # The newest of a study, and how many came after one: looked up at every view of its board.
+            models.Index(fields=["study", "id"], name="comparison_newest_of_study"),
+        ]
 
     def __str__(self) -> str:
         return f"comparison {self.pk}"

@@ -1,13 +1,16 @@
 """Snapshots: immutable, from the newest data, computed once, and asked for also when a message is lost."""
 
+import time
 from datetime import timedelta
 
 import pytest
 from celery import current_app
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from arena.models import Comparison
 from arena.signals import comparison_recorded, study_changed
 from leaderboard import services, tasks
 from leaderboard.holding import BusyError
@@ -228,9 +231,94 @@ def test_old_snapshots_are_pruned_but_for_one_a_day(made):
     )
 
 
-def test_behind_counts_the_ratings_that_are_not_in_the_snapshot_yet(made):
-    snapshot = services.refresh(made.study).snapshot
-    assert services.behind(made.study, snapshot) == 0
-    made.rate("alpha", "beta", 2)
-    made.rate("alpha", "beta", 2)
-    assert services.behind(made.study, snapshot) == 2
+class TestBehind:
+    def test_ratings_that_are_not_in_the_snapshot_yet_are_counted(self, made):
+        snapshot = services.refresh(made.study).snapshot
+        assert services.behind(made.study, snapshot) == 0
+        made.rate("alpha", "beta", 2)
+        made.rate("alpha", "beta", 2)
+        assert services.behind(made.study, snapshot) == 2
+
+    def test_another_change_is_minus_one(self, made):
+        snapshot = services.refresh(made.study).snapshot
+        made.study.touch()
+        made.study.refresh_from_db()
+        assert services.behind(made.study, snapshot) == -1
+
+    def test_other_studies_do_not_count(self, made):
+        snapshot = services.refresh(made.study).snapshot
+        HandMade("alpha", "beta").rate("alpha", "beta", 1)
+        assert services.behind(made.study, snapshot) == 0
+
+    def test_it_is_one_query_by_an_index(self, made):
+        snapshot = services.refresh(made.study).snapshot
+        with CaptureQueriesContext(connection) as captured:
+            services.behind(made.study, snapshot)
+        assert len(captured) == 1
+        plan = Comparison.objects.filter(study=made.study, pk__gt=snapshot.last_comparison).explain()
+        assert "index" in plan.lower()
+
+
+def committed_late(made):
+    """A comparison with a smaller id than the newest, which the snapshot did not see."""
+    early = made.rate("beta", "alpha", 3)
+    row = {field.attname: getattr(early, field.attname) for field in early._meta.concrete_fields}
+    row["repeat"] = 50
+    early.delete()
+    made.rate("beta", "alpha", 2)
+    services.refresh(made.study)
+    return lambda: Comparison.objects.create(**row)
+
+
+class TestSweeping:
+    @pytest.fixture(autouse=True)
+    def a_process_that_has_counted(self, monkeypatch):
+        counting = services._Counting()
+        counting.due(time.monotonic())
+        monkeypatch.setattr(services, "_counting", counting)
+
+    @pytest.mark.parametrize("counted", [True, False])
+    def test_new_ratings_revisions_and_new_studies_are_stale(self, made, counted):
+        assert services.stale(counted=counted) == [made.study.pk]
+        services.refresh(made.study)
+        assert services.stale(counted=counted) == []
+        made.rate("beta", "alpha", 2)
+        assert services.stale(counted=counted) == [made.study.pk]
+        services.refresh(made.study)
+        made.study.touch()
+        other = HandMade("alpha", "beta").study
+        assert services.stale(counted=counted) == [made.study.pk, other.pk]
+
+    def test_what_committed_late_is_found_by_counting(self, made, messages, monkeypatch):
+        committed_late(made)()
+        assert services.stale(counted=False) == []
+        assert services.sweep() == 0
+        monkeypatch.setattr(services, "COUNTED_EVERY", timedelta(0))
+        monkeypatch.setattr(services, "_counting", services._Counting())
+        assert services.sweep() == 1
+
+    def test_its_own_message_refreshes_it_at_once(self, made):
+        committed_late(made)()
+        assert services.refresh_if_stale(made.study).snapshot.comparisons == 3
+
+    def test_counting_is_due_at_first_and_then_every_ten_minutes(self):
+        counting = services._Counting()
+        assert [counting.due(now) for now in (0.0, 1.0, 599.0, 600.0, 601.0)] == [
+            True,
+            False,
+            False,
+            True,
+            False,
+        ]
+
+    def test_a_sweep_asks_the_same_number_of_queries_for_many_studies(self, made, messages):
+        def queries():
+            with CaptureQueriesContext(connection) as captured:
+                services.stale(counted=False)
+            return len(captured)
+
+        services.refresh(made.study)
+        before = queries()
+        for _ in range(3):
+            HandMade("alpha", "beta").rate("alpha", "beta", 1)
+        assert queries() == before <= 3
