@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from leaderboard.charts.kinds import kinds_axis, legend_name, wrapped
 from leaderboard.charts.parts import (
     MOST_NUMBERS,
     SERIES,
@@ -78,7 +79,7 @@ def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
     """A category with the pairs behind it; they may differ between kinds of raters."""
     n = sorted({row.n for rows in series for row in rows if row.category == category})
     pairs = f"n {n[0]}" if len(n) == 1 else f"n {n[0]}–{n[-1]}"
-    return f"{label(category, 18)}<br>{pairs}"
+    return f"{wrapped(category)}<br>{pairs}"
 
 
 def _dots(rows: Sequence[Correlated], order: Sequence[str], style: Figure, offset: float) -> Figure:
@@ -87,7 +88,7 @@ def _dots(rows: Sequence[Correlated], order: Sequence[str], style: Figure, offse
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": label(rows[0].label) if rows else "",
+        "name": legend_name(rows[0].label) if rows else "",
         "x": [value for _, value in found],
         "y": [place[row.category] + offset for row, _ in found],
         "text": [_dot_text(row, value) for row, value in found],
@@ -140,7 +141,7 @@ def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figu
     drawn_on = layout(
         xaxis=_preference_axis(one),
         yaxis=_preference_axis(other),
-        shapes=[{"type": "line", "x0": -1, "y0": -1, "x1": 1, "y1": 1, "line": line}],
+        shapes=[{"type": "line", "x0": -1, "y0": -1, "x1": 1, "y1": 1, "line": line, "layer": "below"}],
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
@@ -210,8 +211,8 @@ def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
     if len(values.names) <= MOST_NUMBERS:
         trace["texttemplate"] = "%{z:.2f}"
     drawn_on = layout(
-        xaxis=names_axis(values.names) | {"side": "top", "tickangle": -45, "showgrid": False},
-        yaxis=names_axis(values.names) | {"autorange": "reversed", "showgrid": False},
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        xaxis=kinds_axis(values.names) | {"side": "top", "tickangle": -45, "showgrid": False},
+        yaxis=kinds_axis(values.names) | {"autorange": "reversed", "showgrid": False},
+        margin={"l": 10, "r": 10, "t": 60, "b": 10},
     )
     return {"data": [trace], "layout": drawn_on}

@@ -4,7 +4,7 @@ from typing import Any
 
 from leaderboard.charts.parts import SERIES, Figure, full, layout, title
 from leaderboard.charts.ratings import vertical_line
-from leaderboard.tables.length_effect import MEASURES, difference
+from leaderboard.tables.length_effect import MEASURES, difference, short_differences
 from leaderboard.tables.parts import Content
 from leaderboard.tables.wording import percent, percent_range
 
@@ -36,10 +36,12 @@ def length_effect(name: str, measure: Content) -> Figure:
     noun = MEASURES.get(measure["name"], measure["name"])
     drawn_on = layout(
         xaxis={
-            "title": title(f"More {noun} than the other completion"),
+            "title": title(f"More {noun} than the other"),
             "tickmode": "array",
             "tickvals": places,
-            "ticktext": [difference(each) for each in bins],
+            "ticktext": short_differences(bins),
+            "tickangle": -45,
+            "tickfont": {"size": 11},
             "zeroline": False,
             "showgrid": False,
         },

@@ -1,7 +1,9 @@
 """Ratings as shown: histograms of kinds of raters, and how they lean by position."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from leaderboard.charts.kinds import kinds_axis, legend_name
 from leaderboard.charts.parts import (
     MOST_SERIES,
     SERIES,
@@ -10,12 +12,18 @@ from leaderboard.charts.parts import (
     label,
     layout,
     legend,
-    names_axis,
     title,
 )
 from leaderboard.tables.parts import Content
 from leaderboard.tables.ratings import Shown, unscored_reasons
 from leaderboard.tables.wording import percent, percent_range
+
+_HYPHENATED: Final = {
+    "out of range": "out of<br>range",
+    "unparsable": "unpar-<br>sable",
+    "truncated": "trun-<br>cated",
+}
+"""Reasons in two short lines: on a phone a bar is as wide as a few letters."""
 
 
 def histogram(points: int, shown: Sequence[Shown]) -> Figure:
@@ -32,13 +40,23 @@ def histogram(points: int, shown: Sequence[Shown]) -> Figure:
         xaxis=_rating_axis(points, reasons),
         yaxis={"title": title("Share of replies (%)"), "rangemode": "tozero"},
         **legend(len(traces)),
-        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+        margin=_margin(traces),
     )
     return {"data": traces, "layout": drawn_on}
 
 
+def _margin(traces: Sequence[Figure]) -> Figure:
+    """Room for a legend where there is one."""
+    return {"l": 10, "r": 10, "t": 40 if len(traces) > 1 else 10, "b": 40}
+
+
 def _counts(one: Shown, reasons: Sequence[str]) -> list[int]:
     return [*one.counts, *(one.unscored.get(reason, 0) for reason in reasons)]
+
+
+def _places(points: int, reasons: Sequence[str]) -> list[int]:
+    """Where the bars stand: the unscored apart from the ratings, with room for their words."""
+    return [*range(points), *(points + 1 + 2 * number for number in range(len(reasons)))]
 
 
 def _bars(one: Shown, reasons: Sequence[str], number: int) -> Figure:
@@ -46,8 +64,8 @@ def _bars(one: Shown, reasons: Sequence[str], number: int) -> Figure:
     shares = [100 * count / one.replies for count in counts]
     return {
         "type": "bar",
-        "name": label(one.label),
-        "x": list(range(len(counts))),
+        "name": legend_name(one.label),
+        "x": _places(one.points, reasons),
         "y": shares,
         "text": [
             f"{full(one.label)}: {count} of {one.replies} ({share:.1f} %)"
@@ -60,12 +78,14 @@ def _bars(one: Shown, reasons: Sequence[str], number: int) -> Figure:
 
 
 def _rating_axis(points: int, reasons: Sequence[str]) -> Figure:
-    ticks = [str(rating) for rating in range(1, points + 1)] + [label(reason) for reason in reasons]
+    words = [_HYPHENATED.get(reason) or label(reason, 8) for reason in reasons]
     return {
         "tickmode": "array",
-        "tickvals": list(range(len(ticks))),
-        "ticktext": ticks,
-        "title": title(f"Rating as shown: 1 favours the first, {points} the second"),
+        "tickvals": _places(points, reasons),
+        "ticktext": [*(str(rating) for rating in range(1, points + 1)), *words],
+        "tickangle": 0,
+        "tickfont": {"size": 11},
+        "title": title(f"1 favours the first, {points} the second"),
         "showgrid": False,
     }
 
@@ -76,6 +96,7 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
     shares = [[100 * count / one.replies for count in row] for one, row in zip(shown, counts, strict=True)]
     trace = {
         "type": "heatmap",
+        "x": _places(points, reasons),
         "z": [[round(share, 2) for share in row] for row in shares],
         "hovertext": [
             [
@@ -93,7 +114,7 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
         "xgap": 1,
         "ygap": 1,
     }
-    names = names_axis([one.label for one in shown]) | {"autorange": "reversed", "showgrid": False}
+    names = kinds_axis([one.label for one in shown]) | {"autorange": "reversed", "showgrid": False}
     return {"data": [trace], "layout": layout(xaxis=_rating_axis(points, reasons), yaxis=names)}
 
 
@@ -106,7 +127,7 @@ def mirrored_histogram(one: Shown) -> Figure:
         "type": "scatter",
         "mode": "markers",
         "name": "Mirror image",
-        "x": list(range(len(turned))),
+        "x": _places(one.points, reasons),
         "y": [None if count is None else 100 * count / one.replies for count in turned],
         "text": [
             "" if count is None else f"the mirrored rating: {count} of {one.replies}" for count in turned
@@ -160,11 +181,11 @@ def position_dots(shown: Sequence[Shown]) -> Figure:
     reach = max([10.0, *(abs(end - 50) for end in (*lows, *highs))]) * 1.08
     drawn_on = layout(
         xaxis={
-            "title": title("Prefers the completion shown first (%)"),
+            "title": title("Prefers the first (%)"),
             "range": [50 - reach, 50 + reach],
             "zeroline": False,
         },
-        yaxis=names_axis([one.label for one in shown])
+        yaxis=kinds_axis([one.label for one in shown])
         | {"range": [len(shown) - 0.4, -0.6], "showgrid": False},
         shapes=[vertical_line(50)],
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
@@ -185,7 +206,16 @@ def _position_text(one: Shown) -> str:
 def vertical_line(at: float) -> Figure:
     """A dashed line across the figure where there is no bias, or no difference."""
     line = {"color": "--muted", "width": 1, "dash": "dash"}
-    return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+    return {
+        "type": "line",
+        "x0": at,
+        "x1": at,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": line,
+        "layer": "below",
+    }
 
 
 def score_differences(found: Sequence[tuple[str, Content]]) -> Figure:
@@ -198,7 +228,7 @@ def score_differences(found: Sequence[tuple[str, Content]]) -> Figure:
         yaxis={"title": title("Share of score pairs (%)"), "rangemode": "tozero"},
         shapes=[vertical_line(0)],
         **legend(len(traces)),
-        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+        margin=_margin(traces),
     )
     return {"data": traces, "layout": drawn_on}
 
@@ -209,7 +239,7 @@ def _score_bars(name: str, scores: Content, number: int) -> Figure:
     places = [edge + width / 2 for edge in scores["bins"]]
     return {
         "type": "bar",
-        "name": label(name),
+        "name": legend_name(name),
         "x": places,
         "y": shares,
         "text": [

@@ -18,7 +18,7 @@ from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.kinds import PEOPLE, Choices, choices, ending, labels, level, listed, one_of
 from leaderboard.pages.stored import Stored
-from leaderboard.tables import COEFFICIENTS, FEWEST_PAIRS, Content, category_name, correlated
+from leaderboard.tables import ALL_CATEGORIES, COEFFICIENTS, FEWEST_PAIRS, Content, category_name, correlated
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,11 @@ class View:
         usual = next((one for one in (*judges, *known) if one != against), known[0])
         raters = one_of(wanted, "raters", known, usual)
         named = snapshot.counts["categories"]
-        pooled = [f"-{name}" for name in named] if len(named) > 1 else []
         return cls(
             usual if raters == against else raters,
             against,
             (usual, PEOPLE if PEOPLE in known else known[0]),
-            one_of(wanted, "category", [*named, *pooled], ""),
+            one_of(wanted, "category", named, ""),
             one_of(wanted, "coefficient", tuple(COEFFICIENTS), "pearson"),
         )
 
@@ -185,8 +184,7 @@ class AgreementPage(Page):
             found.append(choices("against", "Against", others, view.against, view.query))
         named = self.snapshot.counts["categories"]
         if named:
-            pooled = [f"-{name}" for name in named] if len(named) > 1 else []
-            options = [("", category_name("")), *((one, category_name(one)) for one in (*named, *pooled))]
+            options = [("", ALL_CATEGORIES), *((one, one) for one in named)]
             found.append(choices("category", "Category", options, view.category, view.query))
         return found
 
@@ -300,12 +298,7 @@ class AgreementPage(Page):
         listed_kinds = [(one, label) for one, label in self.kinds if not one.startswith("group:")]
         for slug, title, what, name in (
             ("kappa-matrix", "Every kind against every other: kappa", "kappa", "Weighted kappa"),
-            (
-                "correlation-matrix",
-                f"Every kind against every other: {self.coefficient_name}",
-                self.view.coefficient,
-                self.coefficient_name,
-            ),
+            ("correlation-matrix", "Every kind against every other: correlation", "pearson", "Pearson r"),
         ):
             values, pairs = tables.kind_matrix(self.agreements, listed_kinds, what, category)
             if len(listed_kinds) > 1 and any(value is not None for row in values.values for value in row):

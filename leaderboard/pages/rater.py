@@ -211,7 +211,7 @@ class RaterPage(Page):
     def _agreement(self) -> Iterator[Panel]:
         names = labels(self.snapshot)
         entries = [
-            (self.kind.label, names[other], entry)
+            (names[other], self.kind.label, entry)
             for other in names
             if other != self.selector and (entry := tables.between(self.agreements, self.selector, other))
         ]
@@ -228,7 +228,7 @@ class RaterPage(Page):
                 "within",
                 "Agreement among themselves",
                 "Over pairs rated more than once. A judge is compared with itself, in the other order.",
-                tables.within_table([(self.kind.label, {"within": within})]),
+                tables.within_table([("", {"within": within})]),
             )
 
 

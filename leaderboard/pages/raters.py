@@ -27,6 +27,7 @@ from leaderboard.tables import (
     RaterFigure,
     correlated,
     summary,
+    without_pools,
 )
 
 
@@ -234,8 +235,8 @@ class RatersPage(Page):
             f"{METHOD_NAMES[view.method]}, {ties}. Dots are ratings, bars {self.level:g} % intervals; "
             f"contestants are in the order of {boards[0][0]}.",
             tables.raters_table(order, boards),
-            draw=lambda: charts.intervals(order, boards),
-            height=step(len(order) * (1 if len(boards) < 3 else 1.25) + 4),
+            draw=lambda: charts.with_names(charts.intervals(order, boards), [label for label, _ in boards]),
+            height=step(len(order) * max(1, 0.4 * len(boards)) + 5),
         )
 
     def _correlation(self) -> Iterator[Panel]:
@@ -245,13 +246,13 @@ class RatersPage(Page):
         ceiling = self.stored.get("correlation", "people")
         if not found:
             return
-        own = [correlated(label, content, "pearson") for label, content in found]
-        people = correlated("People with each other", ceiling, "pearson") if ceiling else []
+        own = [correlated(label, without_pools(content), "pearson") for label, content in found]
+        people = correlated("People with each other", without_pools(ceiling), "pearson") if ceiling else []
         yield self._panel(
             "correlation",
             "Correlation with people",
             f"{COEFFICIENTS['pearson']} by category, with {self.level:g} % intervals. The upright mark is "
-            "how people agree with the other people: more can hardly be asked of a judge.",
+            "how people agree with the other people.",
             tables.correlation_table([*found, *([("People with each other", ceiling)] if ceiling else [])]),
             draw=lambda: charts.correlations("pearson", own, people),
             height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),

@@ -17,6 +17,18 @@ from leaderboard.tables.agreement import (
     row_of,
     scatter_table,
     within_table,
+    without_pools,
+)
+from leaderboard.tables.contestants import (
+    Moment,
+    Opponent,
+    Placed,
+    extremes,
+    history_table,
+    opponents,
+    opponents_table,
+    placed,
+    placed_table,
 )
 from leaderboard.tables.length_effect import length_sentence, length_table, unknown_sentence
 from leaderboard.tables.matrices import Matrix, count_matrix, win_rates
@@ -59,6 +71,9 @@ __all__ = [
     "DataTable",
     "Kind",
     "Matrix",
+    "Moment",
+    "Opponent",
+    "Placed",
     "RaterFigure",
     "Row",
     "Shown",
@@ -69,7 +84,9 @@ __all__ = [
     "correlated",
     "correlation_table",
     "count_matrix",
+    "extremes",
     "flips_table",
+    "history_table",
     "kappa_sentence",
     "kappa_table",
     "kind_matrix",
@@ -78,7 +95,11 @@ __all__ = [
     "length_table",
     "matrix_table",
     "mirror_table",
+    "opponents",
+    "opponents_table",
     "part_of",
+    "placed",
+    "placed_table",
     "position_sentences",
     "position_table",
     "provisional",
@@ -98,4 +119,5 @@ __all__ = [
     "unscored_reasons",
     "win_rates",
     "within_table",
+    "without_pools",
 ]

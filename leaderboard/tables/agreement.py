@@ -66,6 +66,12 @@ def correlated(label: str, content: Content, coefficient: str) -> list[Correlate
     ]
 
 
+def without_pools(content: Content) -> Content:
+    """A table of correlations without the rows about all categories but one."""
+    rows = [row for row in content["rows"] if not (row["category"] or "").startswith("-")]
+    return {**content, "rows": rows}
+
+
 def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
     """Pearson's r, Spearman's rho and Kendall's tau with their intervals, by raters and category, with n."""
     intervals = [(f"{name} low", f"{name} high") for name in COEFFICIENTS.values()]
@@ -136,14 +142,16 @@ def part_of(entry: Content | None, name: str, category: str) -> Any:
 def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
     """Kappa of two kinds of raters by category: their labels and the entry of ``between``."""
     columns = (
-        *("Raters", "With", "Category", "Ratings compared (n)", "Pairs"),
-        *("Weighted kappa", "Low", "High", "Strength", "Kappa of verdicts", "Same verdict %", "Note"),
+        *("Raters", "Category", "Ratings compared (n)", "Pairs"),
+        *("Weighted kappa", "Low", "High", "Strength", "Kappa of verdicts", "Same verdict %"),
+        *("With", "Note"),
     )
     rows = [
         (
-            *(one, other, category_name(row["category"]), row["n"], row.get("pairs")),
+            *(one, category_name(row["category"]), row["n"], row.get("pairs")),
             *(row["kappa"], row.get("kappa_low"), row.get("kappa_high"), agreement_word(row["kappa"])),
-            *(row.get("kappa_verdict"), _percent(row.get("exact")), _note(row, row.get("pairs", row["n"]))),
+            *(row.get("kappa_verdict"), _percent(row.get("exact")), other),
+            _note(row, row.get("pairs", row["n"])),
         )
         for one, other, entry in entries
         for row in entry["rows"]
@@ -152,9 +160,12 @@ def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
 
 
 def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
-    """Agreement of raters of one kind among themselves: Krippendorff's alpha and Fleiss' kappa."""
+    """Agreement of raters of one kind among themselves: Krippendorff's alpha and Fleiss' kappa.
+
+    A single kind with an empty label is not named in a column.
+    """
     columns = (
-        *("Raters", "Category", "Members", "Pairs rated twice or more", "Ratings"),
+        *("Raters", "Category", "Members", "Pairs (2+ ratings)", "Ratings"),
         *("Alpha", "Alpha low", "Alpha high", "Strength"),
         *("Fleiss' kappa", "Fleiss low", "Fleiss high", "Pairs for Fleiss", "Note"),
     )
@@ -168,7 +179,9 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
         for label, content in kinds
         for row in content["within"]["rows"]
     ]
-    return DataTable("Agreement among raters of one kind", columns, tuple(rows))
+    first = 0 if any(row[0] for row in rows) else 1
+    caption = "Agreement among raters of one kind"
+    return DataTable(caption, columns[first:], tuple(row[first:] for row in rows))
 
 
 def _note(row: Content, pairs: int) -> str:
@@ -235,9 +248,14 @@ def kappa_sentence(one: str, other: str, row: Content | None, level: float) -> s
         return f"{one} and {other}: no kappa, {row['reason'] or 'it is undefined'}."
     ends = number_range(row.get("kappa_low"), row.get("kappa_high"))
     interval = f" ({level:g} % interval {ends})" if ends else ""
-    same = f" They gave the same verdict in {percent(row['exact'])}." if row.get("exact") is not None else ""
-    pairs = counted(row.get("pairs", row["n"]), "pair")
+    same = (
+        f" They gave the same verdict in {percent(row['exact'])} of the ratings compared."
+        if row.get("exact") is not None
+        else ""
+    )
+    pairs, word = counted(row.get("pairs", row["n"]), "pair"), agreement_word(row["kappa"])
+    strength = "no agreement beyond chance" if word == "none" else f"{word} agreement"
     return (
         f"Over {pairs} that both rated, the weighted kappa of {one} and {other} is "
-        f"{signed(row['kappa'])}{interval}: {agreement_word(row['kappa'])} agreement.{same}"
+        f"{signed(row['kappa'])}{interval}: {strength}.{same}"
     )

@@ -1,9 +1,10 @@
 """How winning goes with being longer, as a table and in a sentence."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from leaderboard.tables.parts import Cell, Content, DataTable
-from leaderboard.tables.wording import counted, percent, percent_range, signed
+from leaderboard.tables.wording import counted, number_range, percent, percent_range, signed
 
 MEASURES: Final = {
     "words": "words",
@@ -17,10 +18,24 @@ def difference(each: Content) -> str:
     """The differences of one bin in words; an open end is None."""
     low, high = each["low"], each["high"]
     if low is None:
-        return f"below {high:g}"
+        return f"below {_number(high)}"
     if high is None:
-        return f"{low:g} or more"
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        return f"{_number(low)} or more"
+    return _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+
+
+def short_differences(bins: Sequence[Content]) -> list[str]:
+    """The differences of all bins for an axis; the outermost reach as far as there are any."""
+    found = [difference(each) for each in bins]
+    if len(bins) > 1:
+        inner, outer = bins[0]["high"], bins[-1]["low"]
+        found[0] = found[0] if inner is None else f"≤ {_number(inner)}"
+        found[-1] = found[-1] if outer is None else f"≥ {_number(outer)}"
+    return found
+
+
+def _number(value: float) -> str:
+    return f"{value:g}".replace("-", "−")
 
 
 def length_table(label: str, measure: Content) -> DataTable:
@@ -44,8 +59,10 @@ def length_sentence(measure: Content, level: float) -> str:
     found = f"The completion with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
     if measure.get("slope") is None:
         return found
-    unit = f" per {measure['unit']}" if measure.get("unit") else ""
-    return f"{found} The log-odds of winning rise by {signed(measure['slope'])}{unit}."
+    slope, unit = signed(measure["slope"]), (measure.get("unit") or "").removeprefix("log-odds of winning ")
+    low, high = measure.get("slope_low"), measure.get("slope_high")
+    between = "" if low is None or high is None else f" ({level:g} % interval {number_range(low, high)})"
+    return f"{found} Effect on the log-odds of winning, {unit}: {slope}{between}."
 
 
 def unknown_sentence(content: Content) -> str:

@@ -165,7 +165,7 @@ def _with_people(kind: Kind) -> tuple[RaterFigure, RaterFigure]:
         return alone, noted
     return (
         _cell(kind.with_people, "kappa", agreement_word),
-        _cell(kind.correlation, "pearson", correlation_word),
+        _cell(kind.correlation or kind.with_people, "pearson", correlation_word),
     )
 
 

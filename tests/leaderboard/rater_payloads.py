@@ -87,7 +87,7 @@ def measure(name: str = "words", **overrides: Any) -> dict[str, Any]:
         "slope": 0.31,
         "slope_low": 0.1,
         "slope_high": 0.5,
-        "unit": "100 words",
+        "unit": "log-odds of winning per doubling",
         **overrides,
     }
 

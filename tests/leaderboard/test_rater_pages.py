@@ -344,7 +344,7 @@ def test_few_pairs_are_a_warning(client, tables):
 def test_two_kinds_are_looked_at_closely(client, tables):
     page = words(client.get("/studies/small/agreement/?raters=judge:strict"))
     assert "Over 45 pairs that both rated, the weighted kappa of STRICT and People is 0.45" in page
-    assert "They gave the same verdict in 62.0 %." in page
+    assert "They gave the same verdict in 62.0 % of the ratings compared." in page
     rows = table(client, "/studies/small/agreement/tables/confusion.csv?raters=judge:strict")
     assert rows[1] == ["STRICT 1", "4", "1", "2"]
     turned = table(client, "/studies/small/agreement/tables/confusion.csv?raters=people&against=judge:strict")

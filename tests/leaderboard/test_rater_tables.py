@@ -1,0 +1,254 @@
+"""Tables and sentences about raters, from payloads written by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard import families, tables
+from leaderboard.tables import Kind, wording
+from leaderboard.tables.ratings import shown
+from tests.leaderboard import rater_payloads as payloads
+
+
+def kind(**overrides):
+    given = {
+        "selector": "judge:a",
+        "label": "Judge A",
+        "raters": 1,
+        "comparisons": 100,
+        "simulated": False,
+        "ratings": payloads.ratings(),
+    }
+    return Kind(**{**given, **overrides})
+
+
+def cells(one):
+    return dict(zip(tables.SUMMARY_COLUMNS, tables.summary(one), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("counts", "ties"),
+    [((1,) * 8, 2), ((1, 2, 4, 8, 16), 4), ((1, 2, 4), 2), ((3, 5), 0)],
+)
+def test_ties_are_the_middle_of_each_scale(counts, ties):
+    scale = payloads.scale(points=len(counts), counts=list(counts))
+    assert shown("Judge", scale).ties == ties
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        (-0.3, "none"),
+        (0.0, "none"),
+        (0.2, "slight"),
+        (0.2000004, "slight"),
+        (0.21, "fair"),
+        (0.6, "moderate"),
+        (0.61, "substantial"),
+        (0.81, "almost perfect"),
+        (1.0, "almost perfect"),
+        (None, ""),
+    ],
+)
+def test_kappa_in_words(value, word):
+    assert wording.agreement_word(value) == word
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        (0.05, "none"),
+        (-0.05, "none"),
+        (0.3, "weak"),
+        (0.45, "moderate"),
+        (-0.6, "strong, opposite"),
+        (1.0, "very strong"),
+    ],
+)
+def test_correlation_in_words(value, word):
+    assert wording.correlation_word(value) == word
+
+
+@given(st.floats(-1, 1))
+def test_every_coefficient_has_a_word(value):
+    assert wording.agreement_word(value)
+    assert wording.correlation_word(value)
+
+
+def test_numbers_have_no_minus_before_a_zero():
+    assert wording.signed(-0.001) == "0.00"
+    assert wording.signed(-0.5) == "−0.50"
+
+
+def test_a_kind_without_ratings_has_dashes():
+    empty = payloads.scale(
+        counts=[0] * 8, scored=0, share_first=None, mean=None, position=None, unscored={"empty": 3}
+    )
+    found = cells(kind(ratings=payloads.ratings(empty)))
+    assert found["Unscored"].value == "3"
+    assert found["Prefers the first"].value == "–"
+    assert found["Ties"].value == "–"
+    assert tables.position_sentences(kind(ratings=payloads.ratings(empty)), 95.0) == [
+        "No pair was rated by the same rater in both orders, so there is no flip rate."
+    ]
+
+
+def test_a_kind_of_an_older_snapshot_has_its_share_without_an_interval():
+    old = payloads.scale()
+    del old["position"]
+    found = cells(kind(ratings={"comparisons": 1, "swapped": 0, "scales": [old]}))
+    assert (found["Prefers the first"].value, found["Prefers the first"].note) == ("60.0 %", "")
+    assert found["Against its mirror image"].value == "–"
+
+
+def test_two_scales_are_named_in_the_sentences():
+    both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
+    sentences = tables.position_sentences(kind(ratings=both), 95.0)
+    assert any("on the scale of 8 points" in line for line in sentences)
+    assert any("on the scale of 3 points" in line for line in sentences)
+
+
+def test_no_bias_seen_is_not_called_none():
+    even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
+    assert any(
+        "That is no proof of no bias" in line for line in tables.position_sentences(kind(ratings=even), 95.0)
+    )
+
+
+def test_few_pairs_are_marked():
+    few = cells(kind(with_people=payloads.kappa_row(pairs=8)))["Agreement with people"]
+    assert (few.note, few.warn) == ("moderate; only 8 pairs", True)
+
+
+def test_what_is_undefined_says_why():
+    found = cells(kind(with_people=payloads.kappa_row(None, None, reason="no pair was rated by both")))
+    assert found["Agreement with people"].note == "no pair was rated by both"
+
+
+def test_mirrored_ratings_stand_beside_each_other():
+    table = tables.mirror_table(
+        shown("Judge", payloads.scale(points=3, counts=[5, 2, 1], unscored={"empty": 4}))
+    )
+    assert table.rows == (
+        ("Rating 1", 5, 1),
+        ("Rating 2", 2, 2),
+        ("Rating 3", 1, 5),
+        ("Unscored: empty", 4, None),
+    )
+
+
+def test_flips_are_one_row_for_each_kind():
+    table = tables.flips_table([("Judge", payloads.flips())])
+    assert table.rows == (("Judge", 40, 10, 25.0, 13.0, 40.0, 7, 2, 22),)
+
+
+def test_scores_of_different_bins_are_put_together():
+    other = payloads.scores(bins=[0.0, 3.0], counts=[30, 20])
+    table = tables.scores_table([("A", payloads.scores()), ("B", other)])
+    assert table.rows[2] == ("From 0", 20, 30)
+    assert table.rows[5] == ("From 3", 0, 20)
+    assert table.rows[6] == ("Score pairs (n)", 50, 50)
+
+
+def test_correlations_have_their_intervals_beside_them():
+    table = tables.correlation_table([("Judge", payloads.correlation(payloads.correlation_row("-coding")))])
+    (row,) = table.rows
+    named = dict(zip(table.columns, row, strict=True))
+    assert named["Category"] == "All but coding"
+    assert named["Pearson r"] == 0.6
+    assert named["Kendall tau high"] == pytest.approx(0.6)
+
+
+def test_rows_about_all_but_one_category_can_be_left_out():
+    content = payloads.correlation(payloads.correlation_row(), payloads.correlation_row("-coding"))
+    assert len(tables.without_pools(content)["rows"]) == 1
+
+
+def test_two_kinds_are_found_whoever_holds_their_entry():
+    agreements = {"judge:a": payloads.agreement(payloads.entry("people"))}
+    seen = tables.between(agreements, "judge:a", "people")
+    turned = tables.between(agreements, "people", "judge:a")
+    assert seen["confusion"]["counts"] == [[4, 1, 2], [2, 1, 4]]
+    assert turned["confusion"] == {"points_a": 3, "points_b": 2, "counts": [[4, 2], [1, 1], [2, 4]]}
+    assert turned["scatter"][0] == [-0.5, -1.0, 3]
+    assert turned["rows"] == seen["rows"]
+    assert tables.between(agreements, "people", "judge:b") is None
+
+
+def test_a_category_of_its_own_is_turned_round_too():
+    row = payloads.kappa_row("poems", confusion={"points_a": 2, "points_b": 2, "counts": [[1, 2], [3, 4]]})
+    entry = payloads.entry("people", row)
+    turned = tables.between({"judge:a": payloads.agreement(entry)}, "people", "judge:a")
+    assert tables.part_of(turned, "confusion", "poems")["counts"] == [[1, 3], [2, 4]]
+    assert tables.part_of(turned, "scatter", "poems") is None
+
+
+def test_the_matrix_of_kinds_is_symmetric():
+    agreements = {
+        "judge:a": payloads.agreement(
+            payloads.entry("people"), payloads.entry("judge:b", payloads.kappa_row(None, -0.2))
+        )
+    }
+    kinds = [("people", "People"), ("judge:a", "A"), ("judge:b", "B")]
+    values, pairs = tables.kind_matrix(agreements, kinds, "kappa")
+    assert values.values == ((None, 0.45, None), (0.45, None, -0.2), (None, -0.2, None))
+    assert pairs.values[0][1] == 45
+    table = tables.matrix_table("Weighted kappa", values, pairs)
+    assert table.rows == (("People", "A", 0.45, 45), ("A", "B", -0.2, 45))
+
+
+def test_kappa_is_told_in_a_sentence():
+    row = payloads.kappa_row(kappa=-0.2, exact=None)
+    assert tables.kappa_sentence("A", "B", row, 90.0) == (
+        "Over 45 pairs that both rated, the weighted kappa of A and B is −0.20 "
+        "(90 % interval −0.30 to −0.10): no agreement beyond chance."
+    )
+    missing = payloads.kappa_row(kappa=None, reason="no pair was rated by both")
+    assert tables.kappa_sentence("A", "B", missing, 90.0) == "A and B: no kappa, no pair was rated by both."
+
+
+def test_kappa_and_alpha_of_few_pairs_carry_a_note():
+    kappa = tables.kappa_table([("A", "B", payloads.entry("b", payloads.kappa_row(pairs=29)))])
+    assert kappa.rows[0][-1] == "fewer than 30 pairs"
+    within = tables.within_table([("A", {"within": {"rows": [payloads.within_row(pairs=30)]}})])
+    assert within.rows[0][-1] == ""
+
+
+def test_one_kind_alone_is_not_named_in_every_row():
+    table = tables.within_table([("", {"within": {"rows": [payloads.within_row()]}})])
+    assert table.columns[0] == "Category"
+    assert table.rows[0][:2] == ("All", 5)
+
+
+def test_length_is_told_with_its_interval():
+    assert tables.length_sentence(payloads.measure(), 95.0) == (
+        "The completion with more words won 65.0 % of the points (95 % interval 58.0 to 72.0 %). "
+        "Effect on the log-odds of winning, per doubling: 0.31 (95 % interval 0.10 to 0.50)."
+    )
+    assert tables.length_sentence(payloads.measure(longer_wins=None), 95.0) == ""
+    flat = tables.length_sentence(payloads.measure(slope=None, longer_low=None), 95.0)
+    assert flat == "The completion with more words won 65.0 % of the points."
+
+
+@pytest.mark.parametrize(
+    ("judge", "contestant", "family", "related"),
+    [
+        ("gpt-4-0613", "GPT-4", "", True),
+        ("openai/gpt-4o", "ChatGPT", "", True),
+        ("gpt-4", "Guppy 4", "", False),
+        ("meta-llama/Llama-3-70B-Instruct", "Vicuna 13B", "llama", True),
+        ("meta-llama/Llama-3-70B-Instruct", "Meta Chat", "", False),
+        ("mixtral-large-instruct", "Command Large Instruct", "", False),
+        ("heron-70b", "Human demonstrations", "", False),
+        ("", "GPT-4", "", False),
+    ],
+)
+def test_a_judge_is_related_to_whom_it_shares_a_telling_word_with(judge, contestant, family, related):
+    found = families.relatives(judge, [families.Contestant(contestant, family)])
+    assert found == ([contestant] if related else [])
+
+
+def test_a_warning_names_a_few_and_counts_the_rest():
+    assert families.warning("Judge", []) == ""
+    assert "with the contestants A, B, C, D, E and 2 more:" in families.warning("Judge", list("ABCDEFG"))
+    assert "with the contestant A:" in families.warning("Judge", ["A"])
