@@ -13,10 +13,8 @@ from leaderboard.stats import (
     bootstrap_elo,
     bradley_terry,
     central_interval,
-    correlate,
     make_games,
     matrices,
-    pair_means,
     sequential_elo,
 )
 from leaderboard.stats.order.separation import rank_upper_bound
@@ -113,8 +111,3 @@ def test_a_row_of_the_matrices():
     assert f"row A shows {found.wins[0, 1]} wins, {found.ties[0, 1]} tie, {found.games[0, 1]} games" in PAGE
     assert f"a win rate of {found.win_rate[0, 1]:.3f} against B" in PAGE
     assert f"4 games and {found.win_rate[1, 0]:.3f}." in PAGE
-
-
-def test_a_correlation():
-    one, other = (pair_means(range(3), ratings, 3, False) for ratings in ([1, 2, 3], [1, 3, 3]))
-    assert f"√(2 × 3) = {correlate(one, other)[0].pearson:.4f}." in PAGE
