@@ -3,7 +3,7 @@
 from django.urls import path
 
 from leaderboard import downloads
-from leaderboard.pages import agreement, comparisons, home, rater, raters, standings
+from leaderboard.pages import agreement, comparisons, contestants, home, rater, raters, standings
 from leaderboard.pages.shell import routes
 
 urlpatterns = [
@@ -13,6 +13,8 @@ urlpatterns = [
     *routes("studies/<slug:slug>/raters/", "study-raters", raters.read),
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater.read),
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement.read),
+    path("studies/<slug:slug>/contestants/", contestants.to_board, name="study-contestants"),
+    *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants.read),
     *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons.read),
     *routes("studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),

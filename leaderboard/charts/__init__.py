@@ -5,6 +5,8 @@ the page's light or dark scheme. Plotly reads a few HTML tags in its labels, so 
 """
 
 from leaderboard.charts.agreement import confusion, correlations, kinds_map, preferences
+from leaderboard.charts.categories import rank_map
+from leaderboard.charts.contestants import history, places, win_rates
 from leaderboard.charts.kinds import with_names
 from leaderboard.charts.length_effect import length_effect
 from leaderboard.charts.matrices import count_map, win_rate_map
@@ -23,14 +25,18 @@ __all__ = [
     "count_map",
     "full",
     "histogram",
+    "history",
     "intervals",
     "kinds_map",
     "label",
     "length_effect",
     "mirrored_histogram",
+    "places",
     "position_dots",
     "preferences",
+    "rank_map",
     "score_differences",
     "win_rate_map",
+    "win_rates",
     "with_names",
 ]

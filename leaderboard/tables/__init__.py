@@ -19,6 +19,17 @@ from leaderboard.tables.agreement import (
     within_table,
     without_pools,
 )
+from leaderboard.tables.contestants import (
+    Moment,
+    Opponent,
+    Placed,
+    extremes,
+    history_table,
+    opponents,
+    opponents_table,
+    placed,
+    placed_table,
+)
 from leaderboard.tables.length_effect import length_sentence, length_table, unknown_sentence
 from leaderboard.tables.matrices import Matrix, count_matrix, win_rates
 from leaderboard.tables.parts import Cell, Content, DataTable
@@ -60,6 +71,9 @@ __all__ = [
     "DataTable",
     "Kind",
     "Matrix",
+    "Moment",
+    "Opponent",
+    "Placed",
     "RaterFigure",
     "Row",
     "Shown",
@@ -70,7 +84,9 @@ __all__ = [
     "correlated",
     "correlation_table",
     "count_matrix",
+    "extremes",
     "flips_table",
+    "history_table",
     "kappa_sentence",
     "kappa_table",
     "kind_matrix",
@@ -79,7 +95,11 @@ __all__ = [
     "length_table",
     "matrix_table",
     "mirror_table",
+    "opponents",
+    "opponents_table",
     "part_of",
+    "placed",
+    "placed_table",
     "position_sentences",
     "position_table",
     "provisional",

@@ -1,0 +1,269 @@
+"""The page of one contestant: what it is, where it stands, against whom it wins, and how that came about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from arena.models import Contestant, Study
+from leaderboard import charts, tables
+from leaderboard.browsing import stored as index_store
+from leaderboard.browsing.pairs import Entry, entries
+from leaderboard.browsing.search import Question, places
+from leaderboard.levels import at_level
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.page import NoNumbersError, Page, Panel, step
+from leaderboard.pages.shell import visible
+from leaderboard.pages.stored import Stored
+from leaderboard.presentation import METHOD_NAMES, interval_line, ties_phrase
+from leaderboard.setting import LEVELS, Setting, UnknownSettingError, choice_of, parse
+from leaderboard.switches import Switch, switches
+from leaderboard.tables import Content
+
+SAMPLES: Final = 5
+"""Comparisons of a contestant that its page links to."""
+
+MOST_SNAPSHOTS: Final = 60
+"""Snapshots that the history reaches back; kept are those of a month, one a day."""
+
+SWITCHES: Final = ("raters", "ties", "method", "level")
+"""The switches that mean something here, by their names in addresses."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContestantPage(Page):
+    """One contestant at one setting of the switches; all categories stand side by side."""
+
+    contestant: Contestant
+    setting: Setting
+    stored: Stored = field(repr=False)
+    past: list[tuple[Any, str, str]] = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/contestant.html"
+    tab: ClassVar[str] = "study"
+
+    @property
+    def name(self) -> str:
+        return self.contestant.name
+
+    @property
+    def label(self) -> str:
+        """Whose ratings these are."""
+        return str(choice_of(self.snapshot.counts, self.setting.raters)["label"])
+
+    @property
+    def switches(self) -> list[Switch]:
+        return [each for each in switches(self.setting, self.snapshot.counts) if each.field in SWITCHES]
+
+    @property
+    def board_url(self) -> str:
+        """The board at this setting."""
+        return self.study.get_absolute_url() + self.query
+
+    @property
+    def comparisons_url(self) -> str:
+        """The comparisons of this contestant."""
+        return f"{reverse('study-comparisons', args=[self.study.slug])}?contestant={self.contestant.slug}"
+
+    def _standings(self, raters: str, category: str) -> Content | None:
+        setting = self.setting
+        content = self.stored.get("standings", raters, category, setting.ties, setting.method)
+        return content and (at_level(content, setting.level) or content)
+
+    @cached_property
+    def overall(self) -> tables.Placed | None:
+        """Its place among all; None where it has no game at this setting."""
+        return tables.placed("All categories", self._standings(self.setting.raters, ""), self.name)
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        content = self._standings(self.setting.raters, "")
+        return content["parameters"] if content else {}
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals shown, in percent."""
+        return float(self.parameters.get("interval") or self.setting.level)
+
+    @property
+    def other_level(self) -> bool:
+        """Whether the intervals are of another level than was asked for: the snapshot has none of that."""
+        return bool(self.parameters) and self.level != float(self.setting.level)
+
+    @property
+    def method_line(self) -> str:
+        """Method, ties and interval in one line."""
+        if not self.parameters:
+            return METHOD_NAMES[self.setting.method]
+        ties = ties_phrase(self.setting.method, self.parameters)
+        return f"{METHOD_NAMES[self.setting.method]}, {ties}. {interval_line(self.parameters)}"
+
+    @cached_property
+    def by_category(self) -> list[tables.Placed]:
+        """All categories together, then each."""
+        named = self.snapshot.counts["categories"]
+        found = [tables.placed(name, self._standings(self.setting.raters, name), self.name) for name in named]
+        return [each for each in (self.overall, *found) if each]
+
+    @cached_property
+    def by_raters(self) -> list[tables.Placed]:
+        """Each kind of raters, over all categories."""
+        found = [
+            tables.placed(choice["label"], self._standings(choice["selector"], ""), self.name)
+            for choice in self.snapshot.counts["raters"]
+            if choice.get("same_as") is None or choice["selector"] == self.setting.raters
+        ]
+        return [each for each in found if each]
+
+    @cached_property
+    def opponents(self) -> list[tables.Opponent]:
+        content = self.stored.get("matrices", self.setting.raters, "", self.setting.ties)
+        return tables.opponents(content, self.name, self.level)
+
+    @cached_property
+    def extremes(self) -> tuple[tables.Opponent | None, tables.Opponent | None]:
+        """The opponents it wins most and least against."""
+        return tables.extremes(self.opponents)
+
+    @cached_property
+    def history(self) -> list[tables.Moment]:
+        """Its place in each snapshot that is kept, oldest first."""
+        found = []
+        for at, methodology, payload in reversed(self.past):
+            content = json.loads(payload)
+            place = tables.placed("", at_level(content, self.setting.level) or content, self.name)
+            if place:
+                found.append(tables.Moment(at, methodology, place))
+        return found
+
+    @property
+    def methods_changed(self) -> bool:
+        """Whether the history goes over a change of methods."""
+        return len({moment.methodology for moment in self.history}) > 1
+
+    @cached_property
+    def lengths(self) -> Content | None:
+        """How long its texts are, where the snapshot measured them."""
+        rows = (self.stored.get("data", "") or {}).get("contestants", ())
+        return next((row for row in rows if row["contestant"] == self.name), None)
+
+    @cached_property
+    def samples(self) -> list[tuple[Entry, str, str]]:
+        """Newest comparisons with the opponent's name and the address of each; none in an open study."""
+        index = index_store.newest(self.study) if self.study.is_closed else None
+        if index is None:
+            return []
+        newest = places(index, Question(contestants=(self.contestant.pk,)))[:SAMPLES]
+        root, _, query = self.comparisons_url.partition("?")
+        found = entries(self.study, [int(pk) for pk in index.pair[newest]])
+        return [(entry, self._opponent(entry), f"{root}{entry.pair.pk}/?{query}") for entry in found]
+
+    def _opponent(self, entry: Entry) -> str:
+        others = (side for side in entry.sides if side.completion.contestant_id != self.contestant.pk)
+        return next((side.name for side in others), self.name)
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        return tuple(self._panels())
+
+    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
+        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
+
+    def _panels(self) -> Iterator[Panel]:
+        level = self.level
+        if len(self.by_category) > 1:
+            yield self._panel(
+                "categories",
+                "Ratings by category",
+                f"By {self.label}. Dots are ratings, bars {level:g} % intervals. Each category is ranked on "
+                "its own, about the same centre.",
+                tables.placed_table("Ratings by category", "Category", self.by_category, level),
+                draw=lambda: charts.places(self.by_category, level),
+                height=step(len(self.by_category) + 3),
+            )
+        if self.by_raters:
+            yield self._panel(
+                "raters",
+                "Ratings by kind of raters",
+                "Over all categories. Judges are compared with people on the page of each kind of raters.",
+                tables.placed_table("Ratings by kind of raters", "Raters", self.by_raters, level),
+                draw=lambda: charts.places(self.by_raters, level),
+                height=step(len(self.by_raters) + 3),
+            )
+        if self.opponents:
+            yield self._panel(
+                "opponents",
+                "Opponents",
+                f"By {self.label}. The share of points won, a tie counting half; beyond the dashed line this "
+                f"contestant wins more. Bars are Wilson’s {level:g} % intervals, in which every game counts "
+                "as independent, so where several raters saw one prompt they are too narrow.",
+                tables.opponents_table(self.name, self.opponents, level),
+                draw=lambda: charts.win_rates(self.opponents, level),
+                height=step(len(self.opponents) + 3),
+            )
+        if len(self.history) > 1:
+            changed = " Open circles are of earlier methods, so a step there may be theirs."
+            yield self._panel(
+                "history",
+                "Rating by snapshot",
+                f"By {self.label}, all categories. Kept are the newest snapshots, and the last of each day "
+                "for a month." + (changed if self.methods_changed else ""),
+                tables.history_table(self.history, level),
+                draw=lambda: charts.history(self.history, level),
+                height=10,
+            )
+
+
+@require_safe
+def to_board(request: HttpRequest, slug: str) -> HttpResponse:
+    """The list of contestants is the board."""
+    return redirect(visible(request, slug))
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ContestantPage:
+    """The page of the contestant an address names, in a fixed number of queries.
+
+    Raises Http404, UnknownSettingError or NoNumbersError.
+    """
+    contestant = get_object_or_404(Contestant, study=study, slug=place["contestant"])
+    setting = parse({name: request.GET.get(name, "") for name in SWITCHES}, snapshot.counts)
+    if setting is None:
+        raise NoNumbersError("Nobody has rated yet.")
+    if setting.level not in LEVELS:
+        there = ", ".join(LEVELS)
+        raise UnknownSettingError(f'This page has no level "{setting.level}". It has: {there}.')
+    own = Q(raters=setting.raters) | Q(category="")
+    wanted = (
+        (Q(kind="standings", ties=setting.ties, method=setting.method) & own)
+        | Q(kind="matrices", raters=setting.raters, ties=setting.ties, category="")
+        | Q(kind="data")
+    )
+    past = SnapshotSlice.objects.filter(
+        snapshot__study=study,
+        kind="standings",
+        raters=setting.raters,
+        ties=setting.ties,
+        method=setting.method,
+        category="",
+    ).order_by("-snapshot_id")
+    return ContestantPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-contestant", args=[study.slug, contestant.slug]),
+        query=setting.query(),
+        contestant=contestant,
+        setting=setting,
+        stored=Stored.read(snapshot, wanted),
+        past=list(
+            past.values_list("snapshot__created_at", "snapshot__methodology", "payload")[:MOST_SNAPSHOTS]
+        ),
+    )

@@ -1,0 +1,49 @@
+"""Figures of one contestant."""
+
+from datetime import UTC, datetime
+
+from leaderboard.charts import history, places, win_rates
+from leaderboard.tables import Moment, Opponent, Placed
+
+PLACES = [
+    Placed("All categories", 1, 3, 1100.0, 1050.0, 1160.0, 40, 50.0, 25.0, ""),
+    Placed("<b>poems</b>", 2, 3, 1010.0, None, None, 4, 50.0, 25.0, "fewer than 30 games"),
+]
+
+
+def test_places_are_dots_with_arms_from_the_top() -> None:
+    figure = places(PLACES, 90.0)
+    (trace,) = figure["data"]
+    assert trace["x"] == [1100.0, 1010.0]
+    assert trace["y"] == [0, 1]
+    assert trace["error_x"]["array"] == [60.0, 0.0]
+    assert trace["error_x"]["arrayminus"] == [50.0, 0.0]
+    assert trace["text"][0] == "All categories: 1100 (90 %: 1050 to 1160)<br>rank 1 of 3, 40 games"
+    assert figure["layout"]["yaxis"]["range"] == [1.6, -0.6]
+    assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
+
+
+def test_names_are_text() -> None:
+    figure = places(PLACES, 90.0)
+    assert "&lt;b&gt;" in figure["data"][0]["text"][1]
+    assert figure["layout"]["yaxis"]["ticktext"][1] == "&lt;b&gt;poems&lt;/b&gt;"
+    hostile = win_rates([Opponent("<img>", 1, 1, 0, 1.0, 0.2, 1.0)], 95.0)
+    assert "<img>" not in str(hostile)
+
+
+def test_win_rates_stand_on_the_whole_axis_with_a_line_in_the_middle() -> None:
+    figure = win_rates([Opponent("b", 10, 6, 2, 0.7, 0.4, 0.9)], 95.0)
+    assert figure["data"][0]["text"] == ["b: 0.70 (95 %: 0.40 to 0.90)<br>10 games"]
+    assert figure["layout"]["shapes"][0]["x0"] == 0.5
+    assert figure["layout"]["xaxis"]["range"] == [-0.02, 1.02]
+
+
+def test_history_marks_what_other_methods_made() -> None:
+    moments = [
+        Moment(datetime(2026, 2, day, tzinfo=UTC), methodology, PLACES[0])
+        for day, methodology in ((1, "2"), (2, "3"), (3, "3"))
+    ]
+    (trace,) = history(moments, 95.0)["data"]
+    assert trace["marker"]["symbol"] == ["circle-open", "circle", "circle"]
+    assert trace["x"][0] == "2026-02-01T00:00:00+00:00"
+    assert trace["error_y"]["array"] == [60.0] * 3

@@ -1,0 +1,233 @@
+"""The page of a contestant, against the tables of the snapshot and against counts made by hand."""
+
+import csv
+import io
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard import services
+from leaderboard.models import Snapshot, SnapshotSlice
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+HOSTILE = '</script><img src=x onerror=alert(1)>"&'
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "ROUNDS", 10)
+
+
+@pytest.fixture
+def made() -> HandMade:
+    """alpha beats beta 2 of 3 (one tie), and loses to gamma on the poem; a judge sees it the other way."""
+    made = HandMade("alpha", "beta", "gamma", "idle", slug="small", categories=("coding", "poems"))
+    strict = made.judge("strict")
+    made.rate("alpha", "beta", 1)
+    made.rate("beta", "alpha", 8)
+    made.rate("alpha", "beta", 4)
+    made.rate("alpha", "gamma", 7, prompt=1)
+    made.rate("alpha", "beta", 8, rater=strict)
+    made.rate("gamma", "beta", 2, rater=strict, prompt=1)
+    services.refresh(made.study)
+    return made
+
+
+def url(made: HandMade, name: str) -> str:
+    return f"/studies/small/contestants/{made.contestants[name].slug}/"
+
+
+def text(response: Any) -> str:
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def rows(client: Client, address: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text(client.get(address)).removeprefix("\ufeff"))))
+
+
+def test_the_card(client: Client, made: HandMade) -> None:
+    alpha = made.contestants["alpha"]
+    alpha.kind, alpha.organisation, alpha.licence = "people", "The Lab", "CC0"
+    alpha.family, alpha.size = "Lapwing", "34B"
+    alpha.generation = {"temperature": 0.5}
+    alpha.benchmarks = {"MMLU": 69.8, "Chess": -12}
+    alpha.save()
+    page = text(client.get(url(made, "alpha")))
+    for words in ("The Lab", "CC0", "Lapwing", "34B", "temperature", "0.5", "MMLU", "69.8", "Chess", "-12"):
+        assert words in page
+    assert '<span class="badge badge-info">People</span>' in page
+
+
+def test_place_and_opponents_are_those_of_the_snapshot(client: Client, made: HandMade) -> None:
+    content = SnapshotSlice.objects.get(
+        kind="standings", raters="people", ties="on", category="", method="elo"
+    ).content
+    row = next(row for row in content["standings"] if row["contestant"] == "alpha")
+    page = text(client.get(url(made, "alpha")))
+    assert f'<dd>{row["rank"]} <span class="muted">of 3</span></dd>' in page
+    assert f"<dd>{row['rating']:.0f}</dd>" in page
+    found = rows(client, url(made, "alpha") + "tables/opponents.csv")
+    assert [
+        (each["Opponent"], each["Games"], each["Wins"], each["Ties"], each["Win rate"]) for each in found
+    ] == [
+        ("beta", "3", "2", "1", "0.8333"),
+        ("gamma", "1", "0", "0", "0.0"),
+    ]
+
+
+def test_categories_and_kinds_of_raters_stand_side_by_side(client: Client, made: HandMade) -> None:
+    page = url(made, "alpha")
+    assert [row["Category"] for row in rows(client, page + "tables/categories.csv")] == [
+        "All categories",
+        "coding",
+        "poems",
+    ]
+    by_raters = rows(client, page + "tables/raters.csv")
+    assert [(row["Raters"], row["Rank"]) for row in by_raters] == [("People", "2"), ("STRICT", "3")]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("raters=judge:strict", "STRICT: Elo, ties"),
+        ("ties=off", "People: Elo, ties off"),
+        ("method=bradley-terry", "People: Bradley-Terry, ties"),
+    ],
+)
+def test_switches(client: Client, made: HandMade, query: str, words: str) -> None:
+    assert words in text(client.get(f"{url(made, 'alpha')}?{query}"))
+
+
+def test_intervals_of_other_levels(client: Client, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = text(client.get(f"{url(made, 'alpha')}?level=80"))
+    assert "holds no intervals of 80 %; those shown are of 95 %" in few
+    monkeypatch.setattr(services, "ROUNDS", 200)
+    services.refresh(made.study, anew=True)
+    enough = text(client.get(f"{url(made, 'alpha')}?level=80"))
+    assert "holds no intervals" not in enough
+    assert "<dt>80 % interval</dt>" in enough
+    content = (
+        SnapshotSlice.objects.filter(kind="standings", raters="people", ties="on", category="", method="elo")
+        .latest("pk")
+        .content
+    )
+    row = next(row for row in content["standings"] if row["contestant"] == "alpha")
+    low, high = row["quantiles"]["10"], row["quantiles"]["90"]
+    assert f"<dd>{low:.0f} to {high:.0f}</dd>" in enough
+
+
+def test_ties_off_counts_no_ties(client: Client, made: HandMade) -> None:
+    (beta, _) = rows(client, url(made, "alpha") + "tables/opponents.csv?ties=off")
+    assert (beta["Games"], beta["Wins"], beta["Ties"]) == ("3", "3", "0")
+
+
+@pytest.mark.parametrize("query", ["raters=judge:nobody", "method=x", "level=97", "level=x", "ties=maybe"])
+def test_what_there_is_not_is_said(client: Client, made: HandMade, query: str) -> None:
+    response = client.get(f"{url(made, 'alpha')}?{query}")
+    assert response.status_code == 404
+    assert "has no" in response.content.decode()
+
+
+def test_a_contestant_without_games(client: Client, made: HandMade) -> None:
+    page = text(client.get(url(made, "idle")))
+    assert "It has no game at this setting" in page
+    assert client.get(url(made, "idle") + "tables/opponents.csv").status_code == 404
+
+
+def test_a_retired_contestant(client: Client, made: HandMade) -> None:
+    gone = made.contestants["gamma"]
+    gone.retired_at = timezone.now()
+    gone.save()
+    made.study.touch()
+    services.refresh(made.study)
+    page = text(client.get(url(made, "gamma")))
+    assert "Retired on" in page
+    assert "It has no game at this setting" in page
+
+
+def test_unknown_contestants_and_those_of_other_studies(client: Client, made: HandMade) -> None:
+    other = factories.make_contestant()
+    for slug in (other.slug, "nobody"):
+        assert client.get(f"/studies/small/contestants/{slug}/").status_code == 404
+
+
+def test_the_list_is_the_board(client: Client, made: HandMade) -> None:
+    assert client.get("/studies/small/contestants/")["Location"] == "/studies/small/"
+    made.study.visibility = "private"
+    made.study.save()
+    assert client.get("/studies/small/contestants/").status_code == 404
+    assert client.get(url(made, "alpha")).status_code == 404
+
+
+def test_the_history_holds_every_kept_snapshot(client: Client, made: HandMade) -> None:
+    assert client.get(url(made, "alpha") + "tables/history.csv").status_code == 404
+    Snapshot.objects.update(created_at=timezone.now() - timedelta(days=2), methodology="1")
+    made.rate("beta", "alpha", 2)
+    services.refresh(made.study)
+    old, new = rows(client, url(made, "alpha") + "tables/history.csv")
+    assert (old["Games"], new["Games"]) == ("4", "5")
+    assert old["Methodology"] == "1"
+    assert "Open circles are of earlier methods" in text(client.get(url(made, "alpha")))
+
+
+def test_samples_are_shown_once_the_study_is_closed(client: Client, made: HandMade) -> None:
+    page = text(client.get(url(made, "alpha")))
+    assert "sealed until rating has ended" in page
+    assert made.prompts[0].instruction not in page
+    made.study.closed_at = timezone.now()
+    made.study.save()
+    page = text(client.get(url(made, "alpha")))
+    assert made.prompts[0].instruction in page
+    pair = made.pair("alpha", "beta")
+    assert f'href="/studies/small/comparisons/{pair.pk}/?contestant={made.contestants["alpha"].slug}"' in page
+    assert "None of its texts was compared" in text(client.get(url(made, "idle")))
+
+
+def test_everything_hostile_is_text(client: Client, made: HandMade) -> None:
+    alpha, beta = made.contestants["alpha"], made.contestants["beta"]
+    alpha.organisation = alpha.licence = alpha.family = HOSTILE
+    alpha.generation, alpha.benchmarks = {HOSTILE: HOSTILE}, {HOSTILE: 1}
+    alpha.name, beta.name = HOSTILE, HOSTILE + "2"
+    alpha.save()
+    beta.save()
+    made.study.closed_at = timezone.now()
+    made.study.save()
+    made.study.touch()
+    services.refresh(made.study)
+    page = text(client.get(url(made, "alpha")))
+    assert "<img" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert "<img" not in text(client.get(url(made, "alpha") + "figures/opponents.json"))
+
+
+def test_an_old_snapshot_without_lengths_or_levels(client: Client, made: HandMade) -> None:
+    SnapshotSlice.objects.filter(kind="data").delete()
+    assert "Where it stands" in text(client.get(url(made, "alpha") + "?level=99"))
+
+
+def test_queries_do_not_grow(client: Client, made: HandMade) -> None:
+    made.study.closed_at = timezone.now()
+    made.study.save()
+
+    def queries() -> int:
+        client.get(url(made, "alpha"))
+        with CaptureQueriesContext(connection) as captured:
+            text(client.get(url(made, "alpha")))
+        return len(captured)
+
+    before = queries()
+    for number in range(6):
+        made.contestants[f"new{number}"] = factories.make_contestant(study=made.study, name=f"new{number}")
+        made.prompts.append(factories.make_prompt(study=made.study, category=f"category {number}"))
+        made.rate("alpha", f"new{number}", 2, prompt=2 + number)
+        made.rate("alpha", f"new{number}", 3, prompt=2 + number, rater=made.judge(f"judge-{number}"))
+    services.refresh(made.study)
+    assert queries() == before

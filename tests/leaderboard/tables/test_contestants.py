@@ -1,0 +1,119 @@
+"""Tables of one contestant, against numbers worked by hand and Wilson's interval of statsmodels."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.tables.contestants import (
+    Moment,
+    extremes,
+    history_table,
+    opponents,
+    opponents_table,
+    placed,
+    placed_table,
+    wilson,
+)
+
+STANDINGS = {
+    "standings": [
+        {
+            "contestant": "a",
+            "rank": 1,
+            "rating": 1100.0,
+            "low": 1050.0,
+            "high": 1150.0,
+            "games": 40,
+            "wins": 20,
+            "losses": 10,
+            "ties": 10,
+            "component": 0,
+        },
+        {
+            "contestant": "b",
+            "rank": 2,
+            "rating": 900.0,
+            "low": None,
+            "high": None,
+            "games": 4,
+            "wins": 1,
+            "losses": 2,
+            "ties": 1,
+            "component": 0,
+        },
+        {"contestant": "c", "rank": None, "rating": None},
+    ]
+}
+MATRICES = {
+    "contestants": ["a", "b", "c", "d"],
+    "wins": [[0, 6, 1, 0], [2, 0, 0, 0], [9, 0, 0, 0], [0, 0, 0, 0]],
+    "ties": [[0, 2, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+    "games": [[0, 10, 10, 0], [10, 0, 0, 0], [10, 0, 0, 0], [0, 0, 0, 0]],
+}
+
+
+def test_a_place_among_those_with_a_rating() -> None:
+    first, second = (placed("All", STANDINGS, name) for name in "ab")
+    assert first is not None
+    assert second is not None
+    assert (first.rank, first.of, first.win_percent, first.tie_percent, first.caution) == (1, 2, 50, 25, "")
+    assert second.caution == "fewer than 30 games"
+    table = placed_table("Caption", "Category", [first, second], 90.0)
+    assert table.columns[4] == "Low (90 % interval)"
+    assert table.rows[0] == ("All", 1, 2, 1100.0, 1050.0, 1150.0, 40, 50.0, 25.0, "")
+    assert table.rows[1][4] is None
+
+
+@pytest.mark.parametrize("name", ["c", "nobody"])
+def test_no_place_without_a_rating(name: str) -> None:
+    assert placed("All", STANDINGS, name) is None
+    assert placed("All", None, name) is None
+
+
+def test_opponents_with_their_games_best_first() -> None:
+    found = opponents(MATRICES, "a", 95.0)
+    assert [(each.name, each.games, each.wins, each.ties, each.losses, each.rate) for each in found] == [
+        ("b", 10, 6, 2, 2, 0.7),
+        ("c", 10, 1, 0, 9, 0.1),
+    ]
+    best, worst = extremes(found)
+    assert best is found[0]
+    assert worst is found[1]
+    assert extremes(found, fewest=11) == (None, None)
+    assert opponents(MATRICES, "d", 95.0) == []
+    assert opponents(MATRICES, "nobody", 95.0) == []
+    assert opponents(None, "a", 95.0) == []
+    assert opponents_table("a", found, 95.0).rows[0][:6] == ("b", 10, 6, 2, 2, 0.7)
+
+
+def test_wilson_by_hand() -> None:
+    """z = 1.959964; (0.7 + 0.192073) / 1.384146 = 0.644493; reach 1.416010 * sqrt(0.021 + 0.009604)."""
+    low, high = wilson(0.7, 10, 95.0)
+    assert low == pytest.approx(0.396778, abs=2e-6)
+    assert high == pytest.approx(0.892208, abs=2e-6)
+
+
+@given(st.integers(1, 500), st.data(), st.sampled_from([50.0, 80.0, 95.0, 99.0]))
+def test_wilson_is_that_of_statsmodels(games: int, data: st.DataObject, level: float) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    wins = data.draw(st.integers(0, games))
+    expected = proportion_confint(wins, games, 1 - level / 100, method="wilson")
+    assert wilson(wins / games, games, level) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(1, 300), st.floats(0, 1), st.sampled_from([80.0, 95.0]))
+def test_wilson_holds_the_share_and_mirrors(games: int, share: float, level: float) -> None:
+    low, high = wilson(share, games, level)
+    assert 0 <= low <= share + 1e-12
+    assert share - 1e-12 <= high <= 1
+    assert wilson(1 - share, games, level) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+def test_history_is_a_row_for_each_snapshot() -> None:
+    place = placed("", STANDINGS, "a")
+    assert place is not None
+    table = history_table([Moment(datetime(2026, 2, 3, 4, 5, tzinfo=UTC), "3", place)], 95.0)
+    assert table.rows == (("2026-02-03 04:05", 1100.0, 1050.0, 1150.0, 1, 2, 40, "3"),)
