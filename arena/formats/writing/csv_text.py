@@ -40,9 +40,14 @@ def _cell(value: Any, kind: Type) -> str:
     if value is None:
         return ""
     if kind is Type.TEXT:
-        return f"'{value}" if _FORMULA.match(value) else str(value)
+        return guarded(value)
     if isinstance(value, datetime):
         return value.isoformat()
     if kind in (Type.JSON, Type.TEXTS, Type.FLAG):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     return str(value)
+
+
+def guarded(text: str) -> str:
+    """The text, with an apostrophe in front where a spreadsheet would take it for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text

@@ -1,0 +1,1 @@
+"""Everything somebody needs to compute a published board again, in one archive, and the check of it."""

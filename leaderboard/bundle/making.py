@@ -1,0 +1,178 @@
+"""Making a bundle from a study and the snapshot its board shows."""
+
+import json
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, Any, Final
+
+from django.conf import settings
+
+from arena.formats.writing.interchange import question
+from arena.models import Completion, Prompt, Study
+from leaderboard.bundle import contents
+from leaderboard.bundle.archive import Writer
+from leaderboard.bundle.arrays import Numbered, facts_json, lines_csv, numbered, rows_csv, table_csv
+from leaderboard.bundle.computing import line_of, place_of
+from leaderboard.bundle.contents import BundleError, pretty, sha256
+from leaderboard.bundle.readme import readme
+from leaderboard.bundle.sizes import sizes_json
+from leaderboard.exports.raters import called
+from leaderboard.games import opinions
+from leaderboard.measures import texts
+from leaderboard.models import Snapshot, SnapshotSlice
+
+AT_ONCE: Final = 1000
+
+
+def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot:
+    """Write the bundle of the newest snapshot into a file; returns the snapshot. Raises BundleError."""
+    snapshot = Snapshot.objects.newest(study)
+    if snapshot is None:
+        raise BundleError(f'The study "{study.slug}" has no numbers yet.')
+    read = opinions(study, until=snapshot.last_comparison)
+    if read.mark != snapshot.data:
+        raise BundleError("The published numbers are older than the data; refresh the study and try again.")
+    if not len(read):
+        raise BundleError(f'Nobody has rated in the study "{study.slug}" yet.')
+    sizes = texts(study)
+    inputs, facts = numbered(read, sizes.completion), _parameters(study, snapshot)
+    writer = Writer(file)
+    writer.add(contents.README, [readme(study, snapshot, facts, with_texts=with_texts).encode()])
+    writer.add(contents.PARAMETERS, [pretty(facts).encode()])
+    _add_inputs(writer, study, inputs)
+    writer.add(contents.SIZES, [sizes_json(sizes, inputs.ids["text"]).encode()])
+    if with_texts:
+        _add_texts(writer, study, inputs)
+    writer.add(contents.RESULTS, results(snapshot))
+    about = {name: facts[name] for name in ("study", "snapshot_at", "watermark", "methodology")}
+    writer.close(about)
+    return snapshot
+
+
+def results(snapshot: Snapshot) -> Iterator[bytes]:
+    """Every table of the snapshot, one line each."""
+    fields = ("kind", "raters", "ties", "category", "method")
+    for row in SnapshotSlice.objects.filter(snapshot=snapshot).order_by(*fields).iterator(200):
+        yield line_of(place_of(row), row.payload).encode()
+
+
+def _parameters(study: Study, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "study": study.slug,
+        "name": study.name,
+        "snapshot_at": snapshot.created_at.isoformat(),
+        "watermark": snapshot.watermark,
+        "methodology": snapshot.methodology,
+        "seed": snapshot.seed,
+        **snapshot.parameters,
+        "simulated": study.simulated,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """What computes here: this program, its commit where that is known, and what it stands on."""
+    found: dict[str, str | None] = {
+        "likert-arena": settings.VERSION,
+        "commit": commit(settings.BASE_DIR),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
+    for package in ("numpy", "scipy", "pandas", "numba"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def commit(folder: Path) -> str | None:
+    """The commit that is checked out, read from git's own files; None where this is no working tree."""
+    try:
+        head = (folder / ".git" / "HEAD").read_text().strip()
+        if not head.startswith("ref: "):
+            return head
+        name = head.removeprefix("ref: ")
+        loose = folder / ".git" / name
+        if loose.is_file():
+            return loose.read_text().strip()
+        packed = (folder / ".git" / "packed-refs").read_text().splitlines()
+        return next((line.split()[0] for line in packed if line.endswith(f" {name}")), None)
+    except OSError:
+        return None
+
+
+def _completions(study: Study) -> Any:
+    return Completion.objects.filter(prompt__study=study).order_by("pk")
+
+
+def _add_inputs(writer: Writer, study: Study, inputs: Numbered) -> None:
+    read = inputs.opinions
+    writer.add(contents.OPINIONS, [facts_json(read).encode()])
+    writer.add(contents.COMPARISONS, rows_csv(read))
+    players = zip(range(len(read.names)), read.names, read.kinds, strict=True)
+    writer.add(contents.CONTESTANTS, [table_csv(("number", "name", "kind"), players)])
+    names = called(study)
+    raters = (
+        (number, names[pk].name, names[pk].kind, int(names[pk].simulated))
+        for number, pk in enumerate(inputs.ids["rater"].tolist())
+    )
+    writer.add(contents.RATERS, [table_csv(("number", "rater", "kind", "simulated"), raters)])
+    writer.add(contents.PROMPTS, _prompts(study, inputs))
+    writer.add(contents.COMPLETIONS, _completion_hashes(study, inputs))
+
+
+def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
+    """The prompts that were rated: their ids, where they belong, and the digests of their texts."""
+    number = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
+    yield table_csv(("number", "id", "category", "subset", "sha256"), ())
+    for prompt in Prompt.objects.filter(study=study).order_by("pk").iterator(AT_ONCE):
+        if prompt.pk in number:
+            name = question(prompt.external_id, prompt.subset)
+            row = (number[prompt.pk], name, prompt.category, prompt.subset, prompt_digest(prompt))
+            yield lines_csv([row])
+
+
+def prompt_digest(prompt: Prompt) -> str:
+    """SHA-256 of the turns and the input of a prompt, as canonical JSON; empty where it is not known."""
+    if not prompt.turns:
+        return ""
+    text = json.dumps([prompt.turns, prompt.input], ensure_ascii=False, separators=(",", ":"))
+    return sha256(text.encode("utf-8", "surrogatepass"))
+
+
+def _completion_hashes(study: Study, inputs: Numbered) -> Iterator[bytes]:
+    number = {pk: place for place, pk in enumerate(inputs.ids["text"].tolist())}
+    prompts = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
+    yield table_csv(("number", "prompt", "contestant", "sha256"), ())
+    fields = ("pk", "prompt", "contestant__name", "digest", "turns", "is_empty")
+    for pk, prompt, contestant, digest, turns, empty in (
+        _completions(study).values_list(*fields).iterator(AT_ONCE)
+    ):
+        known = digest if turns or empty else ""
+        yield lines_csv([(number[pk], prompts.get(prompt, ""), contestant or "", known)])
+
+
+def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
+    """The texts themselves, by the numbers they have in the inputs."""
+    number = {pk: place for place, pk in enumerate(inputs.ids["text"].tolist())}
+    prompts = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
+    asked = Prompt.objects.filter(study=study).order_by("pk").values_list("pk", "turns", "input")
+    writer.add(
+        contents.PROMPT_TEXTS,
+        (
+            _line({"number": prompts[pk], "turns": turns, "input": given})
+            for pk, turns, given in asked.iterator(AT_ONCE)
+            if pk in prompts
+        ),
+    )
+    answered = _completions(study).values_list("pk", "turns").iterator(AT_ONCE)
+    writer.add(
+        contents.COMPLETION_TEXTS, (_line({"number": number[pk], "turns": turns}) for pk, turns in answered)
+    )
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content) + "\n").encode()

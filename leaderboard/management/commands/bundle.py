@@ -1,0 +1,41 @@
+"""Pack a published board with all it was computed from: ``manage.py bundle STUDY --out FILE.zip``."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.bundle.contents import BundleError
+from leaderboard.bundle.making import make
+from leaderboard.management.study_option import study_named
+
+
+class Command(BaseCommand):
+    help = "Packs the published board of a study with everything that is needed to compute it again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="the study's slug")
+        parser.add_argument("--out", required=True, metavar="FILE.zip", help="the archive to write")
+        parser.add_argument(
+            "--with-texts",
+            action="store_true",
+            help="prompts and completions themselves, not only their digests; mind their licences",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study, out = study_named(options["study"]), Path(options["out"])
+        part = out.with_name(f".{out.name[:200]}.part")
+        try:
+            with part.open("w+b") as file:
+                snapshot = make(study, file, with_texts=options["with_texts"])
+            part.replace(out)
+        except BundleError as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written ({error.strerror or error}).") from error
+        finally:
+            part.unlink(missing_ok=True)
+        size = out.stat().st_size / 1e6
+        self.stdout.write(f"{out}: {size:.1f} MB, snapshot of watermark {snapshot.watermark}.")
+        self.stdout.write(f"To compute it again: python manage.py recompute {out}")

@@ -1,0 +1,33 @@
+"""Compute the tables of a bundle again and compare: ``manage.py recompute FILE.zip``. Needs no database."""
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+
+class Command(BaseCommand):
+    help = (
+        "Computes every published table of a bundle again and says whether it comes out; needs no database."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE.zip", help="a bundle")
+        parser.add_argument("--threads", type=int, metavar="N", help="changes the time taken, nothing else")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from leaderboard.bundle.archive import Reader
+        from leaderboard.bundle.computing import recompute
+        from leaderboard.bundle.contents import BundleError
+        from leaderboard.bundle.wording import sentences
+
+        try:
+            report = recompute(Reader(options["file"]), options["threads"])
+        except BundleError as error:
+            raise CommandError(str(error)) from error
+        for sentence in sentences(report):
+            self.stdout.write(sentence)
+        if not report.verdict.is_equal:
+            sys.exit(1)

@@ -1,0 +1,241 @@
+"""A bundle is computed again from itself alone, and comes out as it was published."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from leaderboard import services
+from leaderboard.bundle import contents
+from leaderboard.bundle.archive import Reader
+from leaderboard.bundle.comparing import Verdict, differences
+from leaderboard.bundle.computing import recompute
+from leaderboard.bundle.contents import BundleError
+from leaderboard.bundle.making import make
+from leaderboard.models import Snapshot, SnapshotSlice
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
+    """Two people, a judge with scores, a group; both orders, a refusal, a revised rating, a retired one."""
+    monkeypatch.setattr(services, "ROUNDS", 20)
+    names = ("Alpha", "=Beta", "Gamma", "Old")
+    made = HandMade(*names, slug="made", name="Made", categories=("coding", "poems", "coding"))
+    bob = factories.make_rater(name="Bob")
+    bob.groups.add(factories.make_group(slug="experts"))
+    judge = made.judge("judy", simulated=True)
+    for prompt, rating in enumerate((2, 7, 5)):
+        made.rate("Alpha", "=Beta", rating, prompt=prompt)
+        made.rate("=Beta", "Alpha", rating, prompt=prompt, rater=bob)
+        made.rate("Gamma", "=Beta", 9 - rating, prompt=prompt)
+        made.rate("Alpha", "Gamma", rating, prompt=prompt, rater=judge, first_score=7, second_score=5.5)
+        made.rate("Gamma", "Alpha", 9 - rating, prompt=prompt, rater=judge)
+    made.rate("Alpha", "=Beta", None, reason="refused", rater=judge)
+    made.rate("Old", "Alpha", 1)
+    made.contestants["Old"].retired_at = made.person.created_at
+    made.contestants["Old"].save()
+    services.refresh(made.study)
+    return made
+
+
+def bundle(made: HandMade, **options: Any) -> io.BytesIO:
+    file = io.BytesIO()
+    make(made.study, file, **options)
+    file.seek(0)
+    return file
+
+
+def test_every_published_table_comes_out_to_the_last_character(made: HandMade) -> None:
+    report = recompute(Reader(bundle(made)))
+    assert report.verdict.differences == []
+    assert report.verdict.same == SnapshotSlice.objects.count() > 20
+    assert report.published_digest == report.digest
+    assert report.study == "made"
+
+
+def test_equal_studies_make_equal_bundles_that_name_no_person(made: HandMade) -> None:
+    first = bundle(made).getvalue()
+    assert bundle(made).getvalue() == first
+    archive = zipfile.ZipFile(io.BytesIO(first))
+    everything = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"Ada" not in everything
+    assert made.person.slug.encode() not in everything
+    assert b"person-" in archive.read(contents.RATERS)
+    assert b"Instruction" not in everything, "texts only where they are asked for"
+
+
+def test_texts_come_along_where_asked_for(made: HandMade) -> None:
+    file = bundle(made, with_texts=True)
+    lines = zipfile.ZipFile(file).read(contents.PROMPT_TEXTS).splitlines()
+    assert [json.loads(line)["turns"] for line in lines] == [prompt.turns for prompt in made.prompts]
+    assert recompute(Reader(file)).verdict.is_equal
+
+
+def test_ratings_given_since_do_not_count_and_other_changes_are_refused(made: HandMade) -> None:
+    made.rate("Alpha", "Gamma", 1)
+    assert recompute(Reader(bundle(made))).verdict.is_equal
+    made.study.touch()
+    with pytest.raises(BundleError, match="older than the data"):
+        bundle(made)
+
+
+def test_a_study_without_numbers_has_no_bundle() -> None:
+    study = factories.make_study(slug="new")
+    with pytest.raises(BundleError, match="no numbers yet"):
+        make(study, io.BytesIO())
+    services.refresh(study)
+    with pytest.raises(BundleError, match="Nobody has rated"):
+        make(study, io.BytesIO())
+
+
+def test_a_changed_result_is_found_and_named(made: HandMade) -> None:
+    def change(name: str, content: bytes) -> bytes:
+        if name != contents.RESULTS:
+            return content
+        lines = [json.loads(line) for line in content.splitlines()]
+        board = next(one for one in lines if one["table"]["kind"] == "standings")
+        board["content"]["standings"][0]["rating"] += 0.1
+        board["content"]["standings"][1]["rank"] += 1
+        return b"".join(json.dumps(line).encode() + b"\n" for line in lines[:-1])
+
+    report = recompute(Reader(rebuilt(bundle(made), change)))
+    assert not report.verdict.is_equal
+    assert report.verdict.different == 2
+    said = "\n".join(report.verdict.differences)
+    assert "standings[0].rating was published as" in said
+    assert "standings[1].rank" in said
+    assert "was not published" in said
+    assert report.digest != report.published_digest
+
+
+def test_a_changed_vote_changes_the_board(made: HandMade) -> None:
+    def change(name: str, content: bytes) -> bytes:
+        lines = content.split(b"\n")
+        place = lines[0].split(b",").index(b"rating") if name == contents.COMPARISONS else None
+        if place is not None:
+            cells = lines[1].split(b",")
+            cells[place] = b"8"
+            lines[1] = b",".join(cells)
+        return b"\n".join(lines)
+
+    assert not recompute(Reader(rebuilt(bundle(made), change))).verdict.is_equal
+
+
+def rebuilt(file: io.BytesIO, change: Any, *, manifest: Any = None) -> io.BytesIO:
+    """The bundle with changed files and, where they are to be believed, their digests."""
+    old, out = zipfile.ZipFile(file), io.BytesIO()
+    files = {name: change(name, old.read(name)) for name in old.namelist() if name != contents.MANIFEST}
+    listed = json.loads(old.read(contents.MANIFEST))
+    listed["files"] = {
+        name: {"bytes": len(content), "sha256": contents.sha256(content)} for name, content in files.items()
+    }
+    if manifest:
+        manifest(listed)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+        archive.writestr(contents.MANIFEST, json.dumps(listed))
+    out.seek(0)
+    return out
+
+
+class TestDifferences:
+    def test_the_last_digit_is_no_difference(self) -> None:
+        verdict = Verdict()
+        verdict.add(("standings",), {"a": [1.000001]}, {"a": [1.000002]}, same_text=False)
+        assert verdict.is_equal
+        assert (verdict.same, verdict.rounded_otherwise, verdict.numbers) == (0, 1, 1)
+
+    @pytest.mark.parametrize(
+        ("published", "computed"),
+        [
+            ({"a": 1.0}, {"a": 1.000003}),
+            ({"a": 1}, {"a": 2}),
+            ({"a": 1}, {"a": True}),
+            ({"a": None}, {"a": 0.0}),
+            ({"a": "x"}, {"a": "y"}),
+            ({"a": [1]}, {"a": [1, 2]}),
+            ({}, {"a": 1}),
+        ],
+    )
+    def test_anything_else_is_one(self, published: Any, computed: Any) -> None:
+        verdict = Verdict()
+        verdict.add(("standings", "people"), published, computed, same_text=False)
+        assert not verdict.is_equal
+        assert verdict.differences[0].startswith("standings people: a was published as")
+
+    def test_equal_values_differ_in_nothing(self) -> None:
+        assert list(differences({"a": [1, 2.5, None, "x"]}, {"a": [1, 2.5, None, "x"]})) == []
+
+
+class TestCommands:
+    def test_a_fresh_process_without_database_and_with_other_instructions_computes_the_same(
+        self, made: HandMade, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "made.zip"
+        said = io.StringIO()
+        call_command("bundle", "made", out=str(out), stdout=said)
+        assert f"python manage.py recompute {out}" in said.getvalue()
+        for disabled in ("", "AVX512F AVX512CD AVX512_SKX", "AVX2 FMA3"):
+            done = recomputed(out, tmp_path, disabled)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert done.stdout.endswith("EQUAL\n")
+            assert "DIFFER" not in done.stdout
+
+    def test_exit_code_1_where_it_does_not_come_out(
+        self, made: HandMade, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        file = rebuilt(
+            bundle(made), lambda name, content: b"" if name == contents.RESULTS else content
+        ).getvalue()
+        (tmp_path / "made.zip").write_bytes(file)
+        with pytest.raises(SystemExit) as ended:
+            call_command("recompute", str(tmp_path / "made.zip"))
+        assert ended.value.code == 1
+        assert capsys.readouterr().out.endswith("NOT EQUAL\n")
+
+    def test_what_cannot_be_written_or_read_is_said(self, made: HandMade, tmp_path: Path) -> None:
+        with pytest.raises(CommandError, match="cannot be written"):
+            call_command("bundle", "made", out=str(tmp_path / "none" / "made.zip"))
+        with pytest.raises(CommandError, match="This is no bundle"):
+            call_command("recompute", str(tmp_path / "none.zip"))
+        assert Snapshot.objects.exists()
+
+
+def recomputed(file: Path, folder: Path, disabled: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, whose database could not even be opened."""
+    environment = {
+        **os.environ,
+        "DATABASE_URL": f"sqlite:///{folder}/no/such/folder/arena.sqlite3",
+        "VAR_DIR": str(folder / "var"),
+        "NPY_DISABLE_CPU_FEATURES": usable(disabled),
+    }
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    return subprocess.run(
+        [sys.executable, "manage.py", "recompute", str(file)],
+        cwd=settings.BASE_DIR,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def usable(features: str) -> str:
+    """Those of the processor's features that NumPy could do without here; it warns of others."""
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    there = [name for name in features.split() if name in __cpu_dispatch__ and __cpu_features__.get(name)]
+    return " ".join(there)

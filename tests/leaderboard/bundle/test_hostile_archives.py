@@ -1,0 +1,240 @@
+"""Archives that somebody made to do harm, or damaged ones: one sentence each, and nothing else happens."""
+
+import io
+import json
+import warnings
+import zipfile
+from typing import Any
+
+import pytest
+
+from leaderboard.bundle import archive, contents
+from leaderboard.bundle.archive import Reader, Writer
+from leaderboard.bundle.computing import method_of, recompute
+from leaderboard.bundle.contents import BundleError
+
+FILES = dict.fromkeys(contents.NEEDED, b"{}")
+
+
+def packed(files: dict[str, bytes] | None = None, **facts: Any) -> io.BytesIO:
+    """An archive with a true manifest of these files; ``facts`` change what it says."""
+    out = io.BytesIO()
+    writer = Writer(out)
+    for name, content in (FILES if files is None else files).items():
+        writer.add(name, [content])
+    writer.close(facts)
+    out.seek(0)
+    return out
+
+
+def raw(files: list[tuple[str, bytes]]) -> io.BytesIO:
+    out = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
+        warnings.simplefilter("ignore")
+        for name, content in files:
+            target.writestr(name, content)
+    out.seek(0)
+    return out
+
+
+def refusal(file: io.BytesIO) -> str:
+    with pytest.raises(BundleError) as error:
+        recompute(Reader(file))
+    sentence = str(error.value)
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    return sentence
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../evil", "/etc/passwd", "inputs/../../evil", "C:\\evil", "inputs\\comparisons.csv", "evil.py"],
+)
+def test_other_names_than_a_bundles_are_refused(name: str) -> None:
+    assert "no bundle has" in refusal(raw([*FILES.items(), (name, b"x")]))
+
+
+def test_what_is_no_archive() -> None:
+    assert "no bundle" in refusal(io.BytesIO(b"hello"))
+    assert "no bundle" in refusal(io.BytesIO(b""))
+    assert "MANIFEST" in refusal(raw([("README.md", b"x")]))
+    whole = packed().getvalue()
+    assert refusal(io.BytesIO(whole[: len(whole) // 2]))
+
+
+def test_a_file_twice() -> None:
+    assert "twice" in refusal(raw([("README.md", b"a"), ("README.md", b"b")]))
+
+
+def test_a_bomb_is_not_unpacked() -> None:
+    bomb = packed({**FILES, contents.COMPARISONS: b"0" * 50_000_000})
+    assert "packed more tightly" in refusal_of_reading(bomb, contents.COMPARISONS)
+
+
+def refusal_of_reading(file: io.BytesIO, name: str) -> str:
+    with pytest.raises(BundleError) as error:
+        Reader(file).read(name)
+    return str(error.value)
+
+
+def test_a_bomb_in_the_manifest() -> None:
+    assert "packed more tightly" in refusal(raw([(contents.MANIFEST, b" " * 60_000_000)]))
+
+
+def test_too_much_altogether(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "LARGEST", 10)
+    assert "Unpacked" in refusal(packed())
+
+
+def test_a_changed_file_does_not_have_its_digest() -> None:
+    whole = zipfile.ZipFile(packed())
+    files = [(name, whole.read(name)) for name in whole.namelist()]
+    for change in (b"[]", b"{", b"{}{}"):
+        changed = [(name, change if name == contents.PARAMETERS else content) for name, content in files]
+        assert contents.PARAMETERS in refusal(raw(changed))
+
+
+def test_a_damaged_file_is_told() -> None:
+    content = bytearray(packed({**FILES, contents.PARAMETERS: bytes(range(256)) * 40}).getvalue())
+    place = content.index(b"parameters.json") + len("parameters.json") + 60
+    content[place] ^= 0xFF
+    assert "parameters.json" in refusal_of_reading(io.BytesIO(bytes(content)), contents.PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        ({"version": 2}, "The bundle has version 2; this program reads 1."),
+        ({"version": "x" * 500}, "The bundle has version"),
+        ({"format": "other"}, "This is no bundle of this program."),
+    ],
+)
+def test_other_versions_are_refused(facts: dict[str, Any], sentence: str) -> None:
+    assert refusal(packed(None, **facts)).startswith(sentence)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"nul", b"[" * 100_000, b'{"format": 1}', b"\xff"])
+def test_manifests_that_make_no_sense(content: bytes) -> None:
+    assert refusal(raw([*FILES.items(), (contents.MANIFEST, content)]))
+
+
+def test_manifest_and_files_must_match() -> None:
+    files = dict(FILES)
+    del files[contents.RESULTS]
+    assert contents.RESULTS in refusal(packed(files))
+    whole = zipfile.ZipFile(packed())
+    extra = [(name, whole.read(name)) for name in whole.namelist()] + [(contents.SIZES, b"{}")]
+    assert contents.SIZES in refusal(raw(extra))
+
+
+GOOD = {
+    "methodology": "now",
+    "rounds": 10,
+    "interval": 95.0,
+    "seed": 0,
+    "k": 32.0,
+    "scale": 400.0,
+    "base": 10.0,
+    "init": 1000.0,
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rounds": 10**9},
+        {"rounds": 0},
+        {"rounds": "many"},
+        {"k": -1},
+        {"k": "32"},
+        {"k": 10**400},
+        {"interval": 400},
+        {"seed": -1},
+        {"methodology": "0"},
+    ],
+)
+def test_parameters_are_checked(change: dict[str, Any]) -> None:
+    from leaderboard.stats import METHODOLOGY
+
+    given = {**GOOD, "methodology": METHODOLOGY}
+    method_of(given)
+    with pytest.raises(BundleError):
+        method_of({**given, **change})
+    with pytest.raises(BundleError):
+        method_of([])
+
+
+COLUMNS = (
+    ("id", "<i8"),
+    ("current", "|b1"),
+    *((name, "<i8") for name in ("pair", "rater", "prompt")),
+    ("swapped", "|b1"),
+    ("points", "<i2"),
+    ("rating", "<i2"),
+    ("reason", "|S20"),
+    *((name, "<i8") for name in ("first", "second", "first_text", "second_text", "category")),
+    ("score_difference", "<f8"),
+)
+LINE = "0,0,0,0,8,2,,0,1,0,1,0,"
+FACTS: dict[str, Any] = {
+    "names": ["Alpha", "Beta"],
+    "kinds": ["model", "model"],
+    "categories": [""],
+    "mark": [0, 1, 1],
+    "prompts": 1,
+    "raters": [{"selector": "people", "label": "People", "ids": [0], "simulated": False}],
+    "columns": [list(column) for column in COLUMNS],
+}
+
+
+def opinions_of(line: str = LINE, **changes: Any) -> Any:
+    from leaderboard.bundle.arrays import opinions_from
+
+    header = ",".join(name for name, _ in COLUMNS[2:])
+    return opinions_from(json.dumps({**FACTS, **changes}).encode(), f"{header}\n{line}\n".encode())
+
+
+def test_the_example_is_good() -> None:
+    assert opinions_of().rows["rating"].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "0,0,0,0,8,9,,0,1,0,1,0,",
+        "0,0,0,0,7,2,,0,1,0,1,0,",
+        "0,0,0,0,8,2,,0,5,0,1,0,",
+        "0,0,0,0,8,2,,-7,1,0,1,0,",
+        "0,0,0,0,8,2,,0,1,0,1,3,",
+        "0,-1,0,0,8,2,,0,1,0,1,0,",
+        "0,0,0,0,8,2.5,,0,1,0,1,0,",
+        "0,0,0,0,8,nan,,0,1,0,1,0,",
+        "0,0,1e300,0,8,2,,0,1,0,1,0,",
+        "x,0,0,0,8,2,,0,1,0,1,0,",
+        "0,0,0",
+        LINE + ",1,2,3",
+    ],
+)
+def test_comparisons_that_point_nowhere_are_refused(line: str) -> None:
+    with pytest.raises(BundleError, match="make no sense"):
+        opinions_of(line)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"names": "x"},
+        {"kinds": []},
+        {"raters": [{}]},
+        {"raters": 3},
+        {"unknown": 1},
+        {"columns": [["pair", "O"]]},
+        {"columns": [["pair", "V8"]]},
+        {"columns": [["x" * 3, "<i8"]] * 60},
+        {"columns": []},
+    ],
+)
+def test_facts_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(BundleError, match="make no sense"):
+        opinions_of(**changes)
