@@ -3,7 +3,7 @@
 from django.urls import path
 
 from leaderboard import downloads
-from leaderboard.pages import agreement, comparisons, contestants, home, rater, raters, standings
+from leaderboard.pages import agreement, comparisons, contestants, data, home, rater, raters, standings
 from leaderboard.pages.shell import routes
 
 urlpatterns = [
@@ -17,6 +17,7 @@ urlpatterns = [
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants.read),
     *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons.read),
     *routes("studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one),
+    *routes("studies/<slug:slug>/data/", "study-data", data.read),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
     path("studies/<slug:slug>/export/", downloads.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", downloads.download, name="study-export-file"),

@@ -1,0 +1,313 @@
+"""About the data: what the page says, its tables and figures, and what it never shows."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from arena.models import Reference, Study
+from arena.transfer.completions import digest_of
+from leaderboard import services
+from leaderboard.charts.lengths import coverage_bars, length_boxes
+from leaderboard.models import SnapshotSlice
+from leaderboard.stats.text_size import tokenizer_name
+from leaderboard.tables.data import (
+    all_lengths_table,
+    coverage_table,
+    lengths_table,
+    text_contestants_table,
+    text_lengths,
+    unscored_table,
+)
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
+ADDRESS = "/studies/small/data/"
+SECRET = "zanzibar"
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 10)
+
+
+@pytest.fixture
+def made():
+    """Two prompts, two models and a person; the model alpha writes four words, beta one."""
+    made = HandMade("alpha", "beta", slug="small", categories=("coding", HOSTILE))
+    made.contestants["people"] = factories.make_contestant(study=made.study, name="people", kind="people")
+    answers = {"alpha": f"{SECRET} in four words", "beta": SECRET, "people": f"a {SECRET}"}
+    for prompt in made.prompts:
+        prompt.turns, prompt.subset = [f"Say {SECRET} please"], "" if prompt.category == "coding" else "easy"
+        prompt.save()
+        for name, text in answers.items():
+            factories.make_completion(
+                prompt=prompt, contestant=made.contestants[name], turns=[text], digest=digest_of([text])
+            )
+    Reference.objects.create(prompt=made.prompts[0], author="Ada", turns=["four words by Ada"])
+    made.rate("alpha", "beta", 1)
+    made.rate("alpha", "beta", 2, prompt=1)
+    made.rate("beta", "alpha", 7, prompt=1)
+    made.rate("alpha", "beta", None, rater=made.judge("strict", simulated=True), reason="out_of_range")
+    services.refresh(made.study)
+    return made
+
+
+def rows_of(client, panel, query=""):
+    response = client.get(f"{ADDRESS}tables/{panel}.csv{query}")
+    assert response["Content-Type"].startswith("text/csv")
+    return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
+
+
+def test_the_page_names_everything_and_shows_no_text(made, client):
+    page = client.get(ADDRESS).content.decode()
+    for words in ("Length in words", "Completions of each contestant", "How often pairs were rated"):
+        assert words in page
+    assert tokenizer_name() in page
+    assert SECRET not in page
+    assert "<img src=x" not in page
+    assert page.count("<th scope=") > 20
+
+
+def test_no_table_or_figure_shows_a_text(made, client):
+    for measure in ("words", "tokens", "unique_words", "characters"):
+        for panel in ("lengths", "all-lengths", "contestants", "coverage", "unscored"):
+            for kind in ("tables/{}.csv", "tables/{}/", "figures/{}.json"):
+                response = client.get(ADDRESS + kind.format(panel) + f"?measure={measure}")
+                assert SECRET not in response.content.decode()
+
+
+def test_lengths_against_those_counted_by_hand(made, client):
+    found = {(row["Part"], row["Texts"]): row for row in rows_of(client, "lengths")}
+    everything = found["All prompts", "Completions"]
+    assert {name: everything[name] for name in ("n", "Unknown", "Mean", "Min", "Median", "Max")} == {
+        "n": "4",
+        "Unknown": "0",
+        "Mean": "2.5",
+        "Min": "1",
+        "Median": "2.5",
+        "Max": "4",
+    }
+    assert everything["SD"] == f"{math.sqrt((2.25 * 4) / 3):.1f}"
+    assert found["All prompts", "Prompts"]["Mean"] == "3"
+    assert found["coding", "Demonstrations"]["Mean"] == "3"  # two words by a contestant, four in a reference
+    assert found[HOSTILE, "Demonstrations"]["n"] == "1"
+    assert ("Subset easy", "Prompts") in found
+
+
+def test_the_measure_is_chosen_in_the_address(made, client):
+    page = client.get(f"{ADDRESS}?measure=tokens").content.decode()
+    assert f"Length in tokens of {tokenizer_name()}" in page
+    assert f"Tokens are those of {tokenizer_name()}." in page
+    assert f'href="{ADDRESS}tables/lengths.csv?measure=tokens"' in page
+    (people,) = [
+        row
+        for row in rows_of(client, "lengths", "?measure=characters")
+        if (row["Part"], row["Texts"]) == ("All prompts", "Prompts")
+    ]
+    assert people["Mean"] == str(len(f"Say {SECRET} please"))
+    assert client.get(f"{ADDRESS}?measure=pages").status_code == 404
+
+
+def test_the_file_of_every_measure(made, client):
+    found = rows_of(client, "all-lengths")
+    assert {row["Measure"] for row in found} == {"words", "tokens", "unique words", "characters"}
+    page = client.get(ADDRESS).content.decode()
+    assert f'href="{ADDRESS}tables/all-lengths.csv"' in page
+    assert 'id="all-lengths"' not in page
+
+
+def test_contestants_with_their_lengths(made, client):
+    found = {row["Contestant"]: row for row in rows_of(client, "contestants")}
+    assert [found[name]["Mean words"] for name in ("alpha", "beta", "people")] == ["4", "1", "2"]
+    assert [found[name]["Kind"] for name in ("alpha", "people")] == ["model", "people"]
+
+
+def test_coverage_and_unscored_replies(made, client):
+    people, judge = rows_of(client, "coverage")
+    assert (people["Raters"], people["0 ratings"], people["1 rating"], people["2 ratings"]) == (
+        "People",
+        "0",
+        "1",
+        "1",
+    )
+    assert (judge["Raters"], judge["0 ratings"]) == ("STRICT (simulated)", "2")
+    people, judge = rows_of(client, "unscored")
+    assert (people["Unscored"], judge["Unscored"], judge["Out of range"]) == ("0", "1", "1")
+    assert judge["Share, %"] == "100.0"
+
+
+def test_agreement_stands_here_where_pairs_were_rated_twice(made, client):
+    page = client.get(ADDRESS).content.decode()
+    assert "Do raters of a kind agree?" in page
+    assert "95 % intervals" in page
+    once = HandMade("alpha", "beta", slug="once")
+    once.rate("alpha", "beta", 1)
+    services.refresh(once.study)
+    assert "Do raters of a kind agree?" not in client.get("/studies/once/data/").content.decode()
+
+
+def test_a_study_without_texts_says_so(client):
+    made = HandMade("alpha", "beta", slug="small")
+    made.prompts[0].turns = []
+    made.prompts[0].save()
+    for name in ("alpha", "beta"):
+        factories.make_completion(prompt=made.prompts[0], contestant=made.contestants[name], turns=[])
+    made.rate("alpha", "beta", 1)
+    services.refresh(made.study)
+    page = client.get(ADDRESS).content.decode()
+    assert "The texts of this study are not known here" in page
+    assert "How often pairs were rated" in page
+    assert 'aria-labelledby="choice-measure"' not in page
+    assert client.get(f"{ADDRESS}figures/lengths.json").status_code == 404
+    assert [row["Unknown"] for row in rows_of(client, "lengths")[:2]] == ["1", "2"]
+
+
+def test_a_study_with_some_unknown_texts_counts_them(made, client):
+    prompt = factories.make_prompt(study=made.study, turns=[], category="coding")
+    services.refresh(made.study, anew=True)
+    assert "1 text of this study is not known here" in client.get(ADDRESS).content.decode()
+    assert prompt.turns == []
+
+
+def test_an_older_snapshot_has_nothing_to_show_yet(made, client):
+    SnapshotSlice.objects.filter(kind="data").delete()
+    response = client.get(ADDRESS)
+    assert response.status_code == 200
+    assert "This page fills at the next refresh." in response.content.decode()
+    assert client.get(f"{ADDRESS}tables/lengths.csv").status_code == 404
+
+
+def test_private_studies_are_for_staff_alone(made, client, admin_client):
+    Study.objects.update(visibility="private")
+    assert client.get(ADDRESS).status_code == 404
+    assert admin_client.get(ADDRESS).status_code == 200
+
+
+def test_the_page_takes_few_queries_however_many_prompts(made, client):
+    with CaptureQueriesContext(connection) as few:
+        client.get(ADDRESS)
+    for number in range(12):
+        prompt = factories.make_prompt(study=made.study, category=f"category {number}")
+        made.prompts.append(prompt)
+        made.rate("alpha", "beta", 3, prompt=len(made.prompts) - 1)
+    services.refresh(made.study)
+    with CaptureQueriesContext(connection) as many:
+        client.get(ADDRESS)
+    assert len(many) == len(few) <= 8
+
+
+def test_a_browser_that_has_the_page_gets_304(made, client):
+    response = client.get(ADDRESS)
+    assert client.get(ADDRESS, headers={"If-None-Match": response["ETag"]}).status_code == 304
+
+
+def content(**changes):
+    """A small payload written by hand."""
+    row = {
+        "count": 2,
+        "unknown": 1,
+        "mean": 5.25,
+        "sd": 1.0,
+        "min": 0,
+        "q1": 2,
+        "median": 5,
+        "q3": 7.5,
+        "max": 9,
+    }
+    empty = dict.fromkeys(row) | {"count": 0, "unknown": 0}
+    group = {"category": None, "subset": None, "prompts": 2}
+    texts = [
+        {"what": "prompt", "measure": "words"} | row,
+        {"what": "completion", "measure": "words"} | row | {"max": 5_000_000},
+        {"what": "demonstration", "measure": "words"} | empty,
+    ]
+    means = {
+        f"{name}_{part}": 1.5
+        for name in ("words", "tokens", "unique_words", "characters")
+        for part in ("mean", "sd")
+    }
+    return {
+        "tokenizer": "some tokenizer",
+        "groups": [group | {"texts": texts}, group | {"category": HOSTILE, "texts": texts}],
+        "contestants": [
+            {
+                "contestant": HOSTILE,
+                "kind": "model",
+                "retired": True,
+                "completions": 3,
+                "empty": 1,
+                "unknown": 0,
+            }
+            | means
+        ],
+        "pairs": 7,
+        "many": 10,
+        "coverage": [
+            {"raters": "people", "label": HOSTILE, "ratings": 15, "pairs": [1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1]},
+            {"raters": "judge:x", "label": "X", "ratings": 1, "pairs": [6, 1]},
+        ],
+        "unscored": [{"raters": "people", "label": HOSTILE, "comparisons": 0, "reasons": {}}],
+    } | changes
+
+
+def test_tables_by_hand():
+    lengths = text_lengths(content(), "words")
+    assert [(one.part, one.what) for one in lengths] == [
+        ("All prompts", "prompt"),
+        ("All prompts", "completion"),
+        (HOSTILE, "prompt"),
+        (HOSTILE, "completion"),
+    ]
+    assert lengths_table(lengths, "Lengths").rows[0] == (
+        "All prompts",
+        "Prompts",
+        2,
+        1,
+        5.2,
+        1,
+        0,
+        2,
+        5,
+        7.5,
+        9,
+    )
+    assert len(all_lengths_table(content()).rows) == 4
+    assert text_contestants_table(content()).rows[0][:6] == (f"{HOSTILE} (retired)", "model", 3, 1, 0, 1.5)
+    assert coverage_table(content()).columns[-1] == "10 or more ratings"
+    assert coverage_table(content()).rows[1] == ("X", 1, 6, 1, *[0] * 9)
+    assert unscored_table(content()).rows == ((HOSTILE, 0, 0, None),)
+
+
+def test_tables_of_nothing():
+    nothing = content(groups=[], contestants=[], coverage=[], unscored=[])
+    for table in (all_lengths_table, text_contestants_table, coverage_table, unscored_table):
+        assert table(nothing).rows == ()
+        assert table(nothing).csv()
+
+
+def test_boxes_hold_the_quartiles_and_hover_texts_the_true_numbers():
+    figure = length_boxes("words", text_lengths(content(), "words"))
+    boxes = [trace for trace in figure["data"] if trace["type"] == "box"]
+    assert [trace["name"] for trace in boxes] == ["Prompts", "Completions"]
+    assert boxes[0]["q1"] == [2, 2]
+    assert boxes[0]["lowerfence"] == [1, 1]  # 0 has no place on a logarithmic axis
+    assert boxes[1]["upperfence"] == [5_000_000, 5_000_000]
+    assert len({*boxes[0]["y"], *boxes[1]["y"]}) == 4
+    points = [trace for trace in figure["data"] if trace["type"] == "scatter"]
+    assert "shortest 0, longest 9 words" in points[0]["text"][0]
+    drawn = json.dumps(figure)
+    assert "<img" not in drawn
+
+
+def test_bars_of_coverage():
+    figure = coverage_bars(content())
+    assert [trace["y"] for trace in figure["data"]] == [[1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1], [6, 1, *[0] * 9]]
+    assert figure["layout"]["xaxis"]["ticktext"][-1] == "10 or more"
+    assert "<img" not in json.dumps(figure)
