@@ -12,17 +12,17 @@ from leaderboard import board_contents, board_panels, tables
 from leaderboard.cards import comparisons
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.on_demand import Failed, Waiting
-from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel
+from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel, Switched
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
 from leaderboard.setting import Setting, parse
 from leaderboard.standings_view import Asked, StandingsView
-from leaderboard.switches import Option, Switch, switches
+from leaderboard.switches import Option, Switch, switches, words
 from leaderboard.tables import Content, Row
 from leaderboard.tables.columns import About, Entry, moves
 
 
 @dataclass(frozen=True, kw_only=True)
-class Board(Page):
+class Board(Switched, Page):
     """Everything one setting of the switches shows. Contents are read once, when the board is made."""
 
     setting: Setting
@@ -148,14 +148,9 @@ class Board(Page):
         return tuple(replace(switch, options=tuple(map(self._kept, switch.options))) for switch in found)
 
     @property
-    def rare_switches(self) -> list[Switch]:
-        """The switches that most people leave alone."""
-        return [switch for switch in self.switches if switch.group == "more"]
-
-    @property
-    def rare_changed(self) -> str:
-        """Which of them are not as usual."""
-        return ", ".join(switch.label.lower() for switch in self.rare_switches if switch.changed)
+    def setting_words(self) -> str:
+        """What is shown, in words."""
+        return words(self.setting, self.snapshot.counts)
 
     def _kept(self, option: Option) -> Option:
         return replace(option, query=self.asked.query(option.query))

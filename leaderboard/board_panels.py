@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from leaderboard import charts, tables
 from leaderboard.page import MOST_INLINE, Panel, step
+from leaderboard.setting import EVERYONE
 from leaderboard.tables import Content, DataTable
 
 if TYPE_CHECKING:
@@ -17,10 +19,9 @@ def panels(board: Board) -> Iterator[Panel]:
     """Every panel of a board; none of the standings' where the setting has no games."""
     if board.content is not None:
         yield _standings(board)
+        yield from _with_people(board)
         yield from _side_by_side(board)
         yield from _matrices(board)
-    yield from _ratings(board)
-    yield from _correlation(board)
 
 
 def _panel(board: Board, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
@@ -58,6 +59,21 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
             "With and without ties",
             "The same comparisons with ties counted half and with ties off.",
             tables.ties_table(board.order, on, off),
+        )
+
+
+def _with_people(board: Board) -> Iterator[Panel]:
+    """The board of models only beside that of everyone."""
+    setting = board.setting
+    everyone = board.contents.get((EVERYONE, setting.raters, setting.ties, setting.method))
+    if board.content and everyone:
+        both = tables.raters_table(board.order, [("Models only", board.content), ("Everyone", everyone)])
+        yield _panel(
+            board,
+            "with-people",
+            "With and without people among the contestants",
+            "The same comparisons among models only, and with human demonstrations as a contestant.",
+            replace(both, caption="With and without people among the contestants"),
         )
 
 
@@ -106,46 +122,3 @@ def _ties(board: Board, content: Content, games: tables.Matrix, size: dict[str, 
         draw=lambda: charts.count_map(ties, games, noun),
         **size,
     )
-
-
-def _ratings(board: Board) -> Iterator[Panel]:
-    """A histogram for each scale in use, the chosen raters and everybody who is not in a group."""
-    shown = []
-    for choice in board.snapshot.counts["raters"]:
-        selector = choice["selector"]
-        content = board.contents.get(("ratings", selector, "", ""))
-        if content and (selector == board.setting.raters or not selector.startswith("group:")):
-            shown.append((choice["label"], content))
-    for points, by_raters in tables.shown_by_scale(shown).items():
-        yield _histogram(board, points, by_raters)
-
-
-def _histogram(board: Board, points: int, by_raters: list[tables.Shown]) -> Panel:
-    return _panel(
-        board,
-        f"ratings-{points}",
-        f"Ratings as shown, scale of {points} points",
-        "How often each rating was given, in the order in which the two completions were shown. "
-        "Raters without position bias give a symmetric picture. Unscored replies have bars of their own.",
-        tables.ratings_table(points, by_raters),
-        draw=lambda: charts.histogram(points, by_raters),
-        height=15,
-    )
-
-
-def _correlation(board: Board) -> Iterator[Panel]:
-    labels = {choice["selector"]: choice["label"] for choice in board.snapshot.counts["raters"]}
-    found = [
-        (labels[raters], content)
-        for (kind, raters, _, _), content in sorted(board.contents.items())
-        if kind == "correlation" and raters in labels and raters != "people"
-    ]
-    if found:
-        yield _panel(
-            board,
-            "correlation",
-            "Correlation of judges with people",
-            "Over the pairs both rated, each entered in both orientations, so that naming one contestant "
-            "the first cannot change the result. n counts pairs.",
-            tables.correlation_table(found),
-        )

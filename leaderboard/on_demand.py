@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from django.db import transaction
 from django.db.models import F, Max, Q
@@ -62,6 +62,21 @@ class Waiting:
     state: str
     since: datetime
 
+    @property
+    def sentence(self) -> str:
+        """The same for the reader."""
+        return _SENTENCES[self.state]
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether the tables come without anybody asking again."""
+        return self.state != "crowded"
+
+    @property
+    def retry_after(self) -> int:
+        """Seconds after which it is worth while to look again."""
+        return 2 if self.is_coming else 30
+
 
 @dataclass(frozen=True)
 class Failed:
@@ -69,6 +84,23 @@ class Failed:
 
     error: str
     again_at: datetime
+
+    state: ClassVar[str] = "failed"
+    sentence: ClassVar[str] = "These numbers could not be computed. They are tried again in a few minutes."
+    is_coming: ClassVar[bool] = False
+
+    @property
+    def retry_after(self) -> int:
+        """Seconds after which it is worth while to look again."""
+        return max(1, round((self.again_at - timezone.now()).total_seconds()))
+
+
+_SENTENCES: Final = {
+    "wanted": "These numbers are not stored; they wait for a worker to compute them.",
+    "running": "These numbers are being computed now.",
+    "changed": "The study changed; the numbers of its new snapshot come in a moment.",
+    "crowded": "Too many other settings of this study wait to be computed. Try again in half a minute.",
+}
 
 
 Answer = Ready | Waiting | Failed

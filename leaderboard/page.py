@@ -1,6 +1,6 @@
 """A public page of a study, and the panels it is put together from: figures with their tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
@@ -9,6 +9,8 @@ from arena.models import Study
 from leaderboard.cards import holds_simulated
 from leaderboard.charts import Figure
 from leaderboard.models import Snapshot
+from leaderboard.on_demand import Failed, Waiting
+from leaderboard.switches import Switch
 from leaderboard.tables import DataTable
 
 MOST_INLINE: Final = 20
@@ -69,6 +71,38 @@ class NoNumbersError(LookupError):
     """There is nothing to show yet; the message is a sentence for the reader."""
 
 
+class NotReadyError(NoNumbersError):
+    """The numbers are to be computed first; ``pending`` says how far that is."""
+
+    def __init__(self, pending: Waiting | Failed) -> None:
+        super().__init__(pending.sentence)
+        self.pending = pending
+
+    @property
+    def status(self) -> int:
+        """For programs: 202 while it is on its way, 503 where it is not."""
+        return 202 if self.pending.is_coming else 503
+
+
+class Switched:
+    """What a page with switches offers to their template; the rarely used ones are folded away."""
+
+    @property
+    def switches(self) -> Sequence[Switch]:
+        """Every switch of the page."""
+        return ()
+
+    @property
+    def rare_switches(self) -> list[Switch]:
+        """The switches that most people leave alone."""
+        return [switch for switch in self.switches if switch.group == "more"]
+
+    @property
+    def rare_changed(self) -> str:
+        """Which of them are not as usual."""
+        return ", ".join(switch.label.lower() for switch in self.rare_switches if switch.changed)
+
+
 @dataclass(frozen=True)
 class Page:
     """One public page of a study, made from one snapshot.
@@ -84,6 +118,11 @@ class Page:
 
     template: ClassVar[str]
     tab: ClassVar[str]
+
+    @property
+    def pending(self) -> Waiting | Failed | None:
+        """Why numbers of this page are not there yet; such a page is not to be kept."""
+        return None
 
     @property
     def simulated(self) -> bool:

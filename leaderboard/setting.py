@@ -17,6 +17,9 @@ LOWEST_LEVEL: Final = 50.0
 MODELS: Final = "models"
 """Of ``contestants``: without people, that is without human demonstrations."""
 
+EVERYONE: Final = "everyone"
+"""The kind of the standings with people that stand beside those of models only."""
+
 RESAMPLE: Final = ("prompts", "games", "raters")
 
 _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)

@@ -13,6 +13,7 @@ from leaderboard.setting import (
     Setting,
     bands,
     choice_of,
+    left_out,
     people_play,
     scales,
 )
@@ -56,6 +57,22 @@ def switches(setting: Setting, counts: Mapping[str, Any]) -> tuple[Switch, ...]:
     A group of the very raters that another option has is offered only while it is chosen.
     """
     return tuple(switch for switch in _Switches(setting, counts).all() if len(switch.options) > 1)
+
+
+def words(setting: Setting, counts: Mapping[str, Any]) -> str:
+    """A setting in words: the raters, the category, the method, and whatever is not as usual."""
+    without = left_out(setting.category, counts["categories"])
+    category = f"all categories but {without}" if without else setting.category or "all categories"
+    said = [choice_of(counts, setting.raters)["label"], category, METHOD_NAMES[setting.method]]
+    if setting.ties == "off":
+        said.append("ties off")
+    if setting.band:
+        said.append(f"ratings {setting.band} are ties")
+    if setting.contestants:
+        said.append("models only")
+    if setting.resample != RESAMPLE[0]:
+        said.append(f"intervals resample {setting.resample}")
+    return "; ".join([*said, f"intervals of {setting.level} %"])
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,25 @@
 from django.urls import path
 
 from leaderboard import downloads
-from leaderboard.pages import agreement, comparisons, contestants, data, home, rater, raters, standings
+from leaderboard.pages import (
+    agreement,
+    categories,
+    comparisons,
+    computing,
+    contestants,
+    data,
+    home,
+    rater,
+    raters,
+    standings,
+)
 from leaderboard.pages.shell import routes
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
     *routes("studies/<slug:slug>/", "study", standings.read),
+    *routes("studies/<slug:slug>/categories/", "study-categories", categories.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters.read),
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater.read),
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement.read),
@@ -19,6 +31,7 @@ urlpatterns = [
     *routes("studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one),
     *routes("studies/<slug:slug>/data/", "study-data", data.read),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
+    path("studies/<slug:slug>/computing/", computing.state, name="study-computing"),
     path("studies/<slug:slug>/export/", downloads.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", downloads.download, name="study-export-file"),
     path("studies/<slug:slug>/standings.json", standings.standings_json, name="standings-json"),

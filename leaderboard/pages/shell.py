@@ -17,7 +17,7 @@ from arena import markdown
 from arena.models import Study
 from leaderboard import services
 from leaderboard.models import Refresh, Snapshot
-from leaderboard.page import NoNumbersError, Page, Panel
+from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.setting import UnknownSettingError
 
 
@@ -87,9 +87,27 @@ def _page(read: Reader) -> View:
             return render(request, "leaderboard/unknown_setting.html", context | {"error": error}, status=404)
         except NoNumbersError as error:
             return render(request, "leaderboard/unrated.html", context | {"error": error})
-        return render(request, page.template, context | {"page": page})
+        return _unless_pending(render(request, page.template, context | {"page": page}), page)
 
     return view
+
+
+def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:
+    """The page of numbers that are still to come is not to be kept; 503 where too many others wait."""
+    if page.pending is not None:
+        patch_cache_control(response, no_store=True)
+        if page.pending.state == "crowded":
+            response.status_code = 503
+            response["Retry-After"] = str(page.pending.retry_after)
+    return response
+
+
+def not_ready(error: NotReadyError) -> HttpResponse:
+    """What a program is told that asks for numbers which are still to come: when to ask again."""
+    response = JsonResponse({"detail": str(error)}, status=error.status)
+    response["Retry-After"] = str(error.pending.retry_after)
+    patch_cache_control(response, no_store=True)
+    return response
 
 
 def _figures(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> Callable[[Reader], View]:
@@ -104,6 +122,8 @@ def _figures(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> Call
             except (UnknownSettingError, NoNumbersError) as error:
                 raise Http404(str(error)) from error
             found = page.panel(panel)
+            if found is None and page.pending is not None:
+                return not_ready(NotReadyError(page.pending))
             if found is None:
                 raise Http404("This page has no such table.")
             return answer(request, page, found)
@@ -141,6 +161,8 @@ def _published(view: View) -> View:
 
     def checked(request: HttpRequest, slug: str, **place: Any) -> HttpResponse:
         response: HttpResponse = conditional(request, now=Published.of(visible(request, slug)), **place)
+        if "no-store" in response.get("Cache-Control", ""):
+            del response["ETag"]  # what it stands for is still to come
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Cookie", "HX-Request"])
         return response

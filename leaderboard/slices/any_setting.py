@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from leaderboard.setting import MODELS, Setting, left_out
+from leaderboard.setting import EVERYONE, MODELS, Setting, left_out
 from leaderboard.slices.ratings import ratings
 from leaderboard.slices.standings import digest, matrix_table, published, standings
 from leaderboard.slices.table import Table, canonical
@@ -15,9 +15,6 @@ from leaderboard.tables import beside
 if TYPE_CHECKING:
     from leaderboard.games import Choice, Opinions
     from leaderboard.stats import Method, Ratings
-
-EVERYONE: Final = "everyone"
-"""The kind of the standings with people, which stand beside those of models only."""
 
 
 def any_tables(

@@ -1,0 +1,207 @@
+"""A page of numbers that no snapshot holds: it waits without being kept, and then shows them."""
+
+from datetime import timedelta
+
+import pytest
+from celery import current_app
+from django.utils import timezone
+
+from arena.models import Contestant
+from leaderboard import computing, on_demand, services
+from leaderboard.models import ComputedView, Snapshot
+from leaderboard.setting import Setting
+from tests.factories import make_user
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+BAND = "/studies/small/?raters=people&band=3-6"
+POLL = "/studies/small/computing/?raters=people&band=3-6"
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def made(monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 20)
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+    made = HandMade("alpha", "beta", "writers", categories=("coding", "poems"), slug="small")
+    Contestant.objects.filter(name="writers").update(kind="people")
+    for number in range(12):
+        made.rate("alpha", "beta", 1 + number % 8, prompt=number % 2)
+        made.rate("beta", "writers", 1 + number * 3 % 8, prompt=number % 2)
+    services.refresh(made.study)
+    return made
+
+
+def work(made):
+    assert computing.compute_next(made.study.pk)
+
+
+def test_the_page_waits_and_then_shows_the_numbers(client, made):
+    waiting = client.get(BAND)
+    assert waiting.status_code == 200
+    text = waiting.content.decode()
+    assert "These numbers are not stored; they wait for a worker to compute them." in text
+    assert "People; all categories; Elo; ratings 3-6 are ties; intervals of 95 %" in text
+    assert 'hx-get="/studies/small/computing/?raters=people&amp;band=3-6&amp;shown=wanted"' in text
+    assert '<a class="button button-quiet" href="?raters=people&amp;band=3-6">Look again</a>' in text
+    assert "standings-table" not in text
+    work(made)
+    shown = client.get(BAND)
+    assert 'id="computing"' not in shown.content.decode()
+    page = shown.context["page"]
+    assert page.parameters["tie_band"] == "3-6"
+    assert [row.contestant for row in page.rows] == [row["contestant"] for row in page.content["standings"]]
+
+
+def test_a_waiting_page_is_not_kept_and_the_numbers_are(client, made):
+    waiting = client.get(BAND)
+    assert "no-store" in waiting["Cache-Control"]
+    assert "ETag" not in waiting
+    work(made)
+    shown = client.get(BAND)
+    assert client.get(BAND, headers={"If-None-Match": shown["ETag"]}).status_code == 304
+    assert client.get(BAND, headers={"If-None-Match": '"what a waiting page could have"'}).status_code == 200
+
+
+class TestTheQuestionOfAWaitingPage:
+    def test_it_is_answered_when_something_happened(self, client, made):
+        client.get(BAND)
+        quiet = client.get(f"{POLL}&shown=wanted", headers=HTMX)
+        assert (quiet.status_code, "HX-Refresh" in quiet) == (204, False)
+        assert "no-store" in quiet["Cache-Control"]
+        on_demand.claim(made.study.pk)
+        running = client.get(f"{POLL}&shown=wanted", headers=HTMX)
+        assert "These numbers are being computed now." in running.content.decode()
+        assert "&amp;shown=running" in running.content.decode()
+        ComputedView.objects.update(running_until=timezone.now())
+        work(made)
+        assert client.get(f"{POLL}&shown=running", headers=HTMX)["HX-Refresh"] == "true"
+
+    def test_a_failure_ends_the_questions(self, client, made):
+        client.get(BAND)
+        on_demand.fail(ComputedView.objects.get(), "x")
+        assert client.get(f"{POLL}&shown=running", headers=HTMX)["HX-Refresh"] == "true"
+
+    def test_without_htmx_it_leads_to_the_board(self, client):
+        assert client.get(f"{POLL}&shown=wanted").headers["Location"] == BAND
+
+    def test_what_a_newer_snapshot_does_not_have_is_said_by_the_board(self, client):
+        reply = client.get("/studies/small/computing/?raters=nobody", headers=HTMX)
+        assert reply["HX-Refresh"] == "true"
+
+    def test_a_private_study_has_none(self, client, made):
+        made.study.visibility = "private"
+        made.study.save()
+        assert client.get(POLL, headers=HTMX).status_code == 404
+
+
+def test_a_changed_study_is_waited_for(client, made):
+    client.get(BAND)
+    made.study.touch()
+    work(made)
+    assert "the numbers of its new snapshot come in a moment" in client.get(BAND).content.decode()
+
+
+def test_why_it_failed_is_for_staff(client, made):
+    client.get(BAND)
+    on_demand.fail(ComputedView.objects.get(), "MemoryError: <no memory>")
+    text = client.get(BAND).content.decode()
+    assert "These numbers could not be computed." in text
+    assert "no memory" not in text
+    client.force_login(make_user(is_staff=True))
+    assert "MemoryError: &lt;no memory&gt;" in client.get(BAND).content.decode()
+
+
+def crowd(made):
+    snapshot = Snapshot.objects.newest(made.study)
+    for number in range(on_demand.MOST_WAITING):
+        on_demand.contents(snapshot, Setting("people", level=f"{60 + number}"))
+
+
+def test_too_many_at_a_time_are_refused(client, made):
+    crowd(made)
+    refused = client.get(BAND)
+    assert (refused.status_code, refused["Retry-After"]) == (503, "30")
+    assert "Too many other settings of this study wait to be computed." in refused.content.decode()
+    assert "hx-get" not in refused.content.decode().split('id="computing"')[1].split("</div>")[0]
+    assert client.get("/studies/small/").status_code == 200
+
+
+class TestFilesAndPrograms:
+    @pytest.mark.parametrize(
+        "address", ["standings.json", "tables/standings.csv", "tables/standings/", "figures/standings.json"]
+    )
+    def test_they_are_told_when_to_come_back(self, client, made, address):
+        where = f"/studies/small/{address}?band=3-6"
+        waiting = client.get(where)
+        assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
+        assert "no-store" in waiting["Cache-Control"]
+        assert waiting.json() == {"detail": on_demand.Waiting("wanted", timezone.now()).sentence}
+        work(made)
+        assert client.get(where).status_code == 200
+
+    def test_a_failure_says_how_long_to_wait(self, client, made):
+        client.get(BAND)
+        on_demand.fail(ComputedView.objects.get(), "x")
+        ComputedView.objects.update(computed_at=timezone.now() - timedelta(minutes=4))
+        reply = client.get("/studies/small/standings.json?band=3-6")
+        assert reply.status_code == 503
+        assert 350 <= int(reply["Retry-After"]) <= 360
+
+    def test_too_many(self, client, made):
+        crowd(made)
+        assert client.get("/studies/small/standings.json?band=3-6").status_code == 503
+
+    def test_a_table_that_does_not_exist_is_not_waited_for(self, client):
+        assert client.get("/studies/small/tables/nonsense.csv").status_code == 404
+
+
+class TestLevels:
+    def test_a_usual_level_is_read_from_the_snapshot(self, client, made, monkeypatch):
+        monkeypatch.setattr(services, "ROUNDS", 1000)
+        services.refresh(made.study, anew=True)
+        content = client.get("/studies/small/standings.json?level=80").json()
+        row = content["standings"][0]
+        assert content["parameters"]["interval"] == 80
+        assert (row["low"], row["high"]) == (row["quantiles"]["10"], row["quantiles"]["90"])
+        assert not ComputedView.objects.exists()
+
+    def test_one_for_which_the_rounds_are_few_is_computed_with_its_caution(self, client, made):
+        assert client.get("/studies/small/standings.json?level=99").status_code == 202
+        work(made)
+        content = client.get("/studies/small/standings.json?level=99").json()
+        assert any("few for intervals of 99 %" in warning for warning in content["warnings"])
+
+    def test_both_at_once(self, client, made):
+        where = "/studies/small/standings.json?level=99&band=3-6"
+        for key in ("?raters=people&band=3-6", "?raters=people&band=3-6&level=99"):
+            assert client.get(where).status_code == 202
+            assert ComputedView.objects.get(state="wanted").setting == key
+            work(made)
+        content = client.get(where).json()
+        assert (content["parameters"]["interval"], content["parameters"]["tie_band"]) == (99, "3-6")
+
+
+class TestModelsOnly:
+    def test_both_orders_stand_side_by_side(self, client, made):
+        client.get("/studies/small/?contestants=models")
+        work(made)
+        page = client.get("/studies/small/?contestants=models").context["page"]
+        assert {row.contestant for row in page.rows} == {"alpha", "beta"}
+        table = page.panel("with-people").table
+        assert table.columns == (
+            *("Contestant", "Models only: rank", "Models only: rating"),
+            *("Everyone: rank", "Everyone: rating"),
+        )
+        stored = Snapshot.objects.newest(made.study).slices.get(
+            kind="standings", raters="people", ties="on", category="", method="elo"
+        )
+        everyone = {row["contestant"]: (row["rank"], row["rating"]) for row in stored.content["standings"]}
+        assert {row[0]: row[3:] for row in table.rows} == everyone
+        assert page.standings()["contestants"] == "models"
+
+    def test_it_is_one_click_from_the_board(self, client):
+        assert (
+            'href="?raters=people&amp;contestants=models"' in client.get("/studies/small/").content.decode()
+        )
