@@ -37,6 +37,7 @@ class StudyAdmin(AnnouncingAdmin):
         ("For raters", {"fields": ["guidelines", "points", "criteria"]}),
         ("How much is wanted", {"fields": ["ratings_per_pair_people", "ratings_per_pair_judges"]}),
         ("Who gets in", {"fields": ["visibility", "sign_up_open", "closed_at"]}),
+        ("For those who take results away", {"fields": ["licence"]}),
         ("More", {"classes": ["collapse"], "fields": ["simulated", "created_at"]}),
     ]
 

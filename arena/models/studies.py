@@ -50,6 +50,11 @@ class Study(models.Model):
     simulated = models.BooleanField(
         default=False, help_text="The study holds simulated votes and says so on every page."
     )
+    licence = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text="Under which the texts and ratings may be passed on, for example CC-BY-4.0.",
+    )
     revision = models.PositiveBigIntegerField(
         default=0,
         editable=False,

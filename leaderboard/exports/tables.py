@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -61,8 +62,10 @@ def note_on_old_texts(study: Study) -> str:
 
 
 def file_name(study: Study, what: str, ending: str) -> str:
-    """A name for a download: ``demo-prompts-2025-01-31.csv``."""
-    return f"{study.slug}-{what}-{timezone.now().astimezone(UTC):%Y-%m-%d}.{ending}"
+    """A name for a download, with the licence where one is stated: ``demo-prompts-CC-BY-4.0-2025-01-31.csv``."""
+    licence = re.sub(r"[^A-Za-z0-9.+]+", "-", study.licence).strip("-.")
+    parts = (study.slug, what, licence, f"{timezone.now().astimezone(UTC):%Y-%m-%d}")
+    return f"{'-'.join(part for part in parts if part)}.{ending}"
 
 
 def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -85,7 +88,7 @@ def study_json(study: Study) -> bytes:
     names = (
         *("slug", "name", "description", "guidelines", "points", "criteria"),
         *("ratings_per_pair_people", "ratings_per_pair_judges", "visibility", "sign_up_open"),
-        *("closed_at", "simulated", "created_at"),
+        *("closed_at", "simulated", "licence", "created_at"),
     )
     values = {name: getattr(study, name) for name in names}
     text = json.dumps(values, ensure_ascii=False, indent=2, default=datetime.isoformat)
