@@ -62,7 +62,7 @@ def note_on_old_texts(study: Study) -> str:
 
 
 def file_name(study: Study, what: str, ending: str) -> str:
-    """A name for a download, with the licence where one is stated: ``demo-prompts-CC-BY-4.0-2025-01-31.csv``."""
+    """A name for a download: ``demo-prompts-CC-BY-4.0-2025-01-31.csv``, the licence where one is stated."""
     licence = re.sub(r"[^A-Za-z0-9.+]+", "-", study.licence).strip("-.")
     parts = (study.slug, what, licence, f"{timezone.now().astimezone(UTC):%Y-%m-%d}")
     return f"{'-'.join(part for part in parts if part)}.{ending}"
