@@ -54,6 +54,20 @@ class Topics:
         sums = np.bincount(category, weight, len(self.names))
         return np.asarray(self.chosen @ sums)
 
+    def each_row(self, sums: FloatArray) -> Iterator[FloatArray]:
+        """The sum of each row in turn, from those of each category along the first axis.
+
+        All but one category are added up and not subtracted, so what cancels out is 0 and not nearly 0.
+        """
+        yield sums.sum(axis=0)
+        place = [self.names.index(name) for name in self.named]
+        yield from sums[place]
+        if len(place) > 1:
+            nothing = np.zeros_like(sums[:1])
+            before = np.concatenate((nothing, np.cumsum(sums, axis=0)))
+            after = np.concatenate((np.cumsum(sums[::-1], axis=0)[::-1], nothing))
+            yield from (before[number] + after[number + 1] for number in place)
+
     def of_pairs(self, pair: IntArray) -> IntArray:
         """The category of each pair."""
         return self.category[self.prompt[pair]]
@@ -75,8 +89,7 @@ class Measure:
     def of(self, times: FloatArray) -> FloatArray:
         """Values of shape (rows, values, n), each prompt taken ``times`` (prompts, n) often."""
         added = (self.sums @ times).reshape(len(self.topics.names), self.kinds, -1)
-        rows = np.tensordot(self.topics.chosen, added, 1)
-        return np.stack([self.value(row) for row in rows])
+        return np.stack([self.value(row) for row in self.topics.each_row(added)])
 
     @property
     def estimate(self) -> FloatArray:

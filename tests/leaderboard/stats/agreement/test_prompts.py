@@ -33,6 +33,14 @@ def test_a_category_whose_name_begins_with_a_minus_is_a_category():
     assert found.chosen.tolist() == [[1, 1], [1, 0], [0, 1], [0, 1], [1, 0]]
 
 
+def test_each_row_adds_up_its_categories_and_cancels_nothing():
+    topics = rated.topics()
+    sums = np.array([0.1, 0.7, -0.2])
+    assert np.concatenate(list(topics.each_row(sums[:, None]))) == pytest.approx(topics.chosen @ sums)
+    alone = np.array([[0.3], [0.0], [0.0]])
+    assert list(topics.each_row(alone))[3] == 0
+
+
 def test_estimates_add_up_the_prompts_of_each_row():
     topics = Topics(np.array([0, 0, 1, 2]), np.array([0, 1, 0]), ("coding", "poems"))
     found = counted(topics, [0, 1, 2, 3, 3]).estimate
