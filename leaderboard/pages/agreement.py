@@ -158,7 +158,7 @@ class AgreementPage(Page):
         return found
 
     @property
-    def pending(self) -> bool:
+    def dated(self) -> bool:
         """Whether the snapshot was made before agreement was computed."""
         return not self.agreements
 

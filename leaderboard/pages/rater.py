@@ -103,7 +103,7 @@ class RaterPage(Page):
         return warning(self.kind.label, self.relatives)
 
     @property
-    def pending(self) -> bool:
+    def dated(self) -> bool:
         """Whether the snapshot was made before position and agreement were computed."""
         scored = [one for one in self.kind.shown if one.scored]
         return not self.agreements or (bool(scored) and not any(one.position for one in scored))

@@ -122,7 +122,7 @@ class RatersPage(Page):
         return level(self.snapshot)
 
     @property
-    def pending(self) -> bool:
+    def dated(self) -> bool:
         """Whether the snapshot was made before position and agreement were computed."""
         return not self.agreements or all(
             not one.position for each in self.kinds for one in each.shown if one.scored

@@ -1,0 +1,172 @@
+"""The pages about raters in a real browser: contents, figures, switches, keyboard, phones, accessibility."""
+
+import re
+
+import pytest
+
+from leaderboard import services
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+HOSTILE = '<a href="https://example.com">link</a><b>bold</b>'
+PAGES = ("raters/", "raters/people/", "raters/judge:strict/", "agreement/")
+PEOPLE = (1, 2, 4, 7)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Two people, a judge that favours what is shown first, one with two orders, and a name full of tags."""
+    monkeypatch.setattr(services, "ROUNDS", 50)
+    names = ("Heron 70B", "Stork 7B", HOSTILE)
+    made = HandMade(*names, slug="board", name="Board study", categories=("coding", "poems"))
+    other = factories.make_rater(name="Grace")
+    strict, tags = made.judge("strict"), factories.make_rater(kind="judge", slug="tags", name=HOSTILE)
+    strict.groups.add(factories.make_group(slug="panel", name="Panel"))
+    for prompt in (0, 1):
+        for place, one in enumerate(names):
+            for another in names[place + 1 :]:
+                for rater in (made.person, other):
+                    for rating in PEOPLE:
+                        made.rate(one, another, rating, prompt=prompt, rater=rater)
+                made.rate(one, another, 2, prompt=prompt, rater=strict)
+                made.rate(another, one, 3, prompt=prompt, rater=strict)
+                made.rate(another, one, 6, prompt=prompt, rater=tags)
+    made.rate(names[0], names[1], None, rater=strict, reason="out_of_range")
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def problems(page):
+    """What the console complains about."""
+    found = []
+    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
+def show(page, live_server, path):
+    """Open a page of the study and wait until every figure is drawn."""
+    page.goto(f"{live_server.url}/studies/board/{path}")
+    drawn(page)
+
+
+def drawn(page):
+    for place in page.query_selector_all(".plot"):
+        place.scroll_into_view_if_needed()
+        page.wait_for_function("place => place.dataset.drawn === 'true'", arg=place)
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def check_accessible(page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_drawn_accessible_and_fit(page, live_server, made, problems, path, size, scheme):
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    show(page, live_server, path)
+    assert page.locator(".plot .main-svg").count() >= 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_accessible(page)
+    assert problems == []
+
+
+def test_the_row_of_a_judge_has_the_numbers_counted_by_hand(page, live_server, made):
+    page.goto(f"{live_server.url}/studies/board/raters/")
+    row = page.locator(".kinds tbody tr", has_text="STRICT").first
+    cells = [" ".join(text.split()) for text in row.locator("td").all_inner_texts()]
+    # 2 prompts x 3 pairs x 2 orders, all of them for the first, and one reply that is no rating.
+    assert cells[0].startswith("13 ")
+    assert cells[1] == "1 1 out of range"
+    assert cells[2].startswith("100.0 %")
+    assert cells[3].startswith("2.50")
+    assert cells[5].startswith("100.0 %")
+    assert "6 pairs" in cells[5]
+    people = page.locator(".kinds tbody tr", has_text="People").first.locator("td").all_inner_texts()
+    # 1, 2, 4 and 7: three of four for the first; 4 alone of them is a tie.
+    assert people[2].startswith("75.0 %")
+    assert people[6].startswith("25.0 %")
+
+
+def test_boxes_choose_what_stands_side_by_side_by_keyboard_alone(page, live_server, made, problems):
+    show(page, live_server, "raters/")
+    before = page.locator("#figure-ratings-8 .legendtext").count()
+    box = page.locator('input[name="with"][value="people"]')
+    box.focus()
+    page.keyboard.press("Space")
+    page.locator("#compare-button").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("with=judge"))
+    page.wait_for_function('document.querySelector(\'input[name="with"][value="people"]\').checked === false')
+    drawn(page)
+    assert before == 3
+    names = page.locator("#figure-ratings-8 .legendtext").all_text_contents()
+    assert len(names) == 2
+    assert "STRICT" in names
+    assert problems == []
+
+
+def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_server, made):
+    show(page, live_server, "agreement/")
+    link = page.get_by_role("link", name="Kendall tau")
+    link.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("coefficient=kendall"))
+    page.wait_for_function("document.activeElement.textContent.trim() === 'Kendall tau'")
+    assert link.get_attribute("aria-current") == "true"
+    drawn(page)
+    assert "Kendall tau" in page.locator("#figure-correlation .xtitle").text_content()
+    page.go_back()
+    page.wait_for_function("!location.search.includes('kendall')")
+    page.get_by_role("link", name="Pearson r", exact=True).wait_for()
+    assert page.get_by_role("link", name="Pearson r", exact=True).get_attribute("aria-current") == "true"
+
+
+def test_the_heat_map_of_two_kinds_has_the_counts_of_both_orientations(page, live_server, made):
+    show(page, live_server, "agreement/?raters=judge:strict")
+    page.locator("#confusion summary").click()
+    table = page.locator("#confusion tbody tr").all_inner_texts()
+    counts = [[int(cell) for cell in row.split("\t")[1:]] for row in table]
+    assert len(counts) == 8
+    assert sum(map(sum, counts)) == 2 * 6 * 2 * 8, (
+        "two orientations, six pairs, two ratings of the judge, eight of people"
+    )
+    assert [row[::-1] for row in counts[::-1]] == counts
+
+
+def test_names_in_figures_are_text(page, live_server, made, problems):
+    show(page, live_server, "raters/")
+    assert any(
+        "<a href" in text for text in page.locator("#figure-ratings-8 .legendtext").all_text_contents()
+    )
+    assert page.locator(".plot svg a").count() == 0
+    assert problems == []
+
+
+def test_without_javascript_the_tables_and_links_are_there(browser, live_server, made):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/studies/board/raters/")
+    page.locator('input[name="with"][value="people"]').uncheck()
+    page.locator("#compare-button").click()
+    assert "with=judge%3Astrict" in page.url
+    page.locator("#ratings-8 summary").click()
+    assert "STRICT" in page.locator("#ratings-8 thead").inner_text()
+    assert "People" not in page.locator("#ratings-8 thead").inner_text()
+    page.get_by_role("link", name="Bradley-Terry").click()
+    assert "method=bradley-terry" in page.url
+    assert "with=judge%3Astrict" in page.url
+    page.get_by_role("link", name="STRICT").first.click()
+    assert "12 of 12 ratings take a side: 100.0 %" in page.locator("main").inner_text()
+    context.close()
