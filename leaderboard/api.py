@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from django.http import HttpRequest
-from ninja import Field, Query, Router, Schema
+from django.http import HttpRequest, HttpResponse
+from ninja import Field, Query, Router, Schema, Status
 from ninja.errors import HttpError
 from ninja.pagination import LimitOffsetPagination, paginate
 
@@ -15,7 +15,7 @@ from arena.querysets import StudyQuerySet
 from leaderboard.board import Board
 from leaderboard.cards import Card, cards
 from leaderboard.models import Snapshot
-from leaderboard.page import NoNumbersError
+from leaderboard.page import NoNumbersError, NotReadyError
 from leaderboard.setting import UnknownSettingError
 
 studies = Router(tags=["standings"])
@@ -44,8 +44,14 @@ class SettingIn(Schema):
     ties: Name | None = Field(
         None, max_length=3, description="on: a tie counts half; off: ties are left out."
     )
-    category: Name | None = Field(None, max_length=200, description="Left out: all categories together.")
+    category: Name | None = Field(
+        None, max_length=200, description="Left out: all categories together; -NAME: all but that one."
+    )
     method: Name | None = Field(None, max_length=20, description="elo, bradley-terry, davidson or ordinal.")
+    band: Name | None = Field(None, max_length=7, description="Ratings that are ties, LOW-HIGH, such as 3-6.")
+    level: Name | None = Field(None, max_length=5, description="Of the intervals, in percent; 95.")
+    contestants: Name | None = Field(None, max_length=20, description="models: without people.")
+    resample: Name | None = Field(None, max_length=20, description="prompts, games or raters.")
 
 
 class StandingOut(Schema):
@@ -83,6 +89,7 @@ class StandingsOut(Schema):
     simulated: bool
     raters: str
     category: str | None
+    contestants: str | None = Field(description="models: without people; null: everyone.")
     method: str
     parameters: dict[str, Any] = Field(description="Of the method: K, rounds, seed, ties, methodology ...")
     games: int
@@ -162,15 +169,24 @@ def list_studies(request: HttpRequest) -> Any:
 
 @studies.get(
     "/{slug}/standings/",
-    response={200: StandingsOut, **NOT_FOUND},
+    response={200: StandingsOut, 202: ErrorOut, 503: ErrorOut, **NOT_FOUND},
     summary="Read standings",
     exclude_unset=True,  # what only another method finds is left out, as on the board
 )
-def show_standings(request: HttpRequest, slug: Slug, wanted: Query[SettingIn]) -> StandingsOut:
-    """The ranking of the newest snapshot for one setting of the switches, as on the study's board."""
+def show_standings(
+    request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[SettingIn]
+) -> StandingsOut | Status[ErrorOut]:
+    """The ranking of the newest snapshot for one setting of the switches, as on the study's board.
+
+    What the snapshot does not hold is computed: 202 until it is ready, 503 where too much waits or it could
+    not be computed; both say in Retry-After when to ask again.
+    """
     study = _study(request, slug)
     try:
         return StandingsOut(**Board.newest(study, wanted.dict(exclude_none=True)).standings())
+    except NotReadyError as error:
+        response["Retry-After"] = str(error.pending.retry_after)
+        return Status(error.status, ErrorOut(detail=str(error)))
     except (UnknownSettingError, NoNumbersError) as error:
         raise HttpError(404, str(error)) from error
 

@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.test import Client
+from django.utils import timezone
 
 from arena.api.auth import issue_token
-from leaderboard import services
-from leaderboard.models import Snapshot
+from leaderboard import computing, on_demand, services
+from leaderboard.models import ComputedView, Snapshot
 from tests.factories import make_rater, make_study, make_user
 from tests.leaderboard.rows import HandMade
 
@@ -65,6 +67,31 @@ def test_studies_are_the_public_ones_and_all_for_operators(
     assert [study["slug"] for study in read(client, operator, "studies/?offset=1").json()["items"]] == [
         "made"
     ]
+
+
+def test_standings_that_no_snapshot_holds_come_when_they_are_computed(
+    client: Client, made: HandMade, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+    query = "band=3-6&contestants=models&level=97.5&resample=games"
+    waiting = read(client, token, f"studies/made/standings/?{query}")
+    assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
+    assert waiting.json() == {"detail": on_demand.Waiting("wanted", timezone.now()).sentence}
+    assert computing.compute_next(made.study.pk)
+    found = read(client, token, f"studies/made/standings/?{query}")
+    assert found.json() == client.get(f"/studies/made/standings.json?{query}").json()
+    used = found.json()["parameters"]
+    assert (used["tie_band"], used["interval"], used["resample"]) == ("3-6", 97.5, "games")
+
+
+def test_standings_that_could_not_be_computed(
+    client: Client, made: HandMade, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+    read(client, token, "studies/made/standings/?band=3-6")
+    on_demand.fail(ComputedView.objects.get(), "MemoryError")
+    reply = read(client, token, "studies/made/standings/?band=3-6")
+    assert (reply.status_code, reply.json()) == (503, {"detail": on_demand.Failed.sentence})
 
 
 @pytest.mark.parametrize("query", ["", "?raters=judge:judy&ties=off&category=coding&method=bradley-terry"])
