@@ -40,10 +40,10 @@ def late_games(clusters: Clusters, games: int, seed: int, rounds: IntArray) -> n
     """Outcome numbers of the last ``games`` games of each round, of shape (games, rounds)."""
     found = np.empty((games, len(rounds)), dtype=clusters.of_game.dtype)
     keys, draw_keys = (round_keys(seed, rounds, purpose) for purpose in (LATE_GAMES, CLUSTER_DRAWS))
-    place_drawn = np.empty(len(clusters) * int(clusters.size.max()), dtype=np.int32)
+    first_at = np.empty(len(clusters) * int(clusters.size.max()), dtype=np.int32)
     for column in range(len(rounds)):
         drawn = choices(draw_keys[column : column + 1], 0, len(clusters), len(clusters))[:, 0]
-        found[:, column] = _of_round(clusters, drawn, games, keys[column : column + 1], place_drawn)
+        found[:, column] = _of_round(clusters, drawn, games, keys[column : column + 1], first_at)
     return found
 
 
@@ -51,22 +51,23 @@ def _of_round(
     clusters: Clusters, drawn: IntArray, games: int, key: WordArray, first_at: npt.NDArray[np.int32]
 ) -> npt.NDArray[Any]:
     """The last games of one round that draws these clusters; ``first_at`` is space to work in."""
-    largest = int(clusters.size.max())
-    attempts, length = np.empty(0, dtype=np.int64), 0
-    there = len(clusters.of_game) / (len(clusters) * largest)
+    start, size, largest = clusters.start[drawn], clusters.size[drawn], int(clusters.size.max())
+    needed = int(games * len(drawn) * largest / len(clusters.of_game) * 1.05) + 64
     while True:
-        more = int((games - length) / there * 1.1) + 64
-        word = words(key, len(attempts), more)[:, 0]
-        slot = (word >> _HALF) * np.uint64(len(clusters)) >> _HALF
-        offset = (word & np.uint64(2**32 - 1)) * np.uint64(largest) >> _HALF
-        attempts = np.concatenate((attempts, (slot * np.uint64(largest) + offset).astype(np.int64)))
-        slot, offset = np.divmod(attempts, largest)
-        known = attempts[offset < clusters.size[drawn[slot]]]
-        number = np.arange(len(known), dtype=np.int32)
-        first_at[known[::-1]] = number[::-1]  # of equal ones the first stays
-        new = known[first_at[known] == number]
-        length = len(new)
-        if length >= games:
-            slot, offset = np.divmod(new[:games], largest)
-            found: npt.NDArray[Any] = clusters.of_game[clusters.start[drawn[slot]] + offset]
+        slot, offset = _places(words(key, 0, needed)[:, 0], len(drawn), largest)
+        there = np.flatnonzero(offset < size.take(slot))
+        slot, offset = slot.take(there), offset.take(there)
+        place, number = slot * largest + offset, np.arange(len(there), dtype=np.int32)
+        first_at[place[::-1]] = number[::-1]  # of equal ones the first stays
+        new = np.flatnonzero(first_at.take(place) == number)[:games]
+        if len(new) == games:
+            found: npt.NDArray[Any] = clusters.of_game.take(start.take(slot.take(new)) + offset.take(new))
             return found
+        needed += needed // 4
+
+
+def _places(word: WordArray, slots: int, largest: int) -> tuple[IntArray, IntArray]:
+    """Which of the drawn clusters each attempt tries, and which place in it."""
+    slot = (word >> _HALF) * np.uint64(slots) >> _HALF
+    offset = (word & np.uint64(2**32 - 1)) * np.uint64(largest) >> _HALF
+    return slot.view(np.int64), offset.view(np.int64)

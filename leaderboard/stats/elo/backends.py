@@ -97,6 +97,11 @@ def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tupl
     return name, backend
 
 
+def load_for(updates: int) -> None:
+    """Have the faster backend for so many updates loaded, in however many bootstraps they will come."""
+    open_backend(None, updates, np.dtype(np.uint16))
+
+
 def choose_threads(wanted: int | None, backend: str, updates: int) -> int:
     """The wanted threads, or as many as help. NumPy's steps are too short to share: threads slow it down."""
     if wanted is not None:

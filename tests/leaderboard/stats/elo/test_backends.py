@@ -45,6 +45,14 @@ class TestTheChoice:
     def test_once_loaded_numba_does_all_the_work(self):
         assert open_backend(None, 1, UINT16)[0] == "numba"
 
+    def test_much_work_in_little_pieces_is_worth_loading_it_before(self, cold, monkeypatch):
+        prepared = []
+        monkeypatch.setattr(walk_numba, "prepare", prepared.append)
+        backends.load_for(LITTLE)
+        assert prepared == []
+        backends.load_for(MUCH)
+        assert prepared == [UINT16]
+
     def test_without_numba_numpy_does_all_the_work(self, without_numba):
         assert open_backend(None, 10 * MUCH, UINT16)[0] == "numpy"
 
