@@ -40,7 +40,10 @@ DISAGREEMENTS: Final = {
     "people": "People among themselves",
     "flipped": "A rater and itself, in the other order",
 }
-SORTS: Final = {"": "Newest", "disagreement": "Widest disagreement"}
+SORTS: Final = {"": "Newest", "disagreement": "Most disagreement"}
+
+USUAL: Final = ("category", "contestant", "only", "sort")
+"""Selects that stand in sight; the others are behind a click."""
 
 assert set(ANSWERS) == {"scored", "tie", "side", "unscored", *REASONS[1:]}  # noqa: S101 - both are constants
 assert set(DISAGREEMENTS) == set(ONLY)  # noqa: S101
@@ -62,6 +65,16 @@ class Select:
     name: str
     label: str
     choices: tuple[Choice, ...]
+
+    @property
+    def usual(self) -> bool:
+        """Whether it stands in sight."""
+        return self.name in USUAL
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything but the empty choice is chosen."""
+        return not self.choices[0].chosen
 
 
 @dataclass(frozen=True)
@@ -116,12 +129,12 @@ class Known:
         ratings = {f"{r}-{p}": f"{r} of {p}" for p in self.points for r in range(1, p + 1)}
         yield "category", "Category", "Any", {name: name for name in self.categories}
         yield "contestant", "Contestant", "Any", names
+        yield "only", "Disagreement of", "Anybody, or none", DISAGREEMENTS
+        yield "sort", "Order", SORTS[""], {value: label for value, label in SORTS.items() if value}
         yield "against", "Against", "Any", names
         yield "raters", "Answered by", "Anybody", dict(self.raters)
         yield "answer", "Answer", "Any", ANSWERS
         yield "rating", "Rating as shown", "Any", ratings
-        yield "only", "Disagreement of", "Anybody, or none", DISAGREEMENTS
-        yield "sort", "Order", SORTS[""], {value: label for value, label in SORTS.items() if value}
 
     def selects(self, filters: Filters) -> tuple[Select, ...]:
         """The form's selects; one with nothing to choose is left out."""

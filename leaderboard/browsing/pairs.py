@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Entry:
-    """A pair with everything said about it: people first, then judges, each in the order of their answers.
+    """A pair with everything said about it: people first, then judges by name, each in the order it answered.
 
     ``left_out`` counts answers that are too many to show.
     """
@@ -99,12 +99,25 @@ def entries(study: Study, pairs: Sequence[int]) -> list[Entry]:
 
 
 def _comparisons(pairs: Iterable[int]) -> dict[int, list[Comparison]]:
-    """The current comparisons of each pair: people first, then in the order of their ids."""
+    """The current comparisons of each pair, the answers of one rater together.
+
+    People come first, in the order of their first answers: their names must not show even in the order.
+    """
     said: dict[int, list[Comparison]] = defaultdict(list)
     read = Comparison.objects.current().filter(pair__in=list(pairs)).select_related("rater__judge")
-    for comparison in sorted(read.order_by(), key=lambda each: (each.rater.kind != "person", each.pk)):
+    for comparison in read.order_by("pk"):
         said[comparison.pair_id].append(comparison)
+    for given in said.values():
+        began: dict[int, int] = {}
+        for comparison in given:
+            began.setdefault(comparison.rater_id, comparison.pk)
+        given.sort(key=lambda each: (*_rank(each.rater), began[each.rater_id], each.pk))
     return said
+
+
+def _rank(rater: Rater) -> tuple[bool, str]:
+    judge = rater.kind == Rater.Kind.JUDGE
+    return judge, rater.name if judge else ""
 
 
 def _criteria(comparisons: Iterable[int]) -> dict[int, list[CriterionRating]]:

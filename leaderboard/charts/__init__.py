@@ -6,7 +6,7 @@ the page's light or dark scheme. Plotly reads a few HTML tags in its labels, so 
 
 from leaderboard.charts.agreement import confusion, correlations, kinds_map, preferences
 from leaderboard.charts.categories import rank_map
-from leaderboard.charts.contestants import history, places, win_rates
+from leaderboard.charts.contestants import history, kinds_places, places, win_rates
 from leaderboard.charts.kinds import with_names
 from leaderboard.charts.length_effect import length_effect
 from leaderboard.charts.matrices import count_map, win_rate_map
@@ -28,6 +28,7 @@ __all__ = [
     "history",
     "intervals",
     "kinds_map",
+    "kinds_places",
     "label",
     "length_effect",
     "mirrored_histogram",

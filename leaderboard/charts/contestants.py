@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from leaderboard.charts.kinds import wrapped
 from leaderboard.charts.parts import SERIES, Figure, full, layout, names_axis, title
 from leaderboard.tables.contestants import Moment, Opponent, Placed
 
@@ -15,6 +16,13 @@ def places(rows: Sequence[Placed], level: float) -> Figure:
     ]
     values = [(row.rating, row.low, row.high) for row in rows]
     return _by_row([row.label for row in rows], values, texts, f"Rating, {level:g} % interval")
+
+
+def kinds_places(rows: Sequence[Placed], level: float) -> Figure:
+    """The places by kind of raters, whose names often differ in their last words alone."""
+    figure = places(rows, level)
+    figure["layout"]["yaxis"]["ticktext"] = [wrapped(row.label) for row in rows]
+    return figure
 
 
 def win_rates(rows: Sequence[Opponent], level: float) -> Figure:

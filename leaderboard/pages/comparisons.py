@@ -87,9 +87,14 @@ class PairList(Browsing):
 
     template: ClassVar[str] = "leaderboard/comparisons.html"
 
-    @property
+    @cached_property
     def selects(self) -> tuple[Select, ...]:
         return self.known.selects(self.filters)
+
+    @property
+    def more_changed(self) -> bool:
+        """Whether anything is asked for behind the click."""
+        return any(select.changed for select in self.selects if not select.usual)
 
     @cached_property
     def leaf(self) -> Leaf[int]:

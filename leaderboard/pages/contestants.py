@@ -196,8 +196,8 @@ class ContestantPage(Page):
                 "Ratings by kind of raters",
                 "Over all categories. Judges are compared with people on the page of each kind of raters.",
                 tables.placed_table("Ratings by kind of raters", "Raters", self.by_raters, level),
-                draw=lambda: charts.places(self.by_raters, level),
-                height=step(len(self.by_raters) + 3),
+                draw=lambda: charts.kinds_places(self.by_raters, level),
+                height=step(1.5 * len(self.by_raters) + 3),
             )
         if self.opponents:
             yield self._panel(
