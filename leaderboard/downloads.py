@@ -1,5 +1,6 @@
 """Pages for operators: what a study holds, to take away."""
 
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -7,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from arena.formats.writing import MEDIA_TYPES, WRITERS, parquet
+from arena.formats.writing import WRITERS, parquet
 from arena.models import Study
 from judging.views import staff_only
 from leaderboard import exports
@@ -21,9 +22,19 @@ MEANINGS: Final = {
     "pairs": "Which of two answers is known to be better.",
     "comparisons": "Every rating that counts, and every reply without one.",
     "standings": "The published ranking as the board first shows it, with its method on every row.",
+    "leaderboard": "Every category at once, in the shape of Chatbot Arena's published files.",
+    "arena": "Every vote in Chatbot Arena's columns and ours. People stand there under pseudonyms.",
+    "preferences": "Pairs with chosen and rejected text, margin and agreement, to train reward models.",
+    "evalica": "The games of the ranking: left, right and winner.",
 }
-TITLES: Final = {exports.ALL: "Everything", "pairs": "Gold labels"}
-FORMATS: Final = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
+TITLES: Final = {
+    exports.ALL: "Everything",
+    "pairs": "Gold labels",
+    "arena": "Votes for other programs",
+    "preferences": "Preference pairs",
+    "evalica": "Games for evalica",
+}
+FORMATS: Final = {"json": "JSON", "csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 
 
 class Offer(NamedTuple):
@@ -48,7 +59,7 @@ def download(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The file asked for, written while it is sent; everything together as a zip archive."""
     study = get_object_or_404(Study, slug=slug)
     what, form = request.GET.get("what", ""), request.GET.get("format", "")
-    if what not in MEANINGS or form not in WRITERS:
+    if what not in MEANINGS or form not in _forms(what):
         return _page(request, study, "There is no such download; choose one from the list below.")
     try:
         return _everything(study, form) if what == exports.ALL else _one(study, what, form)
@@ -67,24 +78,37 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
 
 
 def _offers(study: Study) -> list[Offer]:
-    forms = [form for form in FORMATS if form != "parquet" or parquet.is_available()]
     counts = exports.counts(study)
     return [
-        Offer(
-            TITLES.get(what, what.capitalize()),
-            meaning,
-            counts.get(what),
-            {FORMATS[form]: "?" + urlencode({"what": what, "format": form}) for form in forms},
-        )
+        Offer(TITLES.get(what, what.capitalize()), meaning, counts.get(what), _links(what))
         for what, meaning in MEANINGS.items()
     ]
 
 
+def _links(what: str) -> dict[str, str]:
+    forms = [form for form in _forms(what) if form != "parquet" or parquet.is_available()]
+    return {FORMATS[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
+
+
+def _forms(what: str) -> list[str]:
+    """How it can be written."""
+    there = exports.OTHERS.get(what, tuple(WRITERS))
+    return [form for form in FORMATS if form in there]
+
+
 def _one(study: Study, what: str, form: str) -> HttpResponseBase:
-    response = StreamingHttpResponse(exports.pieces(study, what, form), content_type=MEDIA_TYPES[form])
+    response = StreamingHttpResponse(_pieces(study, what, form), content_type=exports.TYPES[form])
     name = exports.file_name(study, what, form)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _pieces(study: Study, what: str, form: str) -> Iterator[bytes]:
+    if what == "leaderboard":
+        return exports.leaderboard_pieces(study, form, {})
+    if what in exports.OTHERS:
+        return exports.interchange(study, what, form, {}).pieces
+    return exports.pieces(study, what, form)
 
 
 def _everything(study: Study, form: str) -> HttpResponseBase:

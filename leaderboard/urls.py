@@ -13,6 +13,7 @@ from leaderboard.pages import (
     home,
     rater,
     raters,
+    results,
     standings,
 )
 from leaderboard.pages.shell import routes
@@ -30,6 +31,10 @@ urlpatterns = [
     *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons.read),
     *routes("studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one),
     *routes("studies/<slug:slug>/data/", "study-data", data.read),
+    *routes("studies/<slug:slug>/results/", "study-results", results.read),
+    path("studies/<slug:slug>/results/bundle.zip", results.bundle, name="study-bundle"),
+    path("studies/<slug:slug>/results/<slug:what>.<slug:form>", results.votes, name="study-votes"),
+    path("studies/<slug:slug>/leaderboard.<slug:form>", results.leaderboard, name="study-leaderboard-file"),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
     path("studies/<slug:slug>/computing/", computing.state, name="study-computing"),
     path("studies/<slug:slug>/export/", downloads.page, name="study-export"),

@@ -155,6 +155,11 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     return JsonResponse(panel.figure)
 
 
+def published(view: View) -> View:
+    """A view of a study as it is published now; like a page it answers 304 and is for whoever may see it."""
+    return _published(view)
+
+
 def _published(view: View) -> View:
     """Answer 304 where the browser has what the address would show now; private to that browser."""
     conditional = condition(etag_func=_etag)(view)

@@ -1,0 +1,185 @@
+"""Download and cite: what anybody may take away, and when."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import services
+from leaderboard.bundle import keeping
+from leaderboard.bundle.archive import Reader
+from leaderboard.bundle.computing import recompute
+from leaderboard.models import Snapshot
+from tests import factories as make
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/studies/made/results/"
+VOTES = [
+    *(f"{PAGE}arena.{form}" for form in ("jsonl", "csv", "note")),
+    *(f"{PAGE}preferences.{form}" for form in ("jsonl", "csv", "note")),
+    f"{PAGE}preferences.jsonl?conversational=1",
+    f"{PAGE}evalica.csv",
+    f"{PAGE}bundle.zip",
+]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> HandMade:
+    monkeypatch.setattr(services, "ROUNDS", 20)
+    settings.VAR_DIR = tmp_path
+    made = HandMade("Alpha", "Beta", "Gamma", slug="made", name="Of {mice} & men", categories=("coding", "x"))
+    judge = made.judge("judy")
+    for rating in (1, 2, 7):
+        made.rate("Alpha", "Beta", rating)
+        made.rate("Gamma", "Beta", rating, prompt=1)
+        made.rate("Alpha", "Gamma", rating, rater=judge)
+    services.refresh(made.study)
+    return made
+
+
+def close(made: HandMade) -> None:
+    made.study.closed_at = timezone.now()
+    made.study.save()
+
+
+def body(response: Any) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+@pytest.mark.parametrize("staff", [False, True])
+@pytest.mark.parametrize("address", VOTES)
+def test_votes_wait_until_the_study_is_closed(
+    made: HandMade, client: Client, address: str, staff: bool
+) -> None:
+    if staff:
+        client.force_login(make.make_user(is_staff=True))
+    answer = client.get(address)
+    assert answer.status_code == 403
+    assert "once it is closed" in answer.content.decode()
+    close(made)
+    answer = client.get(address)
+    assert answer.status_code == 200
+    assert len(body(answer)) > 50
+
+
+def test_the_page_links_to_all_there_is_and_every_link_works(made: HandMade, client: Client) -> None:
+    page = client.get(PAGE).content.decode()
+    assert "Rating goes on in this study." in page
+    assert "bundle.zip&quot;" not in page
+    assert PAGE + "arena.jsonl" not in page
+    close(made)
+    page = client.get(PAGE).content.decode()
+    for address in (*VOTES, "/studies/made/leaderboard.json?raters=people"):
+        assert address in page, address
+    assert client.get("/studies/made/leaderboard.json?raters=judge%3Ajudy").status_code == 200
+    assert "up to 9 votes" in page
+    assert "states no licence" in page
+
+
+def test_a_private_study_does_not_exist_for_the_public(made: HandMade, client: Client) -> None:
+    close(made)
+    made.study.visibility = "private"
+    made.study.save()
+    addresses = (PAGE, "/studies/made/leaderboard.json", *VOTES)
+    assert {client.get(address).status_code for address in addresses} == {404}
+    client.force_login(make.make_user(is_staff=True))
+    assert {client.get(address).status_code for address in addresses} == {200}
+
+
+def test_leaderboard_json_is_public_conditional_and_named(made: HandMade, client: Client) -> None:
+    made.study.licence = "CC BY/4.0"
+    made.study.save()
+    answer = client.get("/studies/made/leaderboard.json?method=bradley-terry&ties=off")
+    content = answer.json()
+    assert set(content) == {"full", "coding", "x"}
+    assert content["full"]["Alpha"]["ties_mode"] == "off"
+    assert content["full"]["Alpha"]["method"] == "bradley-terry"
+    assert f"made-leaderboard-CC-BY-4.0-{timezone.now():%Y-%m-%d}.json" in answer["Content-Disposition"]
+    again = client.get(
+        "/studies/made/leaderboard.json?method=bradley-terry&ties=off",
+        headers={"If-None-Match": answer["ETag"]},
+    )
+    assert again.status_code == 304
+    assert client.get("/studies/made/leaderboard.csv").content.startswith(b"\xef\xbb\xbfcategory,contestant,")
+    for wrong in ("leaderboard.json?raters=x", "leaderboard.xml", "leaderboard.json?ties=x", "results/x.csv"):
+        assert client.get(f"/studies/made/{wrong}").status_code == 404
+
+
+def test_wrong_wishes_are_404(made: HandMade, client: Client) -> None:
+    close(made)
+    for wrong in ("arena.xml", "arena.csv?raters=judge:x", "arena.csv?ties=x", "arena.csv?category=y"):
+        assert client.get(PAGE + wrong).status_code == 404
+
+
+def test_the_bundle_is_packed_once_and_computes_again(made: HandMade, client: Client, tmp_path: Path) -> None:
+    close(made)
+    content = body(client.get(f"{PAGE}bundle.zip"))
+    assert recompute(Reader(io.BytesIO(content))).verdict.is_equal
+    kept = list((tmp_path / "bundles").iterdir())
+    assert len(kept) == 1
+    assert body(client.get(f"{PAGE}bundle.zip")) == content
+    assert "zip, " in client.get(PAGE).content.decode()
+    made.rate("Alpha", "Beta", 8, prompt=1)
+    services.refresh(made.study)
+    other = body(client.get(f"{PAGE}bundle.zip"))
+    assert zipfile.ZipFile(io.BytesIO(other)).read("README.md") != zipfile.ZipFile(io.BytesIO(content)).read(
+        "README.md"
+    )
+    assert len(list((tmp_path / "bundles").iterdir())) == 1, "that of the older snapshot is gone"
+
+
+def test_one_bundle_is_packed_at_a_time(made: HandMade, client: Client) -> None:
+    close(made)
+    with keeping._making:
+        answer = client.get(f"{PAGE}bundle.zip")
+    assert answer.status_code == 503
+    assert answer["Retry-After"] == "60"
+    assert "being packed right now" in answer.content.decode()
+
+
+def test_a_board_that_is_behind_has_no_bundle_until_it_is_renewed(made: HandMade, client: Client) -> None:
+    close(made)
+    made.study.touch()
+    answer = client.get(f"{PAGE}bundle.zip")
+    assert answer.status_code == 409
+    assert "refresh the study" in answer.content.decode()
+
+
+def test_the_citation_names_what_makes_numbers_findable(made: HandMade, client: Client) -> None:
+    page = client.get(PAGE)
+    citation = page.context["page"].citation
+    snapshot = Snapshot.objects.get()
+    for text in (citation.bibtex, citation.text):
+        assert snapshot.watermark in text
+        assert f"methodology {snapshot.methodology}" in text
+        assert "http://testserver/studies/made/" in text
+    assert r"Of \{mice\} \& men" in citation.bibtex
+    assert citation.bibtex.count("{") == citation.bibtex.count("}")
+    assert "simulated" not in citation.text
+
+
+def test_simulated_votes_are_named_in_the_citation_and_the_note(made: HandMade, client: Client) -> None:
+    close(made)
+    made.person.simulated = True
+    made.person.save()
+    services.refresh(made.study)
+    assert "votes simulated, or some of them" in client.get(PAGE).context["page"].citation.text
+    rows = [json.loads(line) for line in body(client.get(f"{PAGE}arena.jsonl")).splitlines()]
+    assert {row["simulated"] for row in rows if row["rater_kind"] == "person"} == {True}
+
+
+def test_the_number_of_queries_does_not_grow(
+    made: HandMade, client: Client, django_assert_max_num_queries: Any
+) -> None:
+    close(made)
+    with django_assert_max_num_queries(8):
+        client.get(PAGE)
+    with django_assert_max_num_queries(8):
+        client.get("/studies/made/leaderboard.json")
