@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from arena.models import Study
 from leaderboard.games import Opinions, style_covariates
-from leaderboard.stats import EloParameters, Method, Ratings, Standings, ordinal, rank_ratings
+from leaderboard.stats import EloParameters, Method, Ratings, Standing, Standings, ordinal, rank_ratings
 
 PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"
 LABELS = {PEOPLE: "people", GPT4: "GPT-4", GPT35: "GPT-3.5"}
@@ -210,3 +210,23 @@ def effect_table(everything: dict[str, Votes]) -> str:
         found = [f"{e['points']:+.0f} ({e['low']:+.0f} to {e['high']:+.0f})" for e in effects]
         rows.append([LABELS[rater], " / ".join(shares), *found])
     return table(["rater", "first / tie / second, %", "shown first", "longer", "more Markdown"], rows)
+
+
+def board_table(by_raters: dict[str, Standings]) -> str:
+    """People's first ten as their board shows them, with the ranks the judges give the same models."""
+    rows = {
+        label: {row.contestant: row for row in found.standings if row.rating is not None}
+        for label, found in by_raters.items()
+    }
+    people = rows[LABELS[PEOPLE]]
+    order = sorted(people, key=lambda name: (people[name].rank, name))[:10]
+    return table(
+        ["model", *(f"{label}: rank and rating" for label in rows)],
+        [[name, *(_on_board(rows[label].get(name)) for label in rows)] for name in order],
+    )
+
+
+def _on_board(row: Standing | None) -> str:
+    if row is None or row.rating is None or row.low is None or row.high is None:
+        return "–"
+    return f"{row.rank} ({row.rating:.0f} +{row.high - row.rating:.0f}/−{row.rating - row.low:.0f})"

@@ -16,13 +16,14 @@ from arena.models import Study
 from leaderboard.anchoring import AnchoredRanking, panel_of_study
 from leaderboard.management.study_option import opinions_chosen
 from leaderboard.presentation import findings
-from leaderboard.stats import Standings, plan_from_data
+from leaderboard.stats import Standings, plan_from_data, rank_ratings
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
 
 pytestmark = pytest.mark.django_db
 
 PAGE = Path(__file__).parents[2] / "docs" / "llmfao.md"
+README = Path(__file__).parents[2] / "README.md"
 
 
 def said_of_votes(people: Votes) -> Iterator[str]:
@@ -123,3 +124,15 @@ def test_the_page_is_what_the_data_say(computed):
     assert [name for name, table in computed.items() if table not in page] == []
     flowing = " ".join(page.replace("\n> ", "\n").split())
     assert [line for line in said if line not in flowing] == []
+
+
+def test_the_readme_shows_the_first_ten_of_the_board(reference_data):
+    call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
+    study = Study.objects.get(slug="llmfao")
+    chosen = {label: opinions_chosen(study, rater, "")[0].present() for rater, label in LABELS.items()}
+    elo = replace(llmfao.ELO, robustness=False)
+    board = llmfao.board_table(
+        {label: rank_ratings(own.ratings(), own.names, elo) for label, own in chosen.items()}
+    )
+    print(f"\n{board}")
+    assert board in README.read_text()
