@@ -39,7 +39,7 @@
       details.open = open.includes(nameOf(details));
     }
     open = [];
-    const caption = document.querySelector("#standings-table caption");
+    const caption = document.querySelector("#standings-part caption");
     document.getElementById("board-status").textContent = caption ? `Shown: ${caption.textContent}` : "No numbers here.";
   });
 

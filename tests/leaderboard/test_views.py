@@ -106,7 +106,6 @@ def test_the_board_shows_standings_people_and_judges(client, made):
     assert "STRICT: rank" in page
     assert "How these numbers were made" in page
     assert "95 % interval: percentiles 2.5 to 97.5 of " in page
-    assert "refused" in page
     assert "fewer than 30 games" in page
 
 
@@ -168,6 +167,79 @@ def test_the_order_notice_appears_only_when_the_order_differs(client):
     made.rate("alpha", "beta", 1)
     services.refresh(made.study)
     assert "The order changes" not in text(client.get("/studies/tied/?method=bradley-terry"))
+
+
+def test_the_other_tie_rule_stands_beside_the_standings(client):
+    made = HandMade("alpha", "beta", slug="tied")
+    for _ in range(3):
+        made.rate("alpha", "beta", 5)
+    made.rate("alpha", "beta", 1)
+    services.refresh(made.study)
+    page = text(client.get("/studies/tied/?method=bradley-terry"))
+    assert "2 contestants move" in page
+    assert '<td class="num nowrap down">2 ↓−1</td>' in page, "alpha falls without ties"
+    assert '<td class="num nowrap up">1 ↑+1</td>' in page
+    page = text(client.get("/studies/tied/?method=bradley-terry&ties=off"))
+    assert "Ties half: rank" in page
+    assert "ties: rank" not in text(client.get("/studies/tied/?method=ordinal")).lower()
+
+
+def test_a_category_shows_who_moved_against_all_of_them(client):
+    made = HandMade("alpha", "beta", slug="moved", categories=("coding", "poems"))
+    for _ in range(3):
+        made.rate("alpha", "beta", 1)
+    made.rate("beta", "alpha", 1, prompt=1)
+    services.refresh(made.study)
+    page = text(client.get("/studies/moved/?method=bradley-terry&category=poems"))
+    assert "Δ rank" in page
+    assert page.index('<td class="num up">↑+1</td>') < page.index('<td class="num down">↓−1</td>')
+    assert '<td class="num">=</td>' in text(client.get("/studies/moved/?category=coding"))
+    assert "Δ rank" not in text(client.get("/studies/moved/"))
+
+
+def test_what_operators_say_of_a_contestant_is_in_columns(client, made):
+    alpha = made.contestants["alpha"]
+    alpha.organisation, alpha.licence, alpha.benchmarks = "Heron <Labs>", "MIT", {"MMLU": 70.25}
+    alpha.save()
+    page = text(client.get("/studies/small/?sort=benchmark-MMLU"))
+    assert "Heron &lt;Labs&gt;" in page
+    assert '<td class="num">70.25</td>' in page
+    assert page.index(">MMLU</a>") < page.index(">Organisation</a>") < page.index(">Licence</a>")
+    assert page.index("<bdi>alpha</bdi>") < page.index("<bdi>beta</bdi>")
+
+
+def test_the_number_behind_each_option_is_shown(client, made):
+    page = text(client.get("/studies/small/"))
+    assert re.search(r'People <span class="switch-count">3</span>', page)
+    assert re.search(r'STRICT <span class="switch-count">2</span>', page)
+    assert re.search(r'poems <span class="switch-count">1</span>', page)
+
+
+def test_a_search_hides_rows_and_keeps_their_ranks(client, made):
+    page = text(client.get("/studies/small/?search=GAM"))
+    assert len(re.findall(r"<tr[^>]* hidden>", page)) == 2
+    assert "1 of 3 shown" in page
+    assert 'value="GAM"' in page
+    assert "search=GAM" in re.search('<a id="raters-1" href="([^"]*)"', page)[1]
+
+
+def test_what_a_browser_has_is_not_sent_again(client, made):
+    for address in ("/studies/small/", "/studies/small/?ties=off", "/studies/small/figures/games.json"):
+        seen = client.get(address)
+        known = {"If-None-Match": seen["ETag"]}
+        assert client.get(address, headers=known).status_code == 304
+        asked_by_part = client.get(address, headers={**known, "HX-Request": "true"})
+        assert asked_by_part.status_code == 200, "a part of a page is another answer"
+    known = {"If-None-Match": client.get("/studies/small/")["ETag"]}
+    assert client.get("/studies/small/?ties=off", headers=known).status_code == 200
+    made.rate("alpha", "beta", 1)
+    assert client.get("/studies/small/", headers=known).status_code == 200
+    known = {"If-None-Match": client.get("/studies/small/")["ETag"]}
+    services.refresh(made.study)
+    assert client.get("/studies/small/", headers=known).status_code == 200
+    known = {"If-None-Match": client.get("/studies/small/")["ETag"]}
+    client.force_login(factories.make_user(is_staff=True))
+    assert client.get("/studies/small/", headers=known).status_code == 200, "staff see more"
 
 
 def test_one_prompt_resampled_gives_no_interval(client):
@@ -282,7 +354,7 @@ def test_no_text_of_a_prompt_or_completion_is_ever_shown(client, made):
         for turn in completion.turns
     ]
     assert len(texts) == 7
-    for path in ("", "standings.json", "tables/raters/", "tables/raters.csv", "tables/correlation.csv"):
+    for path in ("", "standings.json", "tables/raters/", "tables/raters.csv"):
         page = text(client.get(f"/studies/small/{path}"))
         assert not [shown for shown in texts if shown in page]
 
@@ -337,8 +409,6 @@ def test_every_table_can_be_had_as_page_part_and_csv(client, made):
         "win-rates",
         "tie-counts",
         "games",
-        "ratings-8",
-        "correlation",
     ):
         response = client.get(f"/studies/small/tables/{name}.csv")
         assert response["Content-Type"] == "text/csv; charset=utf-8"

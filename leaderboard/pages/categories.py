@@ -1,0 +1,194 @@
+"""The category matrix: the rank of every contestant in every category."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard import charts
+from leaderboard.board import abouts
+from leaderboard.levels import at_level
+from leaderboard.models import Snapshot
+from leaderboard.page import NoNumbersError, Page, Panel, Switched, step
+from leaderboard.pages.stored import Stored
+from leaderboard.presentation import METHOD_NAMES, ties_phrase
+from leaderboard.setting import LEVELS, Setting, UnknownSettingError, parse
+from leaderboard.standings_view import Asked
+from leaderboard.switches import Switch, switches
+from leaderboard.tables import Content
+from leaderboard.tables.categories import ALL, CategoryMatrix, Standing
+
+SWITCHES: Final = ("raters", "ties", "method", "level")
+"""What every snapshot holds for every category; the board computes other settings for one category."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell: the class that tints it and what it says; all empty where the contestant has no games."""
+
+    tint: str = ""
+    rank: str = ""
+    rating: str = ""
+    games: str = ""
+
+    @classmethod
+    def of(cls, found: Standing | None) -> "Place":
+        if found is None:
+            return cls()
+        tint = f"medal medal-{found.medal}" if found.medal else "provisional" * bool(found.provisional)
+        rank = str(found.rank) if found.rank_ub is None else f"{found.rank} ({found.rank_ub})"
+        ends = ""
+        if found.low is not None and found.high is not None:
+            ends = f" +{max(found.high - found.rating, 0):.0f}/−{max(found.rating - found.low, 0):.0f}"
+        return cls(tint, rank, f"{found.rating:.0f}{ends}", f"n {found.games:,}")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The head of a category's column; its link sorts by it."""
+
+    label: str
+    games: int
+    address: str
+    sorted: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A contestant's row."""
+
+    contestant: str
+    address: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Categories(Switched, Page):
+    """The matrix of one setting. ``sort`` is the category it is sorted by, after a minus sign worst first."""
+
+    setting: Setting
+    sort: str
+    boards: Mapping[str, Content] = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/categories.html"
+    tab: ClassVar[str] = "study-categories"
+
+    @cached_property
+    def matrix(self) -> CategoryMatrix:
+        return CategoryMatrix.of(self.boards)
+
+    @property
+    def raters_label(self) -> str:
+        listed = self.snapshot.counts["raters"]
+        return next(str(each["label"]) for each in listed if each["selector"] == self.setting.raters)
+
+    @property
+    def level(self) -> str:
+        """The level of the intervals, as headings say it."""
+        held = next((board["parameters"]["interval"] for board in self.boards.values()), None)
+        return f"{held or float(self.setting.level):g} %"
+
+    @property
+    def lacks_level(self) -> bool:
+        """Whether the level asked for is not stored, so that the usual one is shown."""
+        return bool(self.boards) and self.level != f"{float(self.setting.level):g} %"
+
+    @property
+    def caption(self) -> str:
+        """Whose ratings by which method these are."""
+        parameters = next((board["parameters"] for board in self.boards.values()), None)
+        ties = f", {ties_phrase(self.setting.method, parameters)}" if parameters else ""
+        return f"{self.raters_label}, {METHOD_NAMES[self.setting.method]}{ties}. {self.level} intervals"
+
+    @property
+    def switches(self) -> list[Switch]:
+        """The board's switches but for those that snapshots do not hold for every category."""
+        found = switches(self.setting, self.snapshot.counts)
+        return [switch for switch in found if switch.field in SWITCHES]
+
+    @cached_property
+    def _sorting(self) -> tuple[str, bool]:
+        """The category sorted by, all together where nobody knows it, and whether the best come first."""
+        for category, best_first in ((self.sort, True), (self.sort.removeprefix("-"), False)):
+            if (category if category != ALL else "") in self.boards:
+                return (category if category != ALL else ""), best_first
+        return "", True
+
+    @property
+    def headings(self) -> list[Heading]:
+        chosen, best_first = self._sorting
+        found = []
+        for category in self.matrix.categories:
+            here = category == chosen
+            sort = ("-" if here and best_first else "") + (category or ALL)
+            way = ("ascending" if best_first else "descending") if here else ""
+            address = Asked("" if sort == ALL else sort).query(self.query)
+            found.append(Heading(category or ALL, self.matrix.games[category], address, way))
+        return found
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        chosen, best_first = self._sorting
+        about, matrix = abouts(self.study), self.matrix
+        return [
+            Line(
+                name,
+                about[name].address if name in about else "",
+                tuple(Place.of(matrix.standings.get((name, category))) for category in matrix.categories),
+            )
+            for name in matrix.ordered(chosen, best_first=best_first)
+        ]
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        if not self.boards:
+            return ()
+        return (
+            Panel(
+                "categories",
+                "Ranks by category",
+                "Read across a row: the rank of a contestant in all categories together and in each of them. "
+                "Stronger colours are better ranks.",
+                self.matrix.table(f"{self.level} interval"),
+                draw=lambda: charts.rank_map(self.matrix, self.level),
+                height=step(len(self.matrix.contestants) + 6),
+                width="matrix",
+                page=self.address,
+                query=self.query,
+            ),
+        )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Categories:
+    """The matrix of the switches an address asks for, in one query for the tables and one for the names."""
+    wanted = {name: request.GET[name] for name in SWITCHES if name in request.GET}
+    setting = parse(wanted, snapshot.counts)
+    if setting is None:
+        raise NoNumbersError("Nobody has rated yet.")
+    if setting.level not in LEVELS:
+        raise UnknownSettingError(f"Snapshots hold intervals of {', '.join(LEVELS)} % only.")
+    return Categories(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-categories", args=[study.slug]),
+        query=setting.query(),
+        setting=setting,
+        sort=request.GET.get("sort", "")[:200],
+        boards=_boards(snapshot, setting),
+    )
+
+
+def _boards(snapshot: Snapshot, setting: Setting) -> dict[str, Content]:
+    """The standings of all categories together and of each, those that have games, at the level asked for."""
+    own = Q(kind="standings", raters=setting.raters, ties=setting.ties, method=setting.method)
+    stored, found = Stored.read(snapshot, own), {}
+    for category in ("", *snapshot.counts["categories"]):
+        content = stored.get("standings", setting.raters, category, setting.ties, setting.method)
+        if content is not None:
+            found[category] = at_level(content, setting.level) or content
+    return found
