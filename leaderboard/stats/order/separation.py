@@ -109,7 +109,8 @@ def groups_at(
     rated = median(drawn) if rating is None else np.asarray(rating, dtype=float)
     if len(rated) != len(group):
         raise LengthMismatchError(f"samples has {len(group)} contestants, rating has {len(rated)}")
-    order = np.lexsort((-rated, group))
+    # Rounded as ratings are published: the last bits of equal ratings differ between processors.
+    order = np.lexsort((-np.round(rated, 6), group))
     within = _together(group)
     apart = told_apart_at(drawn, levels, group)
     return tuple(_grouped(within & ~those, order, level) for those, level in zip(apart, levels, strict=True))

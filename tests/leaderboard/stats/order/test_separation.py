@@ -320,3 +320,13 @@ class TestBadInput:
     def test_ratings_of_another_length_are_refused(self):
         with pytest.raises(StatsError, match="rating has 1"):
             groups_not_told_apart(np.zeros((4, 2)), 95, [0, 0], rating=[1.0])
+
+
+def test_the_last_bits_of_equal_ratings_do_not_order_a_group():
+    """They differ between processors, with and without AVX-512."""
+    samples = np.tile([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]], (10, 1))
+    found = [
+        separation.groups_not_told_apart(samples, 95.0, np.zeros(3, int), rating=np.array(rating)).members
+        for rating in ([1000.0, 1000.0 + 1e-12, 900.0], [1000.0 + 1e-12, 1000.0, 900.0])
+    ]
+    assert found[0] == found[1] == ((0, 1, 2),)
