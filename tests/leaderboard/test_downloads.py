@@ -10,7 +10,7 @@ import time_machine
 from django.test import Client
 
 from arena.formats.writing import parquet
-from leaderboard import services
+from leaderboard import exports, services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 
@@ -67,7 +67,24 @@ def test_the_page_counts_rows_and_offers_every_form(made: HandMade, staff: Clien
         for form in ("csv", "jsonl", "parquet"):
             assert f'href="{FILE}?what={what}&amp;format={form}"' in page
     rows = [cell.partition("<")[0] for cell in page.split('<td class="num">')[1:]]
-    assert rows == ["", "2", "1", "1", "2", "0", "2", ""]
+    assert rows == ["", "2", "1", "1", "2", "0", "2", *[""] * 5]
+    for what, forms in exports.OTHERS.items():
+        for form in forms:
+            assert f'href="{FILE}?what={what}&amp;format={form}"' in page
+
+
+@pytest.mark.parametrize("what", ["leaderboard", "arena", "preferences", "evalica"])
+def test_files_for_other_programs_come_while_the_study_is_open(
+    made: HandMade, staff: Client, what: str
+) -> None:
+    services.refresh(made.study)
+    answer = staff.get(f"{FILE}?what={what}&format=jsonl")
+    assert f'filename="small-{what}-' in answer["Content-Disposition"]
+    assert json.loads(body(answer).splitlines()[0])
+
+
+def test_a_page_without_warning_when_no_text_changed(made: HandMade, staff: Client) -> None:
+    page = staff.get(PAGE).content.decode()
     assert "changed since" not in page
 
 
