@@ -92,7 +92,7 @@ class _Switches:
         yield self._all_but()
         yield self._levels()
         drawn = [(value, value.capitalize()) for value in RESAMPLE]
-        yield self._switch("resample", "Intervals resample", drawn, group="more")
+        yield self._switch("resample", "Resampled", drawn, group="more")
 
     def _switch(
         self,
@@ -134,12 +134,12 @@ class _Switches:
 
     def _all_but(self) -> Switch:
         names, numbers = self.counts["categories"], self._numbers()
-        choices = [(f"-{name}", f"All but {name}") for name in names if f"-{name}" not in names]
+        choices = [(f"-{name}", name) for name in names if f"-{name}" not in names]
         known = {value: numbers[""] - numbers[value[1:]] for value, _ in choices if value[1:] in numbers}
         return self._switch(
             "category",
-            "All categories but one",
-            [("", "None left out"), *choices],
+            "All categories but",
+            [("", "None"), *choices],
             known,
             name="all-but",
             group="more",
@@ -161,5 +161,5 @@ class _Switches:
         usual = [level for level in LEVELS if level != "50"]
         offered = sorted({*usual, self.setting.level}, key=float)
         return self._switch(
-            "level", "Intervals of", [(level, f"{level} %") for level in offered], group="more"
+            "level", "Interval level", [(level, f"{level} %") for level in offered], group="more"
         )

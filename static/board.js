@@ -40,7 +40,9 @@
     }
     open = [];
     const caption = document.querySelector("#standings-part caption");
-    document.getElementById("board-status").textContent = caption ? `Shown: ${caption.textContent}` : "No numbers here.";
+    const waiting = document.querySelector("#computing p");
+    const said = caption ? `Shown: ${caption.textContent}` : waiting ? waiting.textContent : "No numbers here.";
+    document.getElementById("board-status").textContent = said;
   });
 
   /* A switch that htmx cannot follow is followed as the plain link it is. */

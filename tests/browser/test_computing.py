@@ -1,0 +1,114 @@
+"""Numbers that no snapshot holds, in a real browser: the page waits, and shows them by itself."""
+
+import pytest
+from celery import current_app
+
+from leaderboard import computing, services
+from leaderboard.levels import at_level
+from leaderboard.models import Snapshot
+from tests.leaderboard.rows import HandMade
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+@pytest.fixture
+def made(monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 50)
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)  # the test is the worker
+    made = HandMade("alpha", "beta", "writers", slug="board", name="Board", categories=("coding", "poems"))
+    made.contestants["writers"].kind = "people"
+    made.contestants["writers"].save()
+    for number in range(16):
+        made.rate("alpha", "beta", 1 + number % 6, prompt=number % 2)
+        made.rate("beta", "writers", 1 + number % 5, prompt=number % 2)
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def problems(page):
+    found = []
+    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
+def ratings(page):
+    """Contestants with their ratings, as the table of the board shows them."""
+    rows = page.locator("#standings-table tbody tr").all()
+    return [row.inner_text().split() for row in rows]
+
+
+def test_the_page_waits_and_shows_the_numbers_by_itself(page, live_server, made, problems):
+    page.goto(f"{live_server.url}/studies/board/?raters=people&band=3-6")
+    page.get_by_text("These numbers are not stored; they wait for a worker to compute them.").wait_for()
+    assert page.locator("#standings-table").count() == 0
+    assert computing.compute_next(made.study.pk)
+    page.wait_for_selector("#standings-table")
+    assert page.url.endswith("?raters=people&band=3-6")
+    content = page.request.get(f"{live_server.url}/studies/board/standings.json?band=3-6").json()
+    shown = ratings(page)
+    for row, cells in zip(content["standings"], shown, strict=True):
+        assert row["contestant"] in cells
+        assert f"{row['rating']:.0f}" in cells
+    assert problems == []
+
+
+def test_a_switch_leads_there_and_the_other_board_is_one_click_away(page, live_server, made, problems):
+    page.goto(f"{live_server.url}/studies/board/?raters=people")
+    page.get_by_role("link", name="Models only").click()
+    page.wait_for_selector("#computing")
+    page.wait_for_url("**/?raters=people&contestants=models")
+    assert "wait for a worker" in page.locator("#board-status").text_content()
+    assert computing.compute_next(made.study.pk)
+    page.wait_for_selector("#standings-table")
+    assert page.locator("#standings-table tbody tr").count() == 2
+    page.get_by_role("heading", name="With and without people among the contestants").wait_for()
+    page.get_by_role("link", name="Everyone").click()
+    page.wait_for_url("**/?raters=people")
+    page.wait_for_function("document.querySelectorAll('#standings-table tbody tr').length === 3")
+    assert problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_waiting_page_is_accessible_and_fits(page, live_server, made, problems, size, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{live_server.url}/studies/board/?raters=people&level=97.5")
+    page.wait_for_selector("#computing")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert problems == []
+
+
+def test_without_scripts_a_link_looks_again(browser, live_server, made):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/studies/board/?raters=people&category=-coding&level=90")
+    again = page.get_by_role("link", name="Look again")
+    for _ in range(2):  # the tables at the usual level, and with so few rounds those at this one
+        again.wait_for()
+        assert computing.compute_next(made.study.pk)
+        again.click()
+    page.wait_for_selector("#standings-table")
+    context.close()
+
+
+def test_a_level_is_picked_from_the_snapshot(page, live_server, made, monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 1000)
+    services.refresh(made.study, anew=True)
+    page.goto(f"{live_server.url}/studies/board/?raters=people&level=80")
+    page.wait_for_selector("#standings-table")
+    stored = Snapshot.objects.newest(made.study).slices.get(
+        kind="standings", raters="people", ties="on", category="", method="elo"
+    )
+    first = at_level(stored.content, "80")["standings"][0]
+    shown = page.locator("#standings-table tbody tr").first.inner_text()
+    assert f"+{first['high'] - first['rating']:.0f}" in shown
