@@ -24,7 +24,12 @@ _SHORTEST: Final = 1.0
 """The logarithmic axis has no 0: what is shorter is drawn here; the hover text has the true number."""
 
 
-_TICKS: Final = [factor * 10**power for power in range(8) for factor in (1, 3)]
+_TICKS: Final = {
+    "tickvals": [factor * 10**power for power in range(8) for factor in (1, 3)],
+    "ticktext": [text for power in range(8) for text in (f"{10**power:,}", "")],
+    "tickangle": 0,
+}
+"""Lines at 1, 3, 10, 30 ...; names at powers of ten alone, or they meet on a phone."""
 
 
 def parts_of(lengths: Sequence[TextLengths]) -> list[str]:

@@ -117,8 +117,7 @@ def slope_through_origin(
     The interval is the sandwich's over prompts with Student's t (as ``cluster`` in statsmodels).
     """
     used = x != 0
-    x, points = x[used], points[used]
-    prompts, numbers = np.unique(prompt[used], return_inverse=True)
+    x, points, prompt = x[used], points[used], prompt[used]
     if not len(x):
         return None, None, None, "no two completions differ in size"
     toward = np.where(x > 0, points, 1.0 - points)
@@ -126,11 +125,12 @@ def slope_through_origin(
         return None, None, None, f"the longer {'always' if toward[0] == 1.0 else 'never'} won"
     scale = float(np.sqrt((x * x).mean()))
     slope, curvature, residual = _fitted(x / scale, points)
-    if len(prompts) < 2:
+    prompts = int((np.bincount(prompt) > 0).sum())
+    if prompts < 2:
         return slope / scale, None, None, None
-    pull = sums(numbers.reshape(-1), x / scale * residual)
-    error = float(np.sqrt((pull @ pull) * len(prompts) / (len(prompts) - 1.0))) / curvature
-    reach = student_reach(len(prompts), level) * error
+    pull = sums(prompt, x / scale * residual)
+    error = float(np.sqrt((pull @ pull) * prompts / (prompts - 1.0))) / curvature
+    reach = student_reach(prompts, level) * error
     return slope / scale, (slope - reach) / scale, (slope + reach) / scale, None
 
 

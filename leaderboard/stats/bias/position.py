@@ -90,7 +90,7 @@ def counts_by_prompt(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike) 
     if points not in TIE_BAND:
         raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
     ratings = np.asarray(rating).reshape(-1)
-    wrong = ~np.isin(ratings, np.arange(1, points + 1))
+    wrong = (ratings < 1) | (ratings > points) | (ratings != np.floor(ratings))
     if wrong.any():
         raise RatingError(f"rating {ratings[wrong][0]} is outside the scale 1-{points}")
     numbers = prompt_numbers(prompt, len(ratings))

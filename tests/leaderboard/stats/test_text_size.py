@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats.text_size import size_of, tokenizer_name
+from leaderboard.stats.text_size import _SPECIAL, _tokenizer, size_of, tokenizer_name
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=60)
 
@@ -44,6 +44,13 @@ def test_words_by_hand(text, words, unique):
 )
 def test_tokens_are_those_of_the_published_vocabulary(text, tokens):
     assert size_of([text]).tokens == tokens
+
+
+def test_every_special_token_begins_as_assumed():
+    names = [str(name) for name in _tokenizer().special_tokens()]
+    assert "<|endoftext|>" in names
+    assert all(name.startswith(_SPECIAL) for name in names)
+    assert size_of(["so <|endoftext|> it ends"]).tokens > size_of(["so it ends"]).tokens + 4
 
 
 def test_the_tokenizer_is_named_with_its_version():

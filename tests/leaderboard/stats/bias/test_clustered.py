@@ -98,3 +98,11 @@ def test_prompts_are_numbered_without_gaps():
     assert sums(prompt_numbers([70, 7, 70], 3), np.array([1.0, 5, 2])).tolist() == [5, 3]
     with pytest.raises(LengthMismatchError, match="2 observations but 1 prompts"):
         prompt_numbers([1], 2)
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=30), st.sampled_from((1, 1000)))
+def test_numbers_are_those_of_sorting(labels, apart):
+    given_labels = np.array(labels) * apart + 10**12
+    expected = np.unique(given_labels, return_inverse=True)[1]
+    assert prompt_numbers(given_labels, len(labels)).tolist() == expected.tolist()
+    assert prompt_numbers(given_labels.astype(str), len(labels)).max() == expected.max()
