@@ -1,4 +1,4 @@
-"""Whether intervals of position, flips and length hold the truth, and the level of the mirror test."""
+"""Whether intervals of position, flips and length hold the truth, and the level of the mirror test.
 
 Studies of four contestants, every pair of a prompt rated by three raters who share an opinion of each prompt.
 """
@@ -61,8 +61,10 @@ def test_position(prompts: int, orders: str) -> None:
                 )
             )
         line += [100 * each for each in np.mean(held, axis=0)]
-    print(f"\n{prompts} prompts, order by {orders}: share {line[0]:.1f} and {line[2]:.1f} %, "
-          f"mean {line[1]:.1f} and {line[3]:.1f} % (without bias, with)")  # fmt: skip
+    print(
+        f"\n{prompts} prompts, order by {orders}: share {line[0]:.1f} and {line[2]:.1f} %, "
+        f"mean {line[1]:.1f} and {line[3]:.1f} % (without bias, with)"
+    )
     assert min(line) > 92
 
 
