@@ -18,9 +18,11 @@ from arena.sweeper import Sweeper, sweep_once
 from judging import services
 from judging import tasks as judging_tasks
 from judging.models import JudgeCall, JudgeRun, RunAssignment
+from leaderboard import on_demand
 from leaderboard import services as boards
 from leaderboard import tasks as board_tasks
-from leaderboard.models import Refresh, Snapshot
+from leaderboard.models import ComputedView, Refresh, Snapshot
+from leaderboard.setting import Setting
 from tests.arena.processes import manage
 from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
 from tests.judging.server import ChatServer
@@ -29,7 +31,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 TASKS = {
     task.name: task
-    for task in (judging_tasks.judge_assignment, judging_tasks.plan_run, board_tasks.refresh_study)
+    for task in (
+        judging_tasks.judge_assignment,
+        judging_tasks.plan_run,
+        board_tasks.refresh_study,
+        board_tasks.compute_view,
+    )
 }
 Message = tuple[str, tuple[Any, ...]]
 
@@ -189,6 +196,31 @@ def test_a_stale_snapshot_whose_computation_was_killed_is_computed(sweep: Sweep)
     Refresh.of(study.pk)
     Refresh.objects.update(running_until=timezone.now() - timedelta(seconds=1))
     sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
+
+
+def wanted_view(messages: Queue) -> ComputedView:
+    """Numbers that somebody waits for, whose message was lost."""
+    snapshot = boards.refresh(make_comparison().study).snapshot
+    on_demand.contents(snapshot, Setting(snapshot.counts["raters"][0]["selector"], level="61"))
+    messages.lose()
+    return ComputedView.objects.get()
+
+
+def is_ready() -> bool:
+    return ComputedView.objects.get().state == "ready"
+
+
+def test_numbers_on_demand_whose_message_was_lost_are_computed(sweep: Sweep, messages: Queue) -> None:
+    wanted_view(messages)
+    ComputedView.objects.update(wanted_at=timezone.now() - on_demand.LOST_AFTER)
+    sweep(is_ready)
+
+
+def test_numbers_on_demand_whose_worker_was_killed_are_computed(sweep: Sweep, messages: Queue) -> None:
+    view = wanted_view(messages)
+    assert on_demand.claim(view.snapshot.study_id)
+    ComputedView.objects.update(running_until=timezone.now() - timedelta(seconds=1))
+    sweep(is_ready)
 
 
 PRODUCTION = {

@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from arena import health
 from arena.models import Assignment
-from leaderboard import services
-from leaderboard.models import Snapshot
+from leaderboard import on_demand, services
+from leaderboard.models import ComputedView, Snapshot
+from leaderboard.setting import Setting
 from tests.arena.processes import ROOT
 from tests.factories import make_assignment, make_comparison
 
@@ -58,4 +59,8 @@ def test_messages_sweeps_and_pings_reach_it(worker: subprocess.Popen[bytes]) -> 
     study = make_comparison().study
     services.request_refresh(study.pk)
     eventually(Snapshot.objects.filter(study=study).exists)
+
+    snapshot = Snapshot.objects.get(study=study)
+    on_demand.contents(snapshot, Setting(snapshot.counts["raters"][0]["selector"], level="61"))
+    eventually(ComputedView.objects.filter(state="ready").exists)
     assert worker.poll() is None
