@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from leaderboard.models import Refresh, Snapshot
+from leaderboard.models import ComputedView, Refresh, Snapshot
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -29,3 +29,11 @@ class SnapshotAdmin(ReadOnlyAdmin):
 class RefreshAdmin(ReadOnlyAdmin):
     list_display = ["study", "wanted_at", "running_until", "failed_at", "error"]
     list_select_related = ["study"]
+
+
+@admin.register(ComputedView)
+class ComputedViewAdmin(ReadOnlyAdmin):
+    list_display = ["snapshot", "setting", "state", "wanted_at", "computed_at", "seconds", "error"]
+    list_filter = ["state"]
+    list_select_related = ["snapshot"]
+    exclude = ["payload"]
