@@ -202,8 +202,9 @@ def _holds(text: str) -> Q:
     Turns are JSON in the database, so the text is looked for as JSON writes it. SQLite folds the case of
     ASCII letters only, so other letters are looked for in several spellings.
     """
-    as_ascii = connections["default"].vendor == "sqlite"
-    spellings = {text, text.lower(), text.upper(), text.capitalize()}
-    as_json = {json.dumps(each, ensure_ascii=as_ascii)[1:-1] for each in spellings}
+    sqlite = connections["default"].vendor == "sqlite"
+    folded = {text.lower(), text.upper(), text.capitalize()} if sqlite and not text.isascii() else set()
+    spellings = {text, *folded}
+    as_json = {json.dumps(each, ensure_ascii=sqlite)[1:-1] for each in spellings}
     plain = reduce(or_, (Q(input__icontains=each) | Q(external_id__icontains=each) for each in spellings))
     return reduce(or_, (Q(said__icontains=each) for each in as_json), plain)

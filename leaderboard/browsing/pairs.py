@@ -38,13 +38,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Rated:
-    """A rating on its scale, in words that name the texts. ``steps`` are the points, the chosen one true."""
+    """A rating on its scale, in words that name the texts."""
 
     rating: int
     points: int
     words: str
-    winner: str
-    steps: list[bool]
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,14 @@ class Answer:
     @property
     def by_judge(self) -> bool:
         return self.comparison.rater.kind == Rater.Kind.JUDGE
+
+    @property
+    def scores(self) -> list[tuple[str, str]]:
+        """Name and score of both texts as they were shown; nothing where none were given."""
+        first, second = self.comparison.first_score, self.comparison.second_score
+        if first is None or second is None:
+            return []
+        return [(self.first.name, f"{float(first):g}"), (self.second.name, f"{float(second):g}")]
 
     @property
     def reason(self) -> str:
@@ -159,6 +165,4 @@ def rated(rating: int, points: int, first: Side, second: Side) -> Rated:
     """A rating in words: the captions of the scale with the names of the two texts."""
     letter, _, rest = scales.CAPTIONS[points][rating - 1].partition(" ")
     words = f"{(first if letter == 'A' else second).name} {rest}" if rest else letter
-    score = scales.score(rating, points, ties=True)
-    winner = "" if score == 0.5 else first.letter if score else second.letter
-    return Rated(rating, points, words, winner, [step == rating for step in range(1, points + 1)])
+    return Rated(rating, points, words)

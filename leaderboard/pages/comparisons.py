@@ -29,7 +29,7 @@ from leaderboard.page import NoNumbersError, Page
 if TYPE_CHECKING:
     from leaderboard.browsing.search import Array
 
-AT_ONCE: Final = 20
+AT_ONCE: Final = 10
 """Pairs on a page."""
 
 LARGEST_ID: Final = 2**63 - 1

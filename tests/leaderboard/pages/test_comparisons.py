@@ -1,6 +1,7 @@
 """The comparison browser: sealed while a study is open, and everything with names once it is closed."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -171,6 +172,12 @@ def test_one_pair_shows_whole_texts_and_answers(closed: Rated, client: Client) -
     assert "A judge and people disagree" in page
     assert "People disagree" in page
     assert f'id="answer-{closed.by_judge.pk}"' in page
+
+
+def test_both_scores_stand_in_the_order_shown(closed: Rated, client: Client) -> None:
+    closed.by_judge.first_score, closed.by_judge.second_score = Decimal("10.000"), Decimal("7.500")
+    closed.by_judge.save()
+    assert "Scores: alpha 10, beta 7.5" in text(client.get(f"{LIST}{closed.first.pair_id}/"))
 
 
 def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(client: Client) -> None:
