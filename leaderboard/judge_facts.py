@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min
 
 from arena.models import Contestant, Study
 from judging.models import Judge, JudgeRun
@@ -30,24 +30,21 @@ class JudgeFacts:
     sampling: tuple[tuple[str, str], ...]
     simulated: bool
     runs: int
-    running: int
     first_run: datetime | None
     last_run: datetime | None
 
 
-def judge_facts(study: Study, selector: str) -> JudgeFacts | None:
-    """The facts of the judge a selector names; None for people, groups, and judges that votes were
-    imported from."""
+def judge_facts(study: Study, selector: str, until: datetime) -> JudgeFacts | None:
+    """The facts of the judge a selector names, with its runs begun until then.
+
+    None for people, groups, and judges that votes were imported from.
+    """
     kind, _, slug = selector.partition(":")
     judge = Judge.objects.filter(rater__slug=slug).first() if kind == "judge" else None
     if judge is None:
         return None
-    active = (JudgeRun.State.QUEUED, JudgeRun.State.RUNNING)
-    runs = JudgeRun.objects.filter(study=study, judge=judge).aggregate(
-        n=Count("pk"),
-        running=Count("pk", filter=Q(state__in=active)),
-        first=Min("created_at"),
-        last=Max("created_at"),
+    runs = JudgeRun.objects.filter(study=study, judge=judge, created_at__lte=until).aggregate(
+        n=Count("pk"), first=Min("created_at"), last=Max("created_at")
     )
     protocol = PROTOCOLS.get(judge.protocol)
     return JudgeFacts(
@@ -58,7 +55,6 @@ def judge_facts(study: Study, selector: str) -> JudgeFacts | None:
         _sampling(judge),
         judge.is_simulated,
         runs["n"],
-        runs["running"],
         runs["first"],
         runs["last"],
     )

@@ -1,7 +1,7 @@
 """How judges agree with people, people with each other, and judges with judges."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,49 +16,10 @@ from leaderboard.families import warning
 from leaderboard.judge_facts import relatives
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Page, Panel, step
-from leaderboard.pages.kinds import PEOPLE, Choices, choices, ending, labels, level, listed, one_of
+from leaderboard.pages.agreement_view import View
+from leaderboard.pages.kinds import PEOPLE, Choices, choices, labels, level, listed
 from leaderboard.pages.stored import Stored
 from leaderboard.tables import ALL_CATEGORIES, COEFFICIENTS, FEWEST_PAIRS, Content, category_name, correlated
-
-
-@dataclass(frozen=True)
-class View:
-    """What an address asks for: two kinds of raters to look at closely, a category and a coefficient."""
-
-    raters: str
-    against: str
-    usual: tuple[str, str]
-    category: str = ""
-    coefficient: str = "pearson"
-
-    @classmethod
-    def of(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> "View":
-        """The first judge against people where nothing else is asked for. Raises UnknownSettingError."""
-        known = [entry["selector"] for entry in snapshot.counts["raters"]]
-        judges = [one for one in known if one.startswith("judge:")]
-        against = one_of(wanted, "against", known, PEOPLE if PEOPLE in known else known[0])
-        usual = next((one for one in (*judges, *known) if one != against), known[0])
-        raters = one_of(wanted, "raters", known, usual)
-        named = snapshot.counts["categories"]
-        return cls(
-            usual if raters == against else raters,
-            against,
-            (usual, PEOPLE if PEOPLE in known else known[0]),
-            one_of(wanted, "category", named, ""),
-            one_of(wanted, "coefficient", tuple(COEFFICIENTS), "pearson"),
-        )
-
-    def query(self, **changes: Any) -> str:
-        """The end of an address with some of it changed; what is usual is left out."""
-        new = replace(self, **changes)
-        raters, against = self.usual
-        given = (
-            ("raters", "" if new.raters == raters else new.raters),
-            ("against", "" if new.against == against else new.against),
-            ("category", new.category),
-            ("coefficient", "" if new.coefficient == "pearson" else new.coefficient),
-        )
-        return ending(given)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -255,6 +255,6 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         selector=selector,
         category=category,
         stored=Stored.read(snapshot, wanted),
-        judge=judge_facts(study, selector),
+        judge=judge_facts(study, selector, snapshot.created_at),
         relatives=relatives(study, own_name).get(selector, []) if own_name else [],
     )

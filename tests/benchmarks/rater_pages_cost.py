@@ -1,7 +1,8 @@
 """What the pages about raters cost: processor time, size and queries, over a study that has a snapshot.
 
-Run with: python -m tests.benchmarks.rater_pages_cost STUDY, with DATABASE_URL naming its database and VAR_DIR a folder
-with collected static files. tests.benchmarks.generated_study makes a study, `manage.py refresh` its snapshot.
+Run with: python -m tests.benchmarks.rater_pages_cost STUDY, with DATABASE_URL naming its database and VAR_DIR
+a folder with collected static files. tests.benchmarks.generated_study makes a study, `manage.py refresh` its
+snapshot.
 """
 
 import statistics

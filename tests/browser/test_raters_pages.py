@@ -119,12 +119,16 @@ def test_boxes_choose_what_stands_side_by_side_by_keyboard_alone(page, live_serv
 
 def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_server, made):
     show(page, live_server, "agreement/")
+    page.locator("#correlation summary").click()
     link = page.get_by_role("link", name="Kendall tau")
     link.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("coefficient=kendall"))
     page.wait_for_function("document.activeElement.textContent.trim() === 'Kendall tau'")
     assert link.get_attribute("aria-current") == "true"
+    assert page.locator("#correlation details").get_attribute("open") is not None
+    said = page.locator("body > p[role=status]")
+    assert said.text_content().startswith("Shown: Kendall tau, STRICT")
     drawn(page)
     assert "Kendall tau" in page.locator("#figure-correlation .xtitle").text_content()
     page.go_back()

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from judging.models import JudgeRun
 from leaderboard import services
 from leaderboard.models import Snapshot, SnapshotSlice
 from tests import factories
@@ -286,6 +287,20 @@ def test_a_judge_shows_how_it_was_asked_and_nothing_that_tells_where(client, mad
     assert "None over this study" in page
     for secret in ("10.0.0.9", "VERY_SECRET_KEY", "secret-account"):
         assert secret not in page
+
+
+def test_a_judge_counts_its_runs_over_this_study_and_no_other(client, made):
+    judge = factories.make_judge(slug="asked", name="Asked", model="heron-70b")
+    for study in (made.study, made.study, factories.make_study()):
+        JudgeRun.objects.create(study=study, judge=judge, state="finished")
+    made.rate("alpha", "beta", 6, rater=judge.rater)
+    services.refresh(made.study)
+    page = words(client.get("/studies/small/raters/judge:asked/"))
+    assert "2 over this study; first" in page
+    JudgeRun.objects.create(study=made.study, judge=judge, state="finished")
+    assert "2 over this study; first" in words(client.get("/studies/small/raters/judge:asked/")), (
+        "a page belongs to its snapshot"
+    )
 
 
 def test_an_imported_judge_says_so(client, made):
