@@ -5,10 +5,12 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
+from ninja.decorators import decorate_view
 from ninja.errors import HttpError
 from ninja.pagination import LimitOffsetPagination, paginate
 
 from arena.api.auth import caller_of
+from arena.api.conditional import conditional
 from arena.api.schemas import REFUSALS, ErrorOut, Name, written_out
 from arena.models import Contestant, Study
 from arena.querysets import StudyQuerySet
@@ -20,12 +22,18 @@ from leaderboard.setting import UnknownSettingError
 
 studies = Router(tags=["standings"])
 snapshots = Router(tags=["standings"])
-NOT_FOUND = {404: ErrorOut, 422: ErrorOut, **REFUSALS}
+SAME: dict[int, Any] = {304: None}
+"""Nothing, to whoever sends the ETag of what would be sent."""
+
+NOT_FOUND = {**SAME, 404: ErrorOut, 422: ErrorOut, **REFUSALS}
+ANYBODY: dict[str, Any] = {"security": [{}]}
+"""For the document: an operation that needs no token."""
+
 Slug = Annotated[Name, Field(max_length=80)]
 
 
 class StudyOut(Schema):
-    """A study whose board this token may read."""
+    """A study whose board this caller may read."""
 
     slug: str
     name: str
@@ -160,11 +168,17 @@ class Pages(LimitOffsetPagination):
         offset: int = Field(0, ge=0, le=2**31 - 1)
 
 
-@studies.get("/", response={200: list[StudyOut], 422: ErrorOut, **REFUSALS}, summary="List studies")
+@studies.get(
+    "/",
+    response={200: list[StudyOut], **SAME, 422: ErrorOut, **REFUSALS},
+    summary="List studies",
+    openapi_extra=ANYBODY,
+)
+@decorate_view(conditional)
 @paginate(Pages)
 def list_studies(request: HttpRequest) -> Any:
     """The public studies by name; all of them for an operator."""
-    return [_listed(card) for card in cards(_readable(request))]
+    return [_listed(card) for card in cards(readable(request))]
 
 
 @studies.get(
@@ -172,7 +186,9 @@ def list_studies(request: HttpRequest) -> Any:
     response={200: StandingsOut, 202: ErrorOut, 503: ErrorOut, **NOT_FOUND},
     summary="Read standings",
     exclude_unset=True,  # what only another method finds is left out, as on the board
+    openapi_extra=ANYBODY,
 )
+@decorate_view(conditional)
 def show_standings(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[SettingIn]
 ) -> StandingsOut | Status[ErrorOut]:
@@ -181,7 +197,7 @@ def show_standings(
     What the snapshot does not hold is computed: 202 until it is ready, 503 where too much waits or it could
     not be computed; both say in Retry-After when to ask again.
     """
-    study = _study(request, slug)
+    study = study_of(request, slug)
     try:
         return StandingsOut(**Board.newest(study, wanted.dict(exclude_none=True)).standings())
     except NotReadyError as error:
@@ -191,33 +207,50 @@ def show_standings(
         raise HttpError(404, str(error)) from error
 
 
-@studies.get("/{slug}/snapshots/", response={200: list[SnapshotOut], **NOT_FOUND}, summary="List snapshots")
+@studies.get(
+    "/{slug}/snapshots/",
+    response={200: list[SnapshotOut], **NOT_FOUND},
+    summary="List snapshots",
+    openapi_extra=ANYBODY,
+)
+@decorate_view(conditional)
 @paginate(Pages)
 def list_snapshots(request: HttpRequest, slug: Slug) -> Any:
     """The snapshots of a study, the newest first."""
-    return Snapshot.objects.filter(study=_study(request, slug)).select_related("study").order_by("-pk")
+    return Snapshot.objects.filter(study=study_of(request, slug)).select_related("study").order_by("-pk")
 
 
-@snapshots.get("/{snapshot_id}/", response={200: SnapshotDetailOut, **NOT_FOUND}, summary="Read a snapshot")
+@snapshots.get(
+    "/{snapshot_id}/",
+    response={200: SnapshotDetailOut, **NOT_FOUND},
+    summary="Read a snapshot",
+    openapi_extra=ANYBODY,
+)
+@decorate_view(conditional)
 def show_snapshot(request: HttpRequest, snapshot_id: int) -> Snapshot:
     """Parameters and counts of a snapshot, and which tables it holds."""
-    found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=_readable(request))
+    return snapshot_of(request, snapshot_id)
+
+
+def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
+    """The snapshot of this id; HttpError 404 where it is of a study that this caller may not read."""
+    found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=readable(request))
     snapshot = found.first()
     if snapshot is None:
-        raise HttpError(404, f"There is no snapshot {snapshot_id} for this token.")
+        raise HttpError(404, f"There is no snapshot {snapshot_id} for you.")
     return snapshot
 
 
-def _readable(request: HttpRequest) -> StudyQuerySet:
-    """The studies this token may read; a private one does not exist for anybody but operators."""
+def readable(request: HttpRequest) -> StudyQuerySet:
+    """The studies this caller may read; a private one does not exist for anybody but operators."""
     return Study.objects.all() if caller_of(request).is_operator else Study.objects.public()
 
 
-def _study(request: HttpRequest, slug: str) -> Study:
-    """The study of this slug; HttpError 404 where this token may not read it."""
-    study = _readable(request).filter(slug=slug).first()
+def study_of(request: HttpRequest, slug: str) -> Study:
+    """The study of this slug; HttpError 404 where this caller may not read it."""
+    study = readable(request).filter(slug=slug).first()
     if study is None:
-        raise HttpError(404, f'There is no study "{slug}" for this token.')
+        raise HttpError(404, f'There is no study "{slug}" for you.')
     return study
 
 

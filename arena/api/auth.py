@@ -105,6 +105,16 @@ class BearerAuth(HttpBearer):
         return caller
 
 
+class OpenAuth(BearerAuth):
+    """The same, or nobody in particular: what is public can be read without a token."""
+
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        if not request.headers.get(self.header):
+            return Caller(None, is_operator=False, scopes=frozenset({self.scope}))
+        found: Caller | None = super().__call__(request)
+        return found
+
+
 def _signed(token: str) -> Caller | None:
     try:
         claims = signing.loads(token.removeprefix(SIGNED_PREFIX), salt=SIGNED_SALT, max_age=SIGNED_SECONDS)

@@ -8,7 +8,7 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from arena.api.auth import BearerAuth, Scope
+from arena.api.auth import BearerAuth, OpenAuth, Scope
 from arena.api.parsing import JSONParser, UnreadableBodyError
 
 api = NinjaAPI(
@@ -16,19 +16,21 @@ api = NinjaAPI(
     version="1",
     description=(
         "Rate pairs of completions as a person or a judge, start and watch judge runs as an operator, and "
-        "read standings. Every request carries a bearer token with the scope of the operation: "
-        "rate, runs or read."
+        "read published numbers. Public studies are read without a token; every other request carries a "
+        "bearer token with the scope of the operation: rate, runs or read."
     ),
     parser=JSONParser(),
     urls_namespace="api-v1",
 )
-RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), BearerAuth(Scope.READ)
+RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), OpenAuth(Scope.READ)
 api.add_router("/assignments", "judging.assignments_api.router", auth=RATE)
 api.add_router("/comparisons", "arena.api.views.router", auth=RATE)
 api.add_router("/judges", "judging.assignments_api.judges", auth=RATE)
 api.add_router("/judge-runs", "judging.api.router", auth=RUNS)
 api.add_router("/studies", "leaderboard.api.studies", auth=READ)
+api.add_router("/studies", "leaderboard.results_api.studies", auth=READ)
 api.add_router("/snapshots", "leaderboard.api.snapshots", auth=READ)
+api.add_router("/snapshots", "leaderboard.results_api.snapshots", auth=READ)
 
 
 @api.exception_handler(ValidationError)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from arena.formats.writing.schema import Row, Table, Type
@@ -40,6 +41,11 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
         raise ExportError(str(error)) from error
     if snapshot is None or chosen is None:
         raise ExportError(f'The study "{study.slug}" has no numbers yet.')
+    chosen = replace(chosen, category="")
+    if not chosen.is_stored(snapshot.counts["categories"]) or chosen.level != "95":
+        raise ExportError(
+            "A whole leaderboard is published with the usual tie band, 95% intervals and prompts."
+        )
     stored = SnapshotSlice.objects.filter(
         snapshot=snapshot, kind="standings", raters=chosen.raters, ties=chosen.ties, method=chosen.method
     )

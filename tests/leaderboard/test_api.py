@@ -107,14 +107,14 @@ def test_standings_are_those_of_the_board(client: Client, made: HandMade, token:
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("studies/nothing/standings/", 'There is no study "nothing" for this token.'),
-        ("studies/hidden/standings/", 'There is no study "hidden" for this token.'),
-        ("studies/hidden/snapshots/", 'There is no study "hidden" for this token.'),
+        ("studies/nothing/standings/", 'There is no study "nothing" for you.'),
+        ("studies/hidden/standings/", 'There is no study "hidden" for you.'),
+        ("studies/hidden/snapshots/", 'There is no study "hidden" for you.'),
         ("studies/made/standings/?ties=hal", 'This board has no ties "hal". It has: on, off.'),
         ("studies/made/standings/?raters=judge:x", 'This board has no raters "judge:x".'),
         ("studies/empty/standings/", "This study has no numbers yet."),
-        ("snapshots/999999/", "There is no snapshot 999999 for this token."),
-        (f"snapshots/{'9' * 30}/", f"There is no snapshot {'9' * 30} for this token."),
+        ("snapshots/999999/", "There is no snapshot 999999 for you."),
+        (f"snapshots/{'9' * 30}/", f"There is no snapshot {'9' * 30} for you."),
     ],
 )
 def test_what_is_not_there_is_said(

@@ -1,0 +1,170 @@
+"""Whole leaderboards, tables, contestants and votes over the API, without a token where they are public."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from arena.api.auth import issue_token
+from leaderboard import services
+from leaderboard.exports.raters import pseudonym
+from leaderboard.models import Snapshot, SnapshotSlice
+from tests.factories import make_rater, make_user
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
+    monkeypatch.setattr(services, "ROUNDS", 20)
+    made = HandMade("Alpha", "Beta", "Gamma", slug="made", name="Made", categories=("coding", "poems"))
+    judge = made.judge("judy", simulated=True)
+    for rating in (1, 2, 7):
+        made.rate("Alpha", "Beta", rating)
+        made.rate("Beta", "Gamma", rating, prompt=1)
+        made.rate("Alpha", "Beta", rating, rater=judge, first_score=1, second_score=2.5)
+    made.rate("Alpha", "Gamma", None, reason="empty", rater=judge)
+    services.refresh(made.study)
+    return made
+
+
+def close(made: HandMade) -> None:
+    made.study.closed_at = timezone.now()
+    made.study.save()
+
+
+def read(client: Client, path: str, token: str = "", **headers: str) -> Any:
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    return client.get(f"/api/v1/{path}", headers=headers)
+
+
+PUBLIC = [
+    "studies/",
+    "studies/made/standings/",
+    "studies/made/leaderboard/",
+    "studies/made/contestants/",
+    "studies/made/snapshots/",
+    "studies/made/tables/ratings/",
+    "studies/made/comparisons/",
+]
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_public_studies_need_no_token_and_private_ones_do_not_exist(
+    made: HandMade, client: Client, path: str
+) -> None:
+    close(made)
+    answer = read(client, path)
+    assert answer.status_code == 200
+    assert read(client, path, "arena_wrong").status_code == 401, "a wrong token is never taken for none"
+    again = read(client, path, **{"If-None-Match": answer["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    made.study.visibility = "private"
+    made.study.save()
+    hidden = read(client, path, **{"If-None-Match": answer["ETag"]})
+    assert hidden.status_code == (200 if path == "studies/" else 404)
+    operator = issue_token(make_rater(user=make_user(is_staff=True)))
+    assert read(client, path, operator).status_code == 200
+    rater = issue_token(make_rater(kind="judge"))
+    assert read(client, path, rater).status_code == hidden.status_code
+
+
+def test_the_leaderboard_is_that_of_the_file(made: HandMade, client: Client) -> None:
+    query = "?raters=judge:judy&ties=off&method=bradley-terry"
+    found = read(client, f"studies/made/leaderboard/{query}").json()
+    assert found == client.get(f"/studies/made/leaderboard.json{query}").json()
+    assert found["full"]["Alpha"]["simulated"] is True
+    assert read(client, "studies/made/leaderboard/?raters=x").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("kind", "query", "place"),
+    [
+        ("standings", "?method=davidson&ties=off", {"raters": "people", "ties": "off", "method": "davidson"}),
+        ("matrices", "?category=coding", {"raters": "people", "ties": "on", "category": "coding"}),
+        ("ratings", "?raters=judge:judy", {"raters": "judge:judy"}),
+        ("correlation", "?raters=judge:judy&ties=off&method=elo", {"raters": "judge:judy"}),
+        ("agreement", "", {"raters": "people"}),
+        ("length", "?category=poems", {"raters": "people", "category": "poems"}),
+        ("data", "?raters=judge:judy", {"raters": ""}),
+    ],
+)
+def test_tables_are_those_of_the_snapshot(
+    made: HandMade, client: Client, kind: str, query: str, place: dict[str, str]
+) -> None:
+    snapshot = Snapshot.objects.get()
+    wanted = {"raters": "", "ties": "", "category": "", "method": "", **place}
+    stored = SnapshotSlice.objects.get(snapshot=snapshot, kind=kind, **wanted)
+    for path in ("studies/made", f"snapshots/{snapshot.pk}"):
+        found = read(client, f"{path}/tables/{kind}/{query}").json()
+        assert found == {"snapshot": snapshot.pk, "kind": kind, **wanted, "content": stored.content}
+
+
+def test_tables_that_are_not_there(made: HandMade, client: Client) -> None:
+    answer = read(client, "studies/made/tables/standings/?raters=judge:x")
+    assert answer.status_code == 404
+    assert "raters judge:x" in answer.json()["detail"]
+    assert read(client, "studies/made/tables/other/").status_code == 422
+    assert read(client, "snapshots/999999/tables/data/").status_code == 404
+
+
+def test_votes_come_page_by_page_once_the_study_is_closed(made: HandMade, client: Client) -> None:
+    answer = read(client, "studies/made/comparisons/")
+    assert answer.status_code == 403
+    assert "once it is closed" in answer.json()["detail"]
+    operator = issue_token(make_rater(user=make_user(is_staff=True)))
+    assert read(client, "studies/made/comparisons/", operator).status_code == 403
+    close(made)
+    found, after = [], 0
+    while after is not None:
+        page = read(client, f"studies/made/comparisons/?limit=4&after={after}").json()
+        found += page["items"]
+        after = page["next"]
+    assert len(found) == 10
+    assert [vote["id"] for vote in found] == sorted(vote["id"] for vote in found)
+    assert (found[0]["first"], found[0]["second"], found[0]["rating"]) == ("Alpha", "Beta", 1)
+    assert found[0]["rater"] == pseudonym(made.study, made.person.pk)
+    assert (found[2]["rater"], found[2]["simulated"], found[2]["second_score"]) == ("judy", True, 2.5)
+    assert (found[-1]["rating"], found[-1]["reason"]) == (None, "empty")
+    assert "Ada" not in json.dumps(found)
+    assert len(read(client, "studies/made/comparisons/?raters=people&category=poems").json()["items"]) == 3
+    assert read(client, "studies/made/comparisons/?raters=x").status_code == 404
+
+
+def test_reading_a_page_of_votes_takes_the_same_number_of_queries(
+    made: HandMade, client: Client, django_assert_max_num_queries: Any
+) -> None:
+    close(made)
+    with django_assert_max_num_queries(6):
+        read(client, "studies/made/comparisons/")
+
+
+def test_contestants_are_listed(made: HandMade, client: Client) -> None:
+    found = read(client, "studies/made/contestants/?limit=2").json()
+    assert found["count"] == 3
+    assert found["items"][0] == {
+        "name": "Alpha",
+        "slug": made.contestants["Alpha"].slug,
+        "kind": "model",
+        "family": "",
+        "organisation": "",
+        "licence": "",
+        "size": "",
+        "retired": False,
+    }
+
+
+def test_the_document_says_where_no_token_is_needed(client: Client) -> None:
+    document = client.get("/api/v1/openapi.json").json()
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            is_open = {} in operation["security"]
+            assert is_open == ("/studies/" in path or "/snapshots/" in path), path
+            assert operation["summary"]
+            assert set(operation["responses"]) >= {"401", "403"}
+            if is_open:
+                assert "304" in operation["responses"]
