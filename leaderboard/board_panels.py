@@ -20,8 +20,8 @@ def panels(board: Board) -> Iterator[Panel]:
     if board.content is not None:
         yield _standings(board)
         yield from _with_people(board)
-        yield from _side_by_side(board)
         yield from _matrices(board)
+        yield from _side_by_side(board)
 
 
 def _panel(board: Board, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
@@ -81,10 +81,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
     content = board.contents.get(("matrices", board.setting.raters, board.setting.ties, ""))
     if content is None:
         return
-    size = {
-        "height": step(len(board.order) + 6),
-        "width": "wide" if len(board.order) > MOST_INLINE else "matrix",
-    }
+    size = {"height": step(len(board.order) + 6), "width": _width(len(board.order))}
     games = tables.count_matrix(content, "games", board.order)
     rates = tables.win_rates(content, board.order)
     yield _panel(
@@ -108,6 +105,13 @@ def _matrices(board: Board) -> Iterator[Panel]:
     )
     if board.setting.ties == "on":
         yield _ties(board, content, games, size)
+
+
+def _width(contestants: int) -> str:
+    """How wide a matrix must be for its cells to be told apart, and for the numbers in them."""
+    if contestants > MOST_INLINE:
+        return "wide"
+    return "large" if contestants > charts.MOST_NUMBERS else "matrix"
 
 
 def _ties(board: Board, content: Content, games: tables.Matrix, size: dict[str, Any]) -> Panel:

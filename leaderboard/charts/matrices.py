@@ -1,7 +1,12 @@
 """Matrices of contestants as heat maps."""
 
+from typing import Final
+
 from leaderboard.charts.parts import MOST_NUMBERS, Figure, full, layout, names_axis, title
 from leaderboard.tables.matrices import Matrix
+
+MOST_IN_CELLS: Final = 20
+"""A larger matrix has no numbers in its cells: they would not be readable."""
 
 
 def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
@@ -43,8 +48,8 @@ def _heat_map(matrix: Matrix, games: Matrix, text: str) -> Figure:
 
 
 def _matrix_figure(matrix: Matrix, trace: Figure, number: str) -> Figure:
-    if len(matrix.names) <= MOST_NUMBERS:
-        trace["texttemplate"] = number
+    if len(matrix.names) <= MOST_IN_CELLS:
+        trace |= {"texttemplate": number, "textfont": {"size": 11}}
     angle = -45 if len(matrix.names) <= MOST_NUMBERS else -90
     drawn_on = layout(
         xaxis=names_axis(matrix.names) | {"side": "top", "tickangle": angle, "showgrid": False},

@@ -9,7 +9,7 @@ Figure = dict[str, Any]
 SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6")
 LONGEST_LABEL: Final = 22
 MOST_NUMBERS: Final = 16
-"""A matrix with more contestants has no numbers in its cells: they would not be readable."""
+"""Most contestants whose names stand slanted over a matrix, and whose figure fits a screen."""
 
 MOST_SERIES: Final = len(SERIES)
 
