@@ -29,35 +29,73 @@ WORDS: Final = ("rain", "roof", "river", "stone", "letter", "window", "garden", 
 class Maker:
     """Makes the rows of one study; ``rng`` is the only source of chance."""
 
-    def __init__(self, name: str, seed: int = 0) -> None:
+    def __init__(self, study: Any, contestants: Any, people: Any, judges: Any, seed: int) -> None:
+        self.study, self.contestants, self.people, self.judges = study, contestants, people, judges
+        self.rng = np.random.default_rng(seed)
+        self.skill = np.linspace(-1.0, 1.0, CONTESTANTS)
+        self.taste = np.random.default_rng(1).normal(0.0, 0.3, (len(CATEGORIES), CONTESTANTS))
+
+    @classmethod
+    def new(cls, name: str, seed: int = 0) -> "Maker":
+        """The maker of a study that has contestants and raters, and no prompts."""
         from arena.models import Contestant, Rater, Study
 
-        self.rng = np.random.default_rng(seed)
-        self.study = Study.objects.create(slug=name, name=name, visibility="public", points=POINTS)
-        self.contestants = Contestant.objects.bulk_create(
+        study = Study.objects.create(slug=name, name=name, visibility="public", points=POINTS)
+        contestants = Contestant.objects.bulk_create(
             Contestant(
-                study=self.study,
+                study=study,
                 slug=f"contestant-{number}",
                 name=f"Contestant {number}" if number else "Human demonstrations",
                 kind="model" if number else "people",
             )
             for number in range(CONTESTANTS)
         )
-        self.skill = np.linspace(-1.0, 1.0, CONTESTANTS)
-        self.taste = self.rng.normal(0.0, 0.3, (len(CATEGORIES), CONTESTANTS))
-        own = {"study": self.study, "simulated": True}
-        self.people = Rater.objects.bulk_create(
+        own = {"study": study, "simulated": True}
+        people = Rater.objects.bulk_create(
             Rater(kind="person", name=f"Person {n}", slug=f"person-{n}", **own) for n in range(PEOPLE)
         )
-        self.judges = Rater.objects.bulk_create(
+        judges = Rater.objects.bulk_create(
             Rater(kind="judge", name=f"Judge {slug}", slug=slug, **own) for slug in JUDGES
         )
+        return cls(study, contestants, people, judges, seed)
+
+    @classmethod
+    def of(cls, study: Any) -> "Maker":
+        """The maker that adds to a study which another one began."""
+        from arena.models import Contestant, Rater
+
+        raters = list(Rater.objects.filter(study=study).order_by("pk"))
+        people, judges = ([each for each in raters if each.kind == kind] for kind in ("person", "judge"))
+        contestants = list(Contestant.objects.filter(study=study).order_by("pk"))
+        return cls(study, contestants, people, judges, seed=study.comparisons.count())
 
     def grow(self, comparisons: int) -> None:
         """Add prompts with so many comparisons altogether, rounded up to whole prompts."""
         prompts = -(-comparisons // COMPARISONS_OF_A_PROMPT)
         for start in range(0, prompts, 250):
             self._some_prompts(min(250, prompts - start))
+
+    def repeat(self, comparisons: int) -> None:
+        """Add so many ratings by people, once more on pairs drawn from all of the study."""
+        from arena.models import Comparison, Pair
+
+        ids = list(Pair.objects.filter(prompt__study=self.study).order_by("pk").values_list("pk", flat=True))
+        drawn = set(self.rng.choice(ids, comparisons, replace=False).tolist())
+        related = ("prompt", "first__contestant", "second__contestant")
+        rows = []
+        for pair in Pair.objects.filter(pk__in=drawn).select_related(*related).order_by("pk"):
+            rater = self.people[int(self.rng.integers(PEOPLE))]
+            row = self._comparison(pair, rater, bool(self.rng.integers(2)), self._ahead(pair))
+            row.repeat = 1
+            rows.append(row)
+        Comparison.objects.bulk_create(rows)
+
+    def _ahead(self, pair: Any) -> float:
+        """How much better the pair's first completion is."""
+        number = {contestant.pk: place for place, contestant in enumerate(self.contestants)}
+        strength = self.skill + self.taste[CATEGORIES.index(pair.prompt.category)]
+        first, second = (strength[number[side.contestant_id]] for side in (pair.first, pair.second))
+        return float(first - second)
 
     def _some_prompts(self, count: int) -> None:
         from arena.models import Comparison, Completion, Pair, Prompt
@@ -101,23 +139,19 @@ class Maker:
         return " ".join(WORDS[i] for i in self.rng.integers(len(WORDS), size=words).tolist())
 
     def _comparisons(self, pairs: list[Any]) -> Iterator[Any]:
-        category = {name: number for number, name in enumerate(CATEGORIES)}
-        number = {contestant.pk: place for place, contestant in enumerate(self.contestants)}
         for pair in pairs:
-            strength = self.skill + self.taste[category[pair.prompt.category]]
-            sides = (number[side.contestant_id] for side in (pair.first, pair.second))
-            first, second = (float(strength[side]) for side in sides)
+            ahead = self._ahead(pair)
             people = [self.people[i] for i in self.rng.permutation(PEOPLE)[:2].tolist()]
             for rater in people:
                 swapped = bool(self.rng.integers(2))
                 if self.rng.random() < 0.005:
-                    earlier = self._comparison(pair, rater, swapped, first - second)
+                    earlier = self._comparison(pair, rater, swapped, ahead)
                     earlier.is_current = False
                     yield earlier
-                yield self._comparison(pair, rater, swapped, first - second)
+                yield self._comparison(pair, rater, swapped, ahead)
             for rater in self.judges:
                 for swapped in (False, True):
-                    yield self._comparison(pair, rater, swapped, first - second)
+                    yield self._comparison(pair, rater, swapped, ahead)
 
     def _comparison(self, pair: Any, rater: Any, swapped: bool, ahead: float) -> Any:
         from arena.models import Comparison
@@ -144,9 +178,9 @@ class Maker:
         )
 
 
-def make(comparisons: int, name: str = "") -> "Maker":
+def make(comparisons: int, name: str = "") -> Maker:
     """A new study with so many comparisons; its maker can add more."""
-    made = Maker(name or f"generated-{comparisons}")
+    made = Maker.new(name or f"generated-{comparisons}")
     made.grow(comparisons)
     return made
 

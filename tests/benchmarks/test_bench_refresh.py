@@ -13,8 +13,10 @@ from arena.demo.load import load_demo
 from arena.models import Comparison, Study
 from leaderboard import services
 from leaderboard.games import opinions
+from tests.benchmarks.refresh_cost import costs
 
 PAGES = 20
+SIZES = (10_000, 100_000, 1_000_000)
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -68,3 +70,26 @@ def test_refresh_demo() -> None:
 def test_refresh_llmfao(reference_data: Path) -> None:
     call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
     measure(Study.objects.get(slug="llmfao"))
+
+
+@pytest.mark.parametrize("numba", ["numba", "numpy"])
+@pytest.mark.parametrize("size", SIZES)
+def test_refresh_generated(size: int, numba: str) -> None:
+    """One size alone: ``-k "1000000 and numba"``. The seconds of the processors are in brackets."""
+    found = costs(size, *([] if numba == "numba" else ["numpy"]))
+    steps = {
+        "first": "with all texts measured",
+        "full": "everything anew",
+        "unchanged": "nothing new",
+        "people": "after 1,000 ratings by people",
+        "everybody": "after 1,000 by everybody",
+    }
+    times = "; ".join(
+        f"{words} {found[f'{name}_s']} s ({found[f'{name}_processor_s']})" for name, words in steps.items()
+    )
+    print(
+        f"\n{numba}, {found['comparisons']:,} comparisons, {found['tables']} tables: {times}; "
+        f"peak {found['peak_mb']} MB ({found['before_mb']} before); page {found['page_ms']} ms, "
+        f"{found['page_kb']} kB; not modified {found['not_modified_ms']} ms"
+    )
+    assert found["peak_mb"] < 1500

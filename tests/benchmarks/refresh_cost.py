@@ -1,0 +1,126 @@
+"""What refreshing and showing a generated study costs, in a process of its own.
+
+Run with: python -m tests.benchmarks.refresh_cost [numpy], with DATABASE_URL naming a scratch database that
+tests.benchmarks.generated_study has filled, and VAR_DIR a folder into which collectstatic has collected. With
+``numpy`` numba is not used though it is installed. Prints one line of JSON.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+MORE: Final = 1000
+PAGES: Final = 20
+
+
+def costs(comparisons: int, *arguments: str) -> dict[str, Any]:
+    """Measure in a new process on a new database."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3"}
+        for step in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
+            subprocess.run([sys.executable, "manage.py", *step], env=environment, check=True)
+        make = [sys.executable, "-m", "tests.benchmarks.generated_study", str(comparisons)]
+        subprocess.run(make, env=environment, check=True)
+        command = [sys.executable, "-m", "tests.benchmarks.refresh_cost", *arguments]
+        run = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def timed(action: Callable[[], object]) -> tuple[float, float]:
+    """Seconds on the clock, and of the processors."""
+    clock, processor = time.perf_counter(), time.process_time()
+    action()
+    return round(time.perf_counter() - clock, 2), round(time.process_time() - processor, 2)
+
+
+def peak() -> int:
+    """The most memory this process has held so far, in MB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def milliseconds(ask: Callable[[], object]) -> float:
+    """The median of PAGES answers, after one that is not counted."""
+    times = [timed_once(ask) for _ in range(PAGES + 1)][1:]
+    return round(1000 * statistics.median(times), 1)
+
+
+def timed_once(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def pages(slug: str) -> dict[str, float]:
+    """Server time of the board, and of the answer that nothing changed."""
+    from django.test import Client
+
+    client, address = Client(), f"/studies/{slug}/"
+    first = client.get(address)
+    assert first.status_code == 200
+    tag = first.headers["ETag"]
+    assert client.get(address, headers={"If-None-Match": tag}).status_code == 304
+    return {
+        "page_ms": milliseconds(lambda: client.get(address)),
+        "not_modified_ms": milliseconds(lambda: client.get(address, headers={"If-None-Match": tag})),
+        "page_kb": round(len(first.content) / 1000),
+    }
+
+
+def measure() -> dict[str, Any]:
+    """A full refresh, one after MORE ratings by people, one after MORE by everybody, and pages."""
+    from arena.models import Study
+    from leaderboard import services
+    from tests.benchmarks.generated_study import Maker
+
+    study = Study.objects.get()
+    maker = Maker.of(study)
+    found: dict[str, Any] = {"before_mb": peak()}
+
+    def refreshed(name: str, **options: Any) -> None:
+        clock, processor = timed(lambda: services.refresh(study, **options))
+        found[f"{name}_s"], found[f"{name}_processor_s"] = clock, processor
+
+    refreshed("first")  # every text is measured, once and for all
+    refreshed("full", anew=True)
+    found["peak_mb"] = peak()
+    refreshed("unchanged")
+    maker.repeat(MORE)
+    refreshed("people")
+    maker.grow(MORE)
+    refreshed("everybody")
+    snapshot = study.snapshots.first()
+    assert snapshot is not None
+    assert snapshot.counts["comparisons"] == study.comparisons.filter(is_current=True).count()
+    return found | {
+        "comparisons": snapshot.comparisons,
+        "tables": snapshot.slices.count(),
+        **pages(study.slug),
+    }
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
+    import django
+
+    django.setup()
+    from django.conf import settings
+
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
+    if "numpy" in sys.argv:
+        from leaderboard.stats.elo import backends
+
+        backends.has_numba = lambda: False  # type: ignore[assignment]
+    print(json.dumps(measure()))
+
+
+if __name__ == "__main__":
+    main()
