@@ -1,0 +1,177 @@
+"""The comparison browser and the page of a contestant before a real browser."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import services
+from tests.browser.conftest import Visitor
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.browser
+LIST = "/studies/small/comparisons/"
+
+
+@pytest.fixture
+def made(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> HandMade:
+    """A closed study: coding is flipped by the judge, the poem is a tie, the third prompt unscored."""
+    monkeypatch.setattr(services, "ROUNDS", 10)
+    made = HandMade(
+        "alpha",
+        "beta",
+        "gamma",
+        slug="small",
+        categories=("coding", "poems", "chat"),
+        closed_at=timezone.now(),
+    )
+    strict = made.judge("strict")
+    made.rate("alpha", "beta", 1, rationale="Shorter.")
+    made.rate("alpha", "beta", 1, rater=strict, raw_reply="Rating: 1")
+    made.rate("beta", "alpha", 1, rater=strict)
+    made.rate("alpha", "gamma", 4, prompt=1)
+    made.rate("beta", "gamma", None, reason="refused", rater=strict, prompt=2)
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def open_page(visitor: Visitor, made: HandMade) -> Callable[[str], Any]:
+    """Go to a path of the site and return the page."""
+
+    def go(path: str) -> Any:
+        visitor.page.goto(visitor.server + path)
+        return visitor.page
+
+    return go
+
+
+def listed(page: Any) -> list[str]:
+    """The prompts in the list, in their order."""
+    return [str(text).strip() for text in page.locator(".pair-prompt").all_inner_texts()]
+
+
+def test_a_filter_changes_the_list_the_count_and_the_address(
+    open_page: Callable[[str], Any], made: HandMade, visitor: Visitor
+) -> None:
+    coding, poems, chat = (prompt.instruction for prompt in made.prompts)
+    page = open_page(LIST)
+    assert listed(page) == [chat, poems, coding]
+    page.focus("#filter-only")
+    page.select_option("#filter-only", "flipped")
+    page.wait_for_function("() => document.querySelectorAll('.pair').length === 1")
+    assert listed(page) == [coding]
+    assert page.inner_text("#count") == "1 of 3 pairs"
+    assert "only=flipped" in page.url
+    assert page.evaluate("document.activeElement.id") == "filter-only"
+    page.select_option("#filter-category", "poems")
+    page.wait_for_selector("text=No pair fulfils all of this")
+    page.go_back()
+    page.wait_for_function("() => document.querySelectorAll('.pair').length === 1")
+    assert visitor.complaints == []
+
+
+def test_without_scripts_the_form_has_a_button(browser: Any, live_server: Any, made: HandMade) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(live_server.url + LIST)
+    page.click("summary:has-text('More filters')")
+    page.select_option("#filter-answer", "unscored")
+    page.click(".pair-filters button")
+    assert listed(page) == [made.prompts[2].instruction]
+    assert page.input_value("#filter-answer") == "unscored"
+    context.close()
+
+
+def test_from_the_list_to_a_pair_and_to_the_next(
+    open_page: Callable[[str], Any], made: HandMade, visitor: Visitor
+) -> None:
+    page = open_page(f"{LIST}?contestant={made.contestants['alpha'].slug}")
+    page.click(".pair-prompt a >> nth=0")
+    page.wait_for_selector("h2:has-text('Answers')")
+    assert page.inner_text(".verbatim >> nth=0") == made.prompts[1].instruction
+    page.click("text=Next pair")
+    page.wait_for_selector("text=Flipped with the order")
+    assert page.locator(".pair-answer").count() == 3
+    assert "1 of 8: alpha is much better" in page.inner_text("#answers ~ ul")
+    assert page.locator("text=Shorter.").is_visible()
+    assert page.locator("text=Rating: 1").is_visible()
+    assert page.locator("text=Next pair").count() == 0
+    page.click("text=All found comparisons")
+    page.wait_for_selector("#filter-contestant")
+    assert page.input_value("#filter-contestant") == made.contestants["alpha"].slug
+    assert visitor.complaints == []
+
+
+def test_the_scale_is_drawn_in_the_order_shown(open_page: Callable[[str], Any], made: HandMade) -> None:
+    page = open_page(f"{LIST}{made.pair('alpha', 'beta').pk}/")
+    letters = page.eval_on_selector_all(
+        ".pair-scale", "all => all.map(s => s.firstChild.textContent + s.lastChild.textContent)"
+    )
+    assert letters == ["AB", "AB", "BA"]
+    chosen = page.eval_on_selector_all(
+        ".pair-scale",
+        "all => all.map(s => [...s.querySelectorAll('.pair-step')].findIndex(x => x.textContent))",
+    )
+    assert chosen == [0, 0, 0]
+
+
+def test_a_contestant_and_its_figures(
+    open_page: Callable[[str], Any], made: HandMade, visitor: Visitor
+) -> None:
+    page = open_page(f"/studies/small/contestants/{made.contestants['alpha'].slug}/")
+    page.locator("#figure-opponents").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure-opponents[data-drawn=true] .xaxislayer-above")
+    assert page.locator("#opponents .ytick").all_text_contents() == ["beta", "gamma"]
+    page.click("#opponents summary")
+    assert page.locator("#opponents tbody tr").count() == 2
+    page.click("text=STRICT >> nth=0")
+    page.wait_for_selector("p:has-text('STRICT: Elo')")
+    assert "raters=judge%3Astrict" in page.url
+    assert visitor.complaints == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible_and_fit(
+    visitor: Visitor,
+    open_page: Callable[[str], Any],
+    made: HandMade,
+    serious_findings: Callable[[], list[str]],
+    width: int,
+    height: int,
+    scheme: str,
+) -> None:
+    visitor.shown_at(width, height, scheme)
+    long = made.contestants["gamma"]
+    long.name = "gamma-" + "x" * 90
+    long.save()
+    for path in (
+        LIST,
+        f"{LIST}?answer=refused",
+        f"{LIST}{made.pair('alpha', 'beta').pk}/",
+        f"/studies/small/contestants/{long.slug}/",
+    ):
+        page = open_page(path)
+        assert serious_findings() == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    made.study.closed_at = None
+    made.study.save()
+    open_page(LIST)
+    assert serious_findings() == []
+    assert visitor.complaints == []
+
+
+def test_the_keyboard_reaches_filters_and_pairs(open_page: Callable[[str], Any], made: HandMade) -> None:
+    page = open_page(LIST)
+    page.focus("#filter-search")
+    page.keyboard.type(made.prompts[0].instruction)
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('.pair').length === 1")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('.pair-prompt') !== null"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h2:has-text('Answers')")
