@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import tables
+from leaderboard.charts import MOST_SERIES
 from leaderboard.charts.lengths import coverage_bars, length_boxes
 from leaderboard.models import Snapshot
 from leaderboard.page import Page, Panel, step
@@ -143,12 +144,14 @@ class DataPage(Page):
         )
 
     def _rating_panels(self, content: Content) -> Iterator[Panel]:
+        crowded = len(content["coverage"]) > MOST_SERIES
         if content["coverage"]:
             yield self._panel(
                 "coverage",
                 "How often pairs were rated",
                 f"Of the {content['pairs']:,} pairs of the study, how many have how many ratings by each "
-                "kind of raters. Replies without a rating do not count here.",
+                "kind of raters. Replies without a rating do not count here."
+                + (f" The figure shows the first {MOST_SERIES} kinds, the table all." if crowded else ""),
                 coverage_table(content),
                 draw=lambda: coverage_bars(content),
                 height=15,

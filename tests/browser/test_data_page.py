@@ -1,0 +1,117 @@
+"""About the data in a real browser: numbers, switches, keyboard, accessibility."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from arena.models import Reference
+from arena.transfer.completions import digest_of
+from leaderboard import services
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+HOSTILE = '<a href="https://example.com">link</a><b>bold</b>'
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Completions of 2, 4 and 6 words, demonstrations by people, a category full of tags, a judge."""
+    monkeypatch.setattr(services, "ROUNDS", 10)
+    made = HandMade("Heron 70B", HOSTILE, slug="small", name="Small", categories=("coding", HOSTILE))
+    for number, prompt in enumerate(made.prompts):
+        for place, contestant in enumerate(made.contestants.values()):
+            turns = [" ".join(["word"] * (2 + 2 * place + 2 * number))]
+            factories.make_completion(
+                prompt=prompt, contestant=contestant, turns=turns, digest=digest_of(turns)
+            )
+        Reference.objects.create(prompt=prompt, author="Ada", turns=["by hand"])
+    judge = made.judge("strict")
+    for prompt in (0, 1):
+        made.rate("Heron 70B", HOSTILE, 2, prompt=prompt)
+        made.rate(HOSTILE, "Heron 70B", 7, prompt=prompt)
+        made.rate("Heron 70B", HOSTILE, None, prompt=prompt, rater=judge, reason="refused")
+    services.refresh(made.study)
+    return made
+
+
+@pytest.fixture
+def problems(page: Page) -> list[str]:
+    """What the console complains about."""
+    found: list[str] = []
+    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
+def show(page: Page, live_server, query: str = "") -> None:
+    """Open the page and wait until every figure is drawn."""
+    page.goto(f"{live_server.url}/studies/small/data/{query}")
+    for place in page.query_selector_all(".plot"):
+        place.scroll_into_view_if_needed()
+        page.wait_for_function("place => place.dataset.drawn === 'true'", arg=place)
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def row(page: Page, panel: str, *cells: str) -> list[str]:
+    """The cells of the first row of a table that begins with these."""
+    page.evaluate("panel => document.querySelector(`#${panel} details`)?.setAttribute('open', '')", panel)
+    rows = [
+        [cell.inner_text() for cell in each.query_selector_all("th, td")]
+        for each in page.query_selector_all(f"#{panel} tbody tr")
+    ]
+    return next(found for found in rows if found[: len(cells)] == list(cells))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_page_is_drawn_accessible_and_fits(
+    page: Page, live_server, made, problems, serious_findings: Callable[[], list[str]], size, scheme
+):
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    show(page, live_server)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert len(page.query_selector_all("#lengths .boxlayer .box")) == 9  # three kinds of texts, three parts
+    assert serious_findings() == []
+    assert problems == []
+
+
+def test_numbers_are_those_of_the_texts(page: Page, live_server, made, problems):
+    show(page, live_server)
+    # 2, 4, 4 and 6 words; the shown name is text, not markup.
+    completions = row(page, "lengths", "All prompts", "Completions")
+    assert completions[2:] == ["4", "0", "4", "1.600", "2", "3.500", "4", "4.500", "6"]
+    assert row(page, "lengths", HOSTILE, "Completions")[4] == "5"
+    assert row(page, "contestants", "Heron 70B")[2:6] == ["2", "0", "0", "3"]
+    assert row(page, "coverage", "People")[1:] == ["4", "0", "0", "2"]
+    assert row(page, "unscored", "STRICT")[1:] == ["2", "2", "100", "2"]
+    assert problems == []
+
+
+def test_the_measure_is_switched_by_keyboard_in_place(page: Page, live_server, made, problems):
+    show(page, live_server)
+    link = page.get_by_role("link", name="Characters", exact=True)
+    link.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/data/?measure=characters")
+    page.get_by_role("heading", name="Length in characters").wait_for()
+    assert row(page, "lengths", "coding", "Prompts")[0] == "coding"
+    assert page.evaluate("document.activeElement.textContent") == "Characters"
+    page.go_back()
+    page.get_by_role("heading", name="Length in words").wait_for()
+    assert problems == []
+
+
+def test_the_numbers_remain_without_scripts(browser, live_server, made):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/studies/small/data/")
+    page.get_by_role("link", name="Tokens", exact=True).click()
+    page.wait_for_url("**/data/?measure=tokens")
+    assert "Length in tokens of o200k_base" in page.content()
+    context.close()
