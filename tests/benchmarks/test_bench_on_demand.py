@@ -1,0 +1,40 @@
+"""Cost of numbers on demand, in a generated study; ``-k 100000`` runs one size alone."""
+
+import time
+
+import pytest
+from celery import current_app
+
+from leaderboard import computing, on_demand, services
+from leaderboard.models import ComputedView
+from leaderboard.setting import parse
+from tests.benchmarks.generated_study import make
+
+SETTINGS = (
+    {"band": "3-6"},
+    {"band": "3-6", "raters": "judge:kind"},
+    {"contestants": "models"},
+    {"category": "-coding"},
+    {"resample": "games"},
+    {"level": "97.5"},
+)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("size", [10_000, 100_000, 1_000_000])
+def test_settings_on_demand(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prints seconds, of the processors in brackets, from claim to stored tables."""
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+    study = make(size).study
+    snapshot = services.refresh(study).snapshot
+    for wanted in SETTINGS:
+        setting = parse(wanted, snapshot.counts)
+        assert setting is not None
+        on_demand.contents(snapshot, setting)
+        start, used = time.perf_counter(), time.process_time()
+        assert computing.compute_next(study.pk)
+        taken, used = time.perf_counter() - start, time.process_time() - used
+        view = ComputedView.objects.get(snapshot=snapshot, setting=setting.query())
+        assert view.state == "ready"
+        kilobytes = len(view.payload) / 1000
+        print(f"\n{size:,} {setting.query()}: {taken:.1f} s ({used:.1f} s), {kilobytes:.0f} kB", end="")
