@@ -204,12 +204,14 @@ def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
         "zmid": 0,
         "zmax": 1,
         "colorscale": [[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
-        "colorbar": {"title": title(what), "thickness": 12},
         "xgap": 1,
         "ygap": 1,
     }
+    # Where the numbers stand in the cells, a phone has better use for the room of a colour bar.
     if len(values.names) <= MOST_NUMBERS:
-        trace["texttemplate"] = "%{z:.2f}"
+        trace |= {"texttemplate": "%{z:.2f}", "showscale": False}
+    else:
+        trace["colorbar"] = {"title": title(what), "thickness": 12}
     drawn_on = layout(
         xaxis=kinds_axis(values.names) | {"side": "top", "tickangle": -45, "showgrid": False},
         yaxis=kinds_axis(values.names) | {"autorange": "reversed", "showgrid": False},

@@ -124,23 +124,19 @@ def mirrored_histogram(one: Shown) -> Figure:
     given = _bars(one, reasons, 0) | {"name": "As given"}
     turned = [*reversed(one.counts), *(None for _ in reasons)]
     mirrored = {
-        "type": "scatter",
-        "mode": "markers",
+        "type": "bar",
         "name": "Mirror image",
         "x": _places(one.points, reasons),
         "y": [None if count is None else 100 * count / one.replies for count in turned],
         "text": [
             "" if count is None else f"the mirrored rating: {count} of {one.replies}" for count in turned
         ],
+        "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
-        "marker": {
-            "color": SERIES[1],
-            "size": 26,
-            "symbol": "line-ew-open",
-            "line": {"width": 3, "color": SERIES[1]},
-        },
+        "marker": {"color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": SERIES[1]}},
     }
     drawn_on = layout(
+        barmode="overlay",
         xaxis=_rating_axis(one.points, reasons),
         yaxis={"title": title("Share of replies (%)"), "rangemode": "tozero"},
         **legend(2),

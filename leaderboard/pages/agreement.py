@@ -11,13 +11,12 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
-from leaderboard.charts import MOST_SERIES
 from leaderboard.families import warning
 from leaderboard.judge_facts import relatives
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.agreement_view import View
-from leaderboard.pages.kinds import PEOPLE, Choices, choices, labels, level, listed
+from leaderboard.pages.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, level, listed
 from leaderboard.pages.stored import Stored
 from leaderboard.tables import ALL_CATEGORIES, COEFFICIENTS, FEWEST_PAIRS, Content, category_name, correlated
 
@@ -271,7 +270,7 @@ class AgreementPage(Page):
                     tables.matrix_table(name, values, pairs),
                     draw=lambda values=values, pairs=pairs, name=name: charts.kinds_map(values, pairs, name),
                     height=step(len(listed_kinds) * 2 + 6),
-                    width="matrix" if len(listed_kinds) > MOST_SERIES else "",
+                    width="matrix" if len(listed_kinds) > FEW_KINDS else "",
                 )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from leaderboard.models import Snapshot
@@ -12,7 +12,10 @@ from leaderboard.tables import Content
 from leaderboard.tables.agreement import between, row_of, same_category
 from leaderboard.tables.raters import Kind
 
-PEOPLE = "people"
+PEOPLE: Final = "people"
+
+FEW_KINDS: Final = 3
+"""A matrix of more kinds of raters is wider than a phone and scrolls there."""
 
 
 @dataclass(frozen=True)

@@ -161,9 +161,9 @@ class RaterPage(Page):
                 yield self._panel(
                     f"mirror-{one.points}",
                     f"Ratings as shown and mirrored, scale of {one.points} points",
-                    "Bars say how often each rating was given, dashes how often its mirror image was: the "
-                    "same opinion with the completions the other way round. Without position bias they are "
-                    "equal but for chance.",
+                    "Filled bars say how often each rating was given, frames how often its mirror image was: "
+                    "the same opinion with the completions the other way round. Without position bias they "
+                    "are equal but for chance.",
                     tables.mirror_table(one),
                     draw=lambda one=one: charts.mirrored_histogram(one),
                     height=15,

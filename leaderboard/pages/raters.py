@@ -14,7 +14,7 @@ from leaderboard import charts, tables
 from leaderboard.charts import MOST_SERIES
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Page, Panel, step
-from leaderboard.pages.kinds import Choices, choices, ending, kind, labels, level, listed, one_of
+from leaderboard.pages.kinds import FEW_KINDS, Choices, choices, ending, kind, labels, level, listed, one_of
 from leaderboard.pages.stored import Stored
 from leaderboard.presentation import METHOD_NAMES
 from leaderboard.setting import UnknownSettingError
@@ -192,7 +192,7 @@ class RatersPage(Page):
             )
 
     def _position(self) -> Iterator[Panel]:
-        shown = [one for each in self.compared for one in each.shown if one.scored]
+        shown = [one for each in self.compared for one in each.told_apart if one.scored]
         if shown:
             yield self._panel(
                 "position",
@@ -270,7 +270,7 @@ class RatersPage(Page):
                 tables.matrix_table("Weighted kappa", values, pairs),
                 draw=lambda: charts.kinds_map(values, pairs, "kappa"),
                 height=step(len(chosen) * 2 + 6),
-                width="matrix" if len(chosen) > MOST_SERIES else "",
+                width="matrix" if len(chosen) > FEW_KINDS else "",
             )
 
 

@@ -1,6 +1,7 @@
 """How winning goes with being longer, as a table and in a sentence."""
 
 from collections.abc import Sequence
+from math import exp
 from typing import Final
 
 from leaderboard.tables.parts import Cell, Content, DataTable
@@ -12,6 +13,9 @@ MEASURES: Final = {
     "tokens": "tokens",
     "characters": "characters",
 }
+
+PER_DOUBLING: Final = "log-odds of winning per doubling"
+"""The unit of a slope that is told as a factor of the odds."""
 
 
 def difference(each: Content) -> str:
@@ -57,12 +61,12 @@ def length_sentence(measure: Content, level: float) -> str:
     ends = percent_range(measure.get("longer_low"), measure.get("longer_high"))
     interval = f" ({level:g} % interval {ends})" if ends else ""
     found = f"The completion with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
-    if measure.get("slope") is None:
+    if measure.get("slope") is None or measure.get("unit") != PER_DOUBLING:
         return found
-    slope, unit = signed(measure["slope"]), (measure.get("unit") or "").removeprefix("log-odds of winning ")
     low, high = measure.get("slope_low"), measure.get("slope_high")
-    between = "" if low is None or high is None else f" ({level:g} % interval {number_range(low, high)})"
-    return f"{found} Effect on the log-odds of winning, {unit}: {slope}{between}."
+    factors = "" if low is None or high is None else number_range(exp(low), exp(high))
+    between = f" ({level:g} % interval {factors})" if factors else ""
+    return f"{found} Twice as many multiply the odds of winning by {signed(exp(measure['slope']))}{between}."
 
 
 def unknown_sentence(content: Content) -> str:

@@ -1,7 +1,7 @@
 """Kinds of raters as rows: how much each rated, how it leans by position and length, and how it agrees."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from leaderboard.tables.parts import Cell, Content, DataTable
@@ -44,6 +44,14 @@ class Kind:
         """Its histograms, one for each scale it used, the most used first."""
         scales = self.ratings["scales"] if self.ratings else ()
         return sorted((shown(self.label, scale) for scale in scales), key=lambda one: -one.replies)
+
+    @property
+    def told_apart(self) -> list[Shown]:
+        """The same with the scale in the label where there are several."""
+        found = self.shown
+        if len(found) < 2:
+            return found
+        return [replace(one, label=f"{one.label}, {one.points} points") for one in found]
 
     @property
     def replies(self) -> int:

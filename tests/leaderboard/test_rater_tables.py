@@ -223,7 +223,7 @@ def test_one_kind_alone_is_not_named_in_every_row():
 def test_length_is_told_with_its_interval():
     assert tables.length_sentence(payloads.measure(), 95.0) == (
         "The completion with more words won 65.0 % of the points (95 % interval 58.0 to 72.0 %). "
-        "Effect on the log-odds of winning, per doubling: 0.31 (95 % interval 0.10 to 0.50)."
+        "Twice as many multiply the odds of winning by 1.36 (95 % interval 1.11 to 1.65)."
     )
     assert tables.length_sentence(payloads.measure(longer_wins=None), 95.0) == ""
     flat = tables.length_sentence(payloads.measure(slope=None, longer_low=None), 95.0)
@@ -252,3 +252,9 @@ def test_a_warning_names_a_few_and_counts_the_rest():
     assert families.warning("Judge", []) == ""
     assert "with the contestants A, B, C, D, E and 2 more:" in families.warning("Judge", list("ABCDEFG"))
     assert "with the contestant A:" in families.warning("Judge", ["A"])
+
+
+def test_a_kind_on_two_scales_is_told_apart_by_its_points():
+    both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
+    assert [one.label for one in kind(ratings=both).told_apart] == ["Judge A, 8 points", "Judge A, 3 points"]
+    assert [one.label for one in kind().told_apart] == ["Judge A"]
