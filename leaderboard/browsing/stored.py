@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from leaderboard.games import Opinions
 
 IN_MEMORY: Final = 4
-"""Studies whose index a process keeps. One of a million comparisons takes 30 MB."""
+"""Studies whose index a process keeps. One of a million comparisons takes 20 to 60 MB."""
 
 _kept: OrderedDict[int, tuple[str, Index]] = OrderedDict()
 _lock: Final = Lock()
