@@ -50,7 +50,7 @@ def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
         xaxis={
             "title": title(f"Length in {LENGTHS[measure]} (logarithmic)"),
             "type": "log",
-            "tickvals": _TICKS,
+            **_TICKS,
         },
         yaxis={**names_axis(parts), "range": [len(parts) - 0.5, -0.5], "showgrid": False},
         **legend(len(kinds)),
