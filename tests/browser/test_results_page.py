@@ -1,0 +1,72 @@
+"""Download and cite before a real browser: files, keyboard, copying, phones, accessibility."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import services
+from tests.browser.conftest import Visitor
+from tests.leaderboard.rows import HandMade
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
+    monkeypatch.setattr(services, "ROUNDS", 20)
+    made = HandMade("Heron 70B", "<b>Stork</b>", slug="board", name="<i>Board</i> study", licence="CC-BY-4.0")
+    for rating in (1, 2, 7):
+        made.rate("Heron 70B", "<b>Stork</b>", rating)
+        made.rate("Heron 70B", "<b>Stork</b>", rating, rater=made.judge(f"judge-{rating}"))
+    services.refresh(made.study)
+    return made
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("closed", [True, False])
+def test_the_page_can_be_read_and_used(
+    visitor: Visitor,
+    made: HandMade,
+    serious_findings: Callable[[], list[str]],
+    width: int,
+    height: int,
+    scheme: str,
+    closed: bool,
+) -> None:
+    made.study.closed_at = timezone.now() if closed else None
+    made.study.save()
+    page = visitor.page
+    visitor.shown_at(width, height, scheme)
+    visitor.visit("study-results", "board")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert serious_findings() == []
+    assert page.get_by_role("link", name="JSON Lines: Votes").count() == (1 if closed else 0)
+    assert page.get_by_text("Rating goes on in this study.").count() == (0 if closed else 1)
+    link = page.get_by_role("link", name="CSV: Leaderboard by People")
+    link.focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename.startswith("board-leaderboard-CC-BY-4.0-")
+    assert "<b>Stork</b>" in Path(download.value.path()).read_text(encoding="utf-8-sig")
+    if closed:
+        with page.expect_download() as download:
+            page.get_by_role("link", name="JSON Lines: Votes").click()
+        rows = [json.loads(line) for line in Path(download.value.path()).read_text().splitlines()]
+        assert [row["winner"] for row in rows] == ["model_a", "model_a"] * 2 + ["model_b"] * 2
+    assert visitor.complaints == []
+
+
+def test_a_citation_is_copied(visitor: Visitor, made: HandMade) -> None:
+    page = visitor.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visitor.visit("study-results", "board")
+    page.get_by_role("button", name="Copy BibTeX").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("@misc{board-")
+    assert "title        = {{<i>Board</i> study}}" in copied
+    assert copied.endswith("}")
