@@ -14,7 +14,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.on_demand import Failed, Waiting
 from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel, Switched
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
-from leaderboard.setting import Setting, parse
+from leaderboard.setting import Setting, left_out, parse
 from leaderboard.standings_view import Asked, StandingsView
 from leaderboard.switches import Option, Switch, switches, words
 from leaderboard.tables import Content, Row
@@ -148,6 +148,13 @@ class Board(Switched, Page):
         return tuple(replace(switch, options=tuple(map(self._kept, switch.options))) for switch in found)
 
     @property
+    def about_words(self) -> str:
+        """What of the study the standings are about, as far as it is not everything."""
+        without = left_out(self.setting.category, self.snapshot.counts["categories"])
+        category = f"all categories but {without}" if without else self.setting.category
+        return ", ".join(filter(None, (category, "models only" if self.setting.contestants else "")))
+
+    @property
     def setting_words(self) -> str:
         """What is shown, in words."""
         return words(self.setting, self.snapshot.counts)
@@ -218,7 +225,7 @@ class Board(Switched, Page):
             self.query,
             other_ties=self.other_ties_name if self.other_ties else "",
             other_method=self.other_method_name,
-            intervals=self.parameters.get("clusters") != 1,
+            intervals=(self.parameters.get("units") or self.parameters.get("clusters")) != 1,
         )
 
     def _entries(self) -> list[Entry]:

@@ -116,6 +116,7 @@ def test_the_board_shows_standings_people_and_judges(client, made):
         ("ties=off", "People, Elo, ties off"),
         ("category=poems", "People, poems, Elo, ties count half"),
         ("method=bradley-terry", "People, Bradley-Terry, ties count half"),
+        ("sort=-games&search=alp", "People, Elo, ties count half"),
     ],
 )
 def test_each_switch_is_a_link_that_can_be_shared(client, made, query, shown):
