@@ -1,7 +1,7 @@
 """The rows of a ranking: one for each contestant, with its interval, its ranks and its counts."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -53,7 +53,8 @@ class Standing:
 
     def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
         """Plain values for JSON, rounded."""
-        values = {name: rounded(value, decimals) for name, value in asdict(self).items()}
+        # Not by asdict, which copies every mapping in depth: a tenth of the time of a small study's refresh.
+        values = {name: rounded(value, decimals) for name, value in vars(self).items()}
         if self.quantiles is not None:
             values["quantiles"] = {name: rounded(q, decimals) for name, q in self.quantiles.items()}
         return values
