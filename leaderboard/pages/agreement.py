@@ -71,8 +71,9 @@ class AgreementPage(Page):
         return self.labels[self.view.against]
 
     @property
-    def category_name(self) -> str:
-        return category_name(self.view.category)
+    def alone(self) -> bool:
+        """Whether there is one kind of raters only, and none to compare it with."""
+        return self.view.raters == self.view.against
 
     @property
     def coefficient_name(self) -> str:
@@ -182,13 +183,13 @@ class AgreementPage(Page):
         return self.among("kappa-matrix", "correlation-matrix")
 
     def _correlation(self) -> Iterator[Panel]:
-        if not self.judges:
-            return
         coefficient, ceiling = self.view.coefficient, self.ceiling
+        if not self.judges and not ceiling:
+            return
         own = [correlated(label, content, coefficient) for label, content in self.judges]
         people = correlated("People with each other", ceiling, coefficient) if ceiling else []
         listed_too = [("People with each other", ceiling)] if ceiling else []
-        rows = len(own[0]) * (0.8 + 0.45 * (len(own) + 1))
+        rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
         yield self._panel(
             "correlation",
             "Correlation with people by category",

@@ -366,6 +366,22 @@ def test_two_kinds_are_looked_at_closely(client, tables):
     assert turned[1:] == [["People 1", "4", "2"], ["People 2", "1", "1"], ["People 3", "2", "4"]]
 
 
+def test_people_alone_agree_among_themselves_only(client):
+    made = HandMade("alpha", "beta", "gamma", slug="people")
+    other = factories.make_rater()
+    for rater in (made.person, other):
+        for one, another, rating in (("alpha", "beta", 1), ("beta", "gamma", 3), ("alpha", "gamma", 6)):
+            made.rate(one, another, rating, rater=rater)
+    services.refresh(made.study)
+    page = words(client.get("/studies/people/agreement/"))
+    assert "Agreement among raters of one kind" in page
+    assert "pair by pair" not in page
+    figure = client.get("/studies/people/agreement/figures/correlation.json").json()
+    assert [trace["name"] for trace in figure["data"]] == ["People with each other"]
+    assert figure["data"][0]["x"][0] == pytest.approx(1.0)
+    assert client.get("/studies/people/raters/").status_code == 200
+
+
 def test_a_pair_without_common_ratings_says_so(client, tables):
     page = words(client.get("/studies/small/agreement/?raters=judge:kind"))
     assert "KIND and People have rated no pair in common" in page
