@@ -49,6 +49,14 @@ class Sealed(Page):
     tab: ClassVar[str] = "study-comparisons"
 
 
+@dataclass(frozen=True)
+class Waiting(Page):
+    """What stands there while the newest snapshot is of before there was an index."""
+
+    template: ClassVar[str] = "leaderboard/comparisons_waiting.html"
+    tab: ClassVar[str] = "study-comparisons"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Browsing(Page):
     """The filters of an address and the pairs they find, by their place in the index."""
@@ -182,27 +190,30 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     """The list of pairs that an address asks for."""
     if not study.is_closed:
         return Sealed(study, snapshot, request.path)
-    return PairList(**_browsing(request, study, snapshot), number=request.GET.get("page", "1"))
+    index = stored.newest(study)
+    if index is None:
+        return Waiting(study, snapshot, request.path)
+    return PairList(**_browsing(request, study, snapshot, index), number=request.GET.get("page", "1"))
 
 
 def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Page:
     """One pair. Raises Http404 for an id that is none of the study's, or of a pair nobody answered."""
     if not study.is_closed:
         return Sealed(study, snapshot, request.path)
+    index = stored.newest(study)
+    if index is None:
+        return Waiting(study, snapshot, request.path)
     found: Sequence[Entry] = entries(study, [place["pair"]]) if place["pair"] <= LARGEST_ID else ()
     if not found or not found[0].answers:
         raise Http404("This study has no such comparison.")
     turns = (turn for side in found[0].sides for turn in side.completion.turns)
     html = rendered(turn for turn in turns if turn.strip())
-    return PairPage(**_browsing(request, study, snapshot), entry=found[0], html=html)
+    return PairPage(**_browsing(request, study, snapshot, index), entry=found[0], html=html)
 
 
-def _browsing(request: HttpRequest, study: Study, snapshot: Snapshot) -> dict[str, Any]:
+def _browsing(request: HttpRequest, study: Study, snapshot: Snapshot, index: Index) -> dict[str, Any]:
     import numpy as np
 
-    index = stored.newest(study)
-    if index is None:
-        raise NoNumbersError("The list of comparisons is made with the next refresh of the numbers.")
     if len(index.pair) == 0:
         raise NoNumbersError("Nobody has rated yet.")
     points = np.flatnonzero(np.bincount(index.points)).tolist()

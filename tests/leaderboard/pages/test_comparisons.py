@@ -361,7 +361,8 @@ def test_nobody_rated(client: Client) -> None:
 
 def test_before_the_index_is_made(closed: Rated, client: Client) -> None:
     ComparisonIndex.objects.all().delete()
-    assert client.get(LIST).status_code == 200
+    for address in (LIST, f"{LIST}{closed.first.pair_id}/"):
+        assert "The list of comparisons is not made yet" in text(client.get(address))
 
 
 def test_the_same_page_is_not_sent_twice(closed: Rated, client: Client) -> None:
