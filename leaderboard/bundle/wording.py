@@ -17,8 +17,8 @@ def sentences(report: "Report") -> Iterator[str]:
     yield f"{verdict.same} are equal to the published ones, to the last character."
     if verdict.rounded_otherwise:
         yield (
-            f"{verdict.rounded_otherwise} are equal but for {verdict.numbers} numbers whose sixth decimal "
-            "was rounded the other way, as can happen between processors."
+            f"{verdict.rounded_otherwise} more are equal, with {verdict.numbers} "
+            f"number{'' if verdict.numbers == 1 else 's'} whose sixth decimal was rounded the other way, as can happen between processors."
         )
     if verdict.different:
         yield f"{verdict.different} DIFFER from the published ones:"
