@@ -16,9 +16,10 @@ def sentences(report: "Report") -> Iterator[str]:
     yield f"{report.study}, methodology {report.methodology}: {number} tables computed again."
     yield f"{verdict.same} are equal to the published ones, to the last character."
     if verdict.rounded_otherwise:
+        numbers = f"{verdict.numbers} number{'' if verdict.numbers == 1 else 's'}"
         yield (
-            f"{verdict.rounded_otherwise} more are equal, with {verdict.numbers} "
-            f"number{'' if verdict.numbers == 1 else 's'} whose sixth decimal was rounded the other way, as can happen between processors."
+            f"{verdict.rounded_otherwise} more are equal, with {numbers} whose sixth decimal was rounded the "
+            "other way, as can happen between processors."
         )
     if verdict.different:
         yield f"{verdict.different} DIFFER from the published ones:"
