@@ -36,9 +36,9 @@ ANSWERS: Final = {
 """Choices of ``answer``: those of the search, in words."""
 
 DISAGREEMENTS: Final = {
-    "judges": "A judge and people",
-    "people": "People among themselves",
-    "flipped": "A rater and itself, in the other order",
+    "judges": "Judge and people",
+    "people": "People differ",
+    "flipped": "Flipped with order",
 }
 SORTS: Final = {"": "Newest", "disagreement": "Most disagreement"}
 
@@ -129,7 +129,7 @@ class Known:
         ratings = {f"{r}-{p}": f"{r} of {p}" for p in self.points for r in range(1, p + 1)}
         yield "category", "Category", "Any", {name: name for name in self.categories}
         yield "contestant", "Contestant", "Any", names
-        yield "only", "Disagreement of", "Anybody, or none", DISAGREEMENTS
+        yield "only", "Disagreement", "Any or none", DISAGREEMENTS
         yield "sort", "Order", SORTS[""], {value: label for value, label in SORTS.items() if value}
         yield "against", "Against", "Any", names
         yield "raters", "Answered by", "Anybody", dict(self.raters)
