@@ -13,7 +13,7 @@ from arena.api.conditional import conditional
 from arena.api.schemas import Name, written_out
 from arena.models import Comparison, Contestant, Rater, Study
 from leaderboard import exports
-from leaderboard.api import ANYBODY, NOT_FOUND, Pages, Slug, snapshot_of, study_of
+from leaderboard.api.standings import ANYBODY, NOT_FOUND, Pages, Slug, snapshot_of, study_of
 from leaderboard.exports import catalogue
 from leaderboard.exports.raters import called
 from leaderboard.models import Snapshot, SnapshotSlice
