@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl
 
 from arena.models import Study
 from leaderboard import on_demand
+from leaderboard.board.setting import Setting, parse
 from leaderboard.holding import Hold
 from leaderboard.models import ComputedView, Snapshot
-from leaderboard.setting import Setting, parse
 
 if TYPE_CHECKING:
     from leaderboard.slices import Table

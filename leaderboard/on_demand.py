@@ -15,10 +15,10 @@ from django.db import transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
+from leaderboard.board.setting import Setting
 from leaderboard.holding import HELD_FOR
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.querysets import ComputedViewQuerySet
-from leaderboard.setting import Setting
 
 logger = logging.getLogger(__name__)
 

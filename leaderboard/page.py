@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import ClassVar, Final
 
 from arena.models import Study
+from leaderboard.board.switches import Switch
 from leaderboard.cards import holds_simulated
 from leaderboard.charts import Figure
 from leaderboard.models import Snapshot
 from leaderboard.on_demand import Failed, Waiting
-from leaderboard.switches import Switch
 from leaderboard.tables import DataTable
 
 MOST_INLINE: Final = 20

@@ -14,11 +14,11 @@ from arena.api.conditional import conditional
 from arena.api.schemas import REFUSALS, ErrorOut, Name, written_out
 from arena.models import Contestant, Study
 from arena.querysets import StudyQuerySet
-from leaderboard.board import Board
+from leaderboard.board.board import Board
+from leaderboard.board.setting import UnknownSettingError
 from leaderboard.cards import Card, cards
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, NotReadyError
-from leaderboard.setting import UnknownSettingError
 
 studies = Router(tags=["standings"])
 snapshots = Router(tags=["standings"])

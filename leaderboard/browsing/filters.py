@@ -16,9 +16,9 @@ from django.db.models.functions import Cast
 
 from arena import scales
 from arena.models import Contestant, Prompt, Rater, Study
+from leaderboard.board.setting import UnknownSettingError
 from leaderboard.browsing.index import REASONS
 from leaderboard.browsing.search import ONLY, Question
-from leaderboard.setting import UnknownSettingError
 
 LONGEST_SEARCH: Final = 200
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from arena.formats.writing.schema import Row, Table, Type
 from arena.models import Study
+from leaderboard.board.setting import Setting, UnknownSettingError, parse
 from leaderboard.exports.errors import ExportError
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.setting import Setting, UnknownSettingError, parse
 
 FULL: Final = "full"
 """The key of all categories together, as in those files."""

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from arena.formats.writing.schema import Row, Table, Type
 from arena.models import Study
-from leaderboard.board import Board
+from leaderboard.board.board import Board
+from leaderboard.board.setting import UnknownSettingError, parse
 from leaderboard.exports.errors import ExportError
 from leaderboard.models import Snapshot
-from leaderboard.setting import UnknownSettingError, parse
 
 _INTEGERS: Final = ("rank", "rank_ub", "games", "wins", "losses", "ties", "component")
 _TEXTS: Final = ("contestant", "group", "unbounded")

@@ -11,15 +11,15 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts
-from leaderboard.board import abouts
-from leaderboard.levels import at_level
+from leaderboard.board.board import abouts
+from leaderboard.board.levels import at_level
+from leaderboard.board.setting import LEVELS, Setting, UnknownSettingError, parse
+from leaderboard.board.standings_view import Asked
+from leaderboard.board.switches import Switch, switches
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Page, Panel, Switched, step
 from leaderboard.pages.stored import Stored
 from leaderboard.presentation import METHOD_NAMES, ties_phrase
-from leaderboard.setting import LEVELS, Setting, UnknownSettingError, parse
-from leaderboard.standings_view import Asked
-from leaderboard.switches import Switch, switches
 from leaderboard.tables import Content
 from leaderboard.tables.categories import ALL, CategoryMatrix, Standing
 

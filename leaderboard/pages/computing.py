@@ -5,11 +5,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from leaderboard import board_contents
+from leaderboard.board import contents as board_contents
+from leaderboard.board.setting import UnknownSettingError, parse
+from leaderboard.board.switches import words
 from leaderboard.models import Snapshot
 from leaderboard.pages.shell import visible
-from leaderboard.setting import UnknownSettingError, parse
-from leaderboard.switches import words
 
 
 @never_cache

@@ -16,17 +16,17 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
 from leaderboard import charts, tables
+from leaderboard.board.levels import at_level
+from leaderboard.board.setting import LEVELS, Setting, UnknownSettingError, choice_of, parse
+from leaderboard.board.switches import Switch, switches
 from leaderboard.browsing import stored as index_store
 from leaderboard.browsing.pairs import Entry, entries
 from leaderboard.browsing.search import Question, places
-from leaderboard.levels import at_level
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.shell import visible
 from leaderboard.pages.stored import Stored
 from leaderboard.presentation import METHOD_NAMES, interval_line, ties_phrase
-from leaderboard.setting import LEVELS, Setting, UnknownSettingError, choice_of, parse
-from leaderboard.switches import Switch, switches
 from leaderboard.tables import Content
 
 SAMPLES: Final = 5

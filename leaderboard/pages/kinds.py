@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from leaderboard.board.setting import UnknownSettingError
 from leaderboard.models import Snapshot
 from leaderboard.pages.stored import Stored
-from leaderboard.setting import UnknownSettingError
 from leaderboard.tables import Content
 from leaderboard.tables.agreement import between, row_of, same_category
 from leaderboard.tables.raters import Kind

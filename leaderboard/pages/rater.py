@@ -11,6 +11,7 @@ from django.urls import NoReverseMatch, reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
+from leaderboard.board.setting import UnknownSettingError
 from leaderboard.families import warning
 from leaderboard.judge_facts import JudgeFacts, judge_facts, relatives
 from leaderboard.models import Snapshot
@@ -27,7 +28,6 @@ from leaderboard.pages.kinds import (
     one_of,
 )
 from leaderboard.pages.stored import Stored
-from leaderboard.setting import UnknownSettingError
 from leaderboard.tables import (
     ALL_CATEGORIES,
     SUMMARY_COLUMNS,

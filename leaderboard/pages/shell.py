@@ -16,9 +16,9 @@ from django.views.decorators.http import condition, require_safe
 from arena import markdown
 from arena.models import Study
 from leaderboard import services
+from leaderboard.board.setting import UnknownSettingError
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel
-from leaderboard.setting import UnknownSettingError
 
 
 class Reader(Protocol):

@@ -7,12 +7,12 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from arena.models import Study
-from leaderboard.board import Board
+from leaderboard.board.board import Board
+from leaderboard.board.setting import UnknownSettingError, parse
+from leaderboard.board.standings_view import Asked
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, NotReadyError
 from leaderboard.pages.shell import not_ready, visible
-from leaderboard.setting import UnknownSettingError, parse
-from leaderboard.standings_view import Asked
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Board:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from leaderboard.setting import EVERYONE, MODELS, Setting, left_out
+from leaderboard.board.setting import EVERYONE, MODELS, Setting, left_out
 from leaderboard.slices.ratings import ratings
 from leaderboard.slices.standings import digest, matrix_table, published, standings
 from leaderboard.slices.table import Table, canonical

@@ -6,8 +6,8 @@ import pytest
 from celery import current_app
 
 from leaderboard import computing, on_demand, services
+from leaderboard.board.setting import parse
 from leaderboard.models import ComputedView
-from leaderboard.setting import parse
 from tests.benchmarks.generated_study import make
 
 SETTINGS = (

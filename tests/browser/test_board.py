@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard import services
-from leaderboard.board import Board
+from leaderboard.board.board import Board
 from leaderboard.models import SnapshotSlice
 from tests import factories
 from tests.leaderboard.rows import HandMade

@@ -4,7 +4,7 @@ import pytest
 from celery import current_app
 
 from leaderboard import computing, services
-from leaderboard.levels import at_level
+from leaderboard.board.levels import at_level
 from leaderboard.models import Snapshot
 from tests.leaderboard.rows import HandMade
 

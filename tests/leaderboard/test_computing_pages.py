@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from arena.models import Contestant
 from leaderboard import computing, on_demand, services
+from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView, Snapshot
-from leaderboard.setting import Setting
 from tests.factories import make_user
 from tests.leaderboard.rows import HandMade
 

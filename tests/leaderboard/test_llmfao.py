@@ -5,9 +5,9 @@ from django.core.management import call_command
 
 from arena.models import Study
 from leaderboard import services
-from leaderboard.board import Board
+from leaderboard.board.board import Board
+from leaderboard.board.setting import Setting
 from leaderboard.models import SnapshotSlice
-from leaderboard.setting import Setting
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,8 @@ from kombu.exceptions import OperationalError
 
 from arena.models import Comparison, Contestant
 from leaderboard import computing, on_demand, services
+from leaderboard.board.setting import Setting, parse
 from leaderboard.models import ComputedView, Snapshot
-from leaderboard.setting import Setting, parse
 from leaderboard.slices import canonical
 from tests.leaderboard.rows import HandMade
 

@@ -10,8 +10,8 @@ from celery import current_app
 from django.db import connections
 
 from leaderboard import computing, on_demand, services
+from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView
-from leaderboard.setting import Setting
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -21,8 +21,8 @@ from judging.models import JudgeCall, JudgeRun, RunAssignment
 from leaderboard import on_demand
 from leaderboard import services as boards
 from leaderboard import tasks as board_tasks
+from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView, Refresh, Snapshot
-from leaderboard.setting import Setting
 from tests.arena.processes import manage
 from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
 from tests.judging.server import ChatServer

@@ -16,8 +16,8 @@ from django.utils import timezone
 from arena import health
 from arena.models import Assignment
 from leaderboard import on_demand, services
+from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView, Snapshot
-from leaderboard.setting import Setting
 from tests.arena.processes import ROOT
 from tests.factories import make_assignment, make_comparison
 

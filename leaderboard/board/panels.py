@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from leaderboard import charts, tables
+from leaderboard.board.setting import EVERYONE
 from leaderboard.page import MOST_INLINE, Panel, step
-from leaderboard.setting import EVERYONE
 from leaderboard.tables import Content, DataTable
 
 if TYPE_CHECKING:
-    from leaderboard.board import Board
+    from leaderboard.board.board import Board
 
 
 def panels(board: Board) -> Iterator[Panel]:

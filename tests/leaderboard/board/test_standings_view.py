@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard import tables
-from leaderboard.standings_view import Asked, StandingsView
+from leaderboard.board.standings_view import Asked, StandingsView
 from leaderboard.tables.columns import About, Entry, moved_text, moves
 from tests.leaderboard.test_tables import standing, standings
 

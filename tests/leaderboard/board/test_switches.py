@@ -2,8 +2,8 @@
 
 import pytest
 
-from leaderboard.setting import Setting
-from leaderboard.switches import switches
+from leaderboard.board.setting import Setting
+from leaderboard.board.switches import switches
 from tests.leaderboard.counted import COUNTS
 
 

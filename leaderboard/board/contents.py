@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from leaderboard import on_demand
-from leaderboard.levels import at_level
+from leaderboard.board.levels import at_level
+from leaderboard.board.setting import EVERYONE, Setting
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.on_demand import Failed, Place, Ready, Waiting
-from leaderboard.setting import EVERYONE, Setting
 from leaderboard.tables import Content
 
 _OF_STANDINGS: Final = ("standings", EVERYONE)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.presentation import METHOD_NAMES
-from leaderboard.setting import (
+from leaderboard.board.setting import (
     LEVELS,
     RESAMPLE,
     Setting,
@@ -16,6 +15,7 @@ from leaderboard.setting import (
     left_out,
     parse,
 )
+from leaderboard.presentation import METHOD_NAMES
 from leaderboard.stats import intervals, ratings, tie_bands
 from tests.leaderboard.counted import COUNTS
 

@@ -8,15 +8,17 @@ from typing import Any, ClassVar
 from django.urls import NoReverseMatch, reverse
 
 from arena.models import Contestant, Study
-from leaderboard import board_contents, board_panels, tables
+from leaderboard import tables
+from leaderboard.board import contents as board_contents
+from leaderboard.board import panels as board_panels
+from leaderboard.board.setting import Setting, left_out, parse
+from leaderboard.board.standings_view import Asked, StandingsView
+from leaderboard.board.switches import Option, Switch, switches, words
 from leaderboard.cards import comparisons
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.on_demand import Failed, Waiting
 from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel, Switched
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
-from leaderboard.setting import Setting, left_out, parse
-from leaderboard.standings_view import Asked, StandingsView
-from leaderboard.switches import Option, Switch, switches, words
 from leaderboard.tables import Content, Row
 from leaderboard.tables.columns import About, Entry, moves
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.presentation import METHOD_NAMES
-from leaderboard.setting import (
+from leaderboard.board.setting import (
     ALL_CATEGORIES,
     LEVELS,
     MODELS,
@@ -17,6 +16,7 @@ from leaderboard.setting import (
     people_play,
     scales,
 )
+from leaderboard.presentation import METHOD_NAMES
 
 
 @dataclass(frozen=True)
