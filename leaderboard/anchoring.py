@@ -96,7 +96,7 @@ def panel_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> Panel:
     """
     import numpy as np
 
-    from leaderboard.games import opinions
+    from leaderboard.reading.games import opinions
 
     read = opinions(study)
     choices = {choice.selector: choice for choice in read.raters}

@@ -52,7 +52,7 @@ def compute_next(study_id: int) -> bool:
 
 def tables_of(view: ComputedView) -> str:
     """The tables of a setting as canonical JSON. Raises SnapshotOutdatedError."""
-    from leaderboard.games import opinions
+    from leaderboard.reading.games import opinions
     from leaderboard.slices.any_setting import any_tables
 
     snapshot, setting = view.snapshot, setting_of(view)

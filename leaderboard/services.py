@@ -92,8 +92,8 @@ class _Computed:
 def _compute(study: Study, anew: bool) -> _Computed:
     """The next snapshot and its tables, not stored yet."""
     from leaderboard import slices
-    from leaderboard.games import opinions
-    from leaderboard.measures import texts
+    from leaderboard.reading.games import opinions
+    from leaderboard.reading.measures import texts
     from leaderboard.stats import METHODOLOGY, Method
 
     started = time.perf_counter()

@@ -12,7 +12,7 @@ from leaderboard.browsing.index import Index, build
 from leaderboard.models import ComparisonIndex
 
 if TYPE_CHECKING:
-    from leaderboard.games import Opinions
+    from leaderboard.reading.games import Opinions
 
 IN_MEMORY: Final = 4
 """Studies whose index a process keeps. One of a million comparisons takes 20 to 60 MB."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arena.formats.writing.csv_text import guarded
 from leaderboard.bundle.contents import BundleError, canonical
-from leaderboard.games import Choice, Opinions
+from leaderboard.reading.games import Choice, Opinions
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -22,8 +22,8 @@ from leaderboard.bundle.sizes import sizes_from
 
 if TYPE_CHECKING:
     from leaderboard.bundle.archive import Reader
-    from leaderboard.games import Opinions
-    from leaderboard.measures import Texts
+    from leaderboard.reading.games import Opinions
+    from leaderboard.reading.measures import Texts
     from leaderboard.slices import Table
     from leaderboard.stats import Method
 

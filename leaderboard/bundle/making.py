@@ -19,9 +19,9 @@ from leaderboard.bundle.contents import BundleError, pretty, sha256
 from leaderboard.bundle.readme import readme
 from leaderboard.bundle.sizes import sizes_json
 from leaderboard.exports.raters import called
-from leaderboard.games import opinions
-from leaderboard.measures import texts
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.reading.games import opinions
+from leaderboard.reading.measures import texts
 
 AT_ONCE: Final = 1000
 

@@ -12,7 +12,7 @@ from leaderboard.bundle.contents import BundleError, canonical
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from leaderboard.measures import Texts
+    from leaderboard.reading.measures import Texts
 
 
 def sizes_json(texts: Texts, ids: npt.NDArray[Any]) -> str:
@@ -27,7 +27,7 @@ def sizes_from(content: bytes) -> Texts:
     """The sizes in a bundle. Raises BundleError where the file holds none."""
     import numpy as np
 
-    from leaderboard.measures import NO_AUTHOR, Texts
+    from leaderboard.reading.measures import NO_AUTHOR, Texts
 
     try:
         found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})

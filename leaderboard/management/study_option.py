@@ -7,8 +7,8 @@ from django.core.management.base import CommandError
 from arena.models import Study
 
 if TYPE_CHECKING:
-    from leaderboard.games import Opinions
     from leaderboard.presentation import About
+    from leaderboard.reading.games import Opinions
 
 
 def study_named(slug: str) -> Study:
@@ -25,8 +25,8 @@ def opinions_chosen(study: Study, raters: str, category: str) -> "tuple[Opinions
     """The comparisons asked for, and what they are; raise CommandError naming what does not exist."""
     from arena.models import Rater
     from arena.querysets import SelectorError
-    from leaderboard.games import opinions
     from leaderboard.presentation import About
+    from leaderboard.reading.games import opinions
 
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))

@@ -16,8 +16,8 @@ from leaderboard.slices.standings import BOOTSTRAPPED, TIES, digest, matrix_tabl
 from leaderboard.slices.table import Table, canonical
 
 if TYPE_CHECKING:
-    from leaderboard.games import Choice, Opinions
-    from leaderboard.measures import Texts
+    from leaderboard.reading.games import Choice, Opinions
+    from leaderboard.reading.measures import Texts
     from leaderboard.stats import Method
 
 __all__ = [

@@ -12,7 +12,7 @@ from leaderboard.slices.rater_kinds import Arranged, Kind, arrange
 from leaderboard.slices.table import Table, canonical
 
 if TYPE_CHECKING:
-    from leaderboard.games import Opinions
+    from leaderboard.reading.games import Opinions
     from leaderboard.stats import Method
     from leaderboard.stats.agreement.correlation import Entries
     from leaderboard.stats.agreement.estimates import Estimates, Wanted

@@ -13,7 +13,7 @@ from leaderboard.slices.table import Table, canonical
 from leaderboard.tables import beside
 
 if TYPE_CHECKING:
-    from leaderboard.games import Choice, Opinions
+    from leaderboard.reading.games import Choice, Opinions
     from leaderboard.stats import Method, Ratings
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leaderboard.games import Choice, Opinions
+    from leaderboard.reading.games import Choice, Opinions
 
 
 def counts(opinions: Opinions) -> dict[str, Any]:

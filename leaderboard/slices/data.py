@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from leaderboard.games import Opinions
-    from leaderboard.measures import Texts
+    from leaderboard.reading.games import Opinions
+    from leaderboard.reading.measures import Texts
 
     BoolArray = npt.NDArray[np.bool_]
     FloatArray = npt.NDArray[np.float64]

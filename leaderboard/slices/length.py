@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leaderboard.games import Opinions
-    from leaderboard.measures import Texts
+    from leaderboard.reading.games import Opinions
+    from leaderboard.reading.measures import Texts
 
 
 def length(chosen: Opinions, texts: Texts, level: float = 95.0) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leaderboard.games import Choice, Opinions
+    from leaderboard.reading.games import Choice, Opinions
     from leaderboard.stats.agreement.opinions import OpinionRows, PairSums
     from leaderboard.stats.agreement.prompts import Topics
 

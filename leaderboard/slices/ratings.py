@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leaderboard.games import Opinions
+    from leaderboard.reading.games import Opinions
 
 
 def ratings(chosen: Opinions, level: float = 95.0) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from leaderboard.slices.table import Table, canonical
 
 if TYPE_CHECKING:
-    from leaderboard.games import Choice, Opinions
+    from leaderboard.reading.games import Choice, Opinions
     from leaderboard.stats import Games, Method, Ratings
 
 TIES: Final = ("on", "off")

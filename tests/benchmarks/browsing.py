@@ -49,8 +49,8 @@ def indexed(study: Any) -> tuple[float, int]:
     """Make the study's index, and a snapshot that has nothing but counts: seconds, and bytes."""
     from leaderboard import slices
     from leaderboard.browsing import stored
-    from leaderboard.games import opinions
     from leaderboard.models import Snapshot
+    from leaderboard.reading.games import opinions
 
     read = opinions(study)
     start = time.perf_counter()

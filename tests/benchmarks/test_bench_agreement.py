@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from leaderboard.games import Choice, Opinions
+from leaderboard.reading.games import Choice, Opinions
 from leaderboard.slices.agreement import agreement
 from leaderboard.stats import Method
 

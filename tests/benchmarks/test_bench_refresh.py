@@ -12,7 +12,7 @@ from django.test import Client
 from arena.demo.load import load_demo
 from arena.models import Comparison, Study
 from leaderboard import services
-from leaderboard.games import opinions
+from leaderboard.reading.games import opinions
 from tests.benchmarks.refresh_cost import costs
 
 PAGES = 20

@@ -7,8 +7,8 @@ import pytest
 from arena.models import Reference
 from arena.transfer.completions import digest_of
 from leaderboard import services, slices
-from leaderboard.games import opinions
-from leaderboard.measures import texts
+from leaderboard.reading.games import opinions
+from leaderboard.reading.measures import texts
 from leaderboard.slices.data import MANY
 from leaderboard.stats import Method
 from leaderboard.stats.text_size import tokenizer_name

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from arena.models import Study
-from leaderboard.games import opinions
+from leaderboard.reading.games import opinions
 from leaderboard.slices.agreement import agreement
 from leaderboard.stats import Method
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from leaderboard import slices
-from leaderboard.games import opinions
+from leaderboard.reading.games import opinions
 from leaderboard.stats import Method
 from tests.leaderboard.rows import HandMade
 

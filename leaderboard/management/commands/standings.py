@@ -24,7 +24,7 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.games import UnknownTextError, style_covariates
+        from leaderboard.reading.games import UnknownTextError, style_covariates
         from leaderboard.stats import StatsError, rank_ratings
         from leaderboard.stats.ranking.method import RATER_EFFECTS
 

@@ -8,7 +8,7 @@ import pytest
 from arena.formats.reading import digest
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Reference, Study
 from arena.transfer import import_files
-from leaderboard.games import opinions
+from leaderboard.reading.games import opinions
 from tests.arena.formats.reading import write_lines
 from tests.arena.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.formats.test_arena_battles import BATTLE

@@ -5,7 +5,7 @@ import pytest
 from arena.formats.records import CompletionRecord, Item, PromptRecord
 from arena.models import Comparison, Completion, Pair, Study
 from arena.transfer import import_records
-from leaderboard.games import opinions
+from leaderboard.reading.games import opinions
 from tests.arena.transfer.records import added, completion, gold, reasons, stock, vote
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from arena.models import Study
 from arena.transfer import import_files
 from leaderboard import exports, services
 from leaderboard.exports.raters import pseudonym
-from leaderboard.games import opinions
 from leaderboard.models import Snapshot
+from leaderboard.reading.games import opinions
 from leaderboard.stats import Method, rank_ratings
 from leaderboard.votes import rank_votes, read_votes
 from tests import factories as make

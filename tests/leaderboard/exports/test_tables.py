@@ -16,7 +16,7 @@ from arena.formats.writing import parquet
 from arena.models import Rater, Study
 from arena.transfer import import_files
 from leaderboard import exports, services
-from leaderboard.games import opinions
+from leaderboard.reading.games import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
 from tests.leaderboard.rows import HandMade

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
-from leaderboard import columns
+from leaderboard.reading import columns
 
 if TYPE_CHECKING:
     import numpy as np

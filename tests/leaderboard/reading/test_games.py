@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Comparison, Completion, Contestant
-from leaderboard.games import UnknownTextError, opinions, style_covariates
+from leaderboard.reading.games import UnknownTextError, opinions, style_covariates
 from tests import factories
 from tests.leaderboard.rows import HandMade
 

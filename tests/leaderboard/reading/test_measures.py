@@ -5,9 +5,9 @@ import pytest
 
 from arena.models import Completion, Reference
 from arena.transfer.completions import digest_of
-from leaderboard import measures
-from leaderboard.measures import measure_missing, texts
 from leaderboard.models import TextMeasure
+from leaderboard.reading import measures
+from leaderboard.reading.measures import measure_missing, texts
 from tests import factories
 from tests.leaderboard.rows import HandMade
 

@@ -1,0 +1,1 @@
+"""From the rows of the database to the arrays the statistics take."""
