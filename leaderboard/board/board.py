@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from arena.models import Contestant, Study
 from leaderboard import tables
@@ -282,11 +282,8 @@ def abouts(study: Study) -> dict[str, About]:
     rows = Contestant.objects.filter(study=study).values_list(
         "name", "slug", "organisation", "licence", "benchmarks"
     )
-    try:
-        page = reverse("study-contestant", args=[study.slug, "slug"]).removesuffix("slug/")
-    except NoReverseMatch:
-        page = ""
+    page = reverse("study-contestant", args=[study.slug, "slug"]).removesuffix("slug/")
     return {
-        name: About(organisation, licence, page and f"{page}{slug}/", benchmarks or {})
+        name: About(organisation, licence, f"{page}{slug}/", benchmarks)
         for name, slug, organisation, licence, benchmarks in rows
     }

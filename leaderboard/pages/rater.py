@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Q
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
@@ -115,11 +115,8 @@ class RaterPage(Page):
 
     @property
     def comparisons_url(self) -> str:
-        """Its comparisons, where the study has such a page."""
-        try:
-            address = reverse("study-comparisons", args=[self.study.slug])
-        except NoReverseMatch:
-            return ""
+        """Its comparisons."""
+        address = reverse("study-comparisons", args=[self.study.slug])
         return address + ending((("raters", self.selector), ("category", self.category)))
 
     @property

@@ -1,12 +1,11 @@
 """What the public pages of a study share: how numbers are written, tables, and the tabs."""
 
-from collections.abc import Iterator
 from html import escape
 from typing import Any, Final
 
 from django import template
 from django.template.context import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
@@ -64,15 +63,8 @@ def _row(row: tuple[Cell, ...]) -> str:
 
 @register.inclusion_tag("leaderboard/_study_tabs.html", takes_context=True)
 def study_tabs(context: Context, study: Study) -> dict[str, Any]:
-    """The public pages of a study, those that exist, with the one that is shown marked."""
+    """The public pages of a study, with the one that is shown marked."""
     page, match = context.get("page"), getattr(context.get("request"), "resolver_match", None)
     here = getattr(page, "tab", None) or getattr(match, "url_name", None) or ""
-    return {"tabs": list(_tabs(study, _BELONGS.get(here, here)))}
-
-
-def _tabs(study: Study, here: str) -> Iterator[tuple[str, str, bool]]:
-    for name, label in TABS:
-        try:
-            yield reverse(name, args=[study.slug]), label, name == here
-        except NoReverseMatch:
-            continue
+    shown = _BELONGS.get(here, here)
+    return {"tabs": [(reverse(name, args=[study.slug]), label, name == shown) for name, label in TABS]}

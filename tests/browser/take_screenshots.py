@@ -1,4 +1,4 @@
-"""Take the pictures in docs/screenshots from a running arena that has the demo study.
+"""Take the pictures in docs/screenshots from a running arena with the demo study and a public study llmfao.
 
 .venv/bin/python -m tests.browser.take_screenshots http://127.0.0.1:8000 operator PASSWORD
 """
@@ -41,9 +41,16 @@ def main() -> None:
 def take_all(page: Any, address: str, suffix: str) -> None:
     """The board, its figures and the rating page at one size; joins the demo study on the way."""
     page.goto(f"{address}/studies/demo/")
+    page.locator("#standings-title").scroll_into_view_if_needed()
     take(page, f"board-{suffix}")
     page.locator("#figure-win-rates").scroll_into_view_if_needed()
     take(page, f"figures-{suffix}")
+    for name in ("categories", "raters", "agreement", "data"):
+        page.goto(f"{address}/studies/demo/{name}/")
+        take(page, f"{name}-{suffix}")
+    page.goto(f"{address}/studies/llmfao/")
+    page.locator("#standings-title").scroll_into_view_if_needed()
+    take(page, f"llmfao-{suffix}")
     page.goto(f"{address}/rate/demo/")
     while page.locator("#task").count() == 0:  # sign-up, then guidelines: their one button leads on
         page.locator("main form button").last.click()
