@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -53,10 +54,10 @@ class Published:
 def routes(address: str, name: str, read: Reader) -> list[URLPattern]:
     """The address of a page and those of its figures: as a table, as CSV, and as Plotly's JSON."""
     return [
-        path(address, _published(_page(read)), name=name),
-        path(f"{address}tables/<slug:panel>.csv", _published(_csv(read)), name=f"{name}-csv"),
-        path(f"{address}tables/<slug:panel>/", _published(_table(read)), name=f"{name}-table"),
-        path(f"{address}figures/<slug:panel>.json", _published(_figure(read)), name=f"{name}-figure"),
+        path(address, published(_page(read)), name=name),
+        path(f"{address}tables/<slug:panel>.csv", published(_csv(read)), name=f"{name}-csv"),
+        path(f"{address}tables/<slug:panel>/", published(_table(read)), name=f"{name}-table"),
+        path(f"{address}figures/<slug:panel>.json", published(_figure(read)), name=f"{name}-figure"),
     ]
 
 
@@ -156,12 +157,10 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
 
 
 def published(view: View) -> View:
-    """A view of a study as it is published now; like a page it answers 304 and is for whoever may see it."""
-    return _published(view)
+    """A view of a study as it is published now, for whoever may see it.
 
-
-def _published(view: View) -> View:
-    """Answer 304 where the browser has what the address would show now; private to that browser."""
+    It answers 304 where the browser has what the address would show now; private to that browser.
+    """
     conditional = condition(etag_func=_etag)(view)
 
     def checked(request: HttpRequest, slug: str, **place: Any) -> HttpResponse:
@@ -186,5 +185,13 @@ def _etag(request: HttpRequest, now: Published, **place: Any) -> str:
     fields = {name: value for name, value in vars(now.study).items() if not name.startswith("_")}
     snapshot = now.snapshot and now.snapshot.pk
     failed = now.refresh and now.refresh.error
-    facts = (settings.VERSION, request.get_full_path(), asker, fields, snapshot, now.behind, failed)
+    facts = (_build(), request.get_full_path(), asker, fields, snapshot, now.behind, failed)
     return '"' + hashlib.sha256(repr(facts).encode()).hexdigest()[:32] + '"'
+
+
+@cache
+def _build() -> int:
+    """What changes with an upgrade: when the newest file that pages are made by was written."""
+    folders = (settings.BASE_DIR / name for name in ("templates", "static", "leaderboard", "arena"))
+    files = (path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
+    return max(path.stat().st_mtime_ns for path in files)
