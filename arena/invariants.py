@@ -1,14 +1,16 @@
 """Invariants that span tables, held by database triggers.
 
 A CHECK constraint sees one row only. These rules need two tables, so they are triggers, put in place after
-every migration: SQLite drops a table's triggers when a migration rebuilds the table.
+every migration: SQLite drops a table's triggers when a migration rebuilds the table. Before one they are
+taken away there: SQLite refuses to rebuild a table that a trigger of another table reads.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from django.apps import AppConfig
 from django.db import connections
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 RULES: dict[str, tuple[str, str, str]] = {
     # name: (table, what must hold for NEW, message)
@@ -33,10 +35,21 @@ RULES: dict[str, tuple[str, str, str]] = {
     ),
 }
 
+_EVENTS: Final = ("INSERT", "UPDATE")
+
 
 def connect() -> None:
     """Install the triggers whenever arena has been migrated."""
+    pre_migrate.connect(_before_migrate, dispatch_uid="arena.invariants")
     post_migrate.connect(_after_migrate, dispatch_uid="arena.invariants")
+
+
+def _before_migrate(sender: AppConfig, using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None:
+    if sender.name == "arena" and plan and connections[using].vendor == "sqlite":
+        with connections[using].cursor() as cursor:
+            for name in RULES:
+                for event in _EVENTS:
+                    cursor.execute(f"DROP TRIGGER IF EXISTS {name}_{event.lower()}")
 
 
 def _after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
@@ -58,7 +71,7 @@ def install(using: str = "default") -> None:
 
 def _sqlite(name: str, table: str, condition: str, message: str) -> list[str]:
     statements = []
-    for event in ("INSERT", "UPDATE"):
+    for event in _EVENTS:
         trigger = f"{name}_{event.lower()}"
         statements.append(f"DROP TRIGGER IF EXISTS {trigger}")
         statements.append(
