@@ -18,7 +18,7 @@ from leaderboard.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.agreement_view import View
 from leaderboard.pages.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, level, listed
 from leaderboard.pages.stored import Stored
-from leaderboard.tables import ALL_CATEGORIES, COEFFICIENTS, FEWEST_PAIRS, Content, category_name, correlated
+from leaderboard.tables import ALL_CATEGORIES, COEFFICIENTS, FEWEST_PAIRS, Content, category_names, correlated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +105,9 @@ class AgreementPage(Page):
         found = [warning(self.labels[one], names) for one, names in self.relatives.items() if names]
         thin = sorted(
             {
-                category_name(row["category"])
+                name
                 for _, content in self.judges
-                for row in content["rows"]
+                for row, name in zip(content["rows"], category_names(content["rows"]), strict=True)
                 if row["n"] < FEWEST_PAIRS
             }
         )

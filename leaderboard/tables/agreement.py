@@ -1,6 +1,6 @@
 """How raters agree: correlations, kappa, alpha, confusion tables and matrices of kinds of raters."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,16 +17,34 @@ from leaderboard.tables.wording import (
 
 COEFFICIENTS: Final = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau"}
 ALL_CATEGORIES: Final = "All"
+_ALL_BUT: Final = "All but "
 
 Agreements = Mapping[str, Content]
 """The agreement tables of a snapshot by the selector of their raters."""
 
 
-def category_name(category: str | None) -> str:
-    """A category of a table in words; one with a minus in front means all the others."""
-    if not category:
-        return ALL_CATEGORIES
-    return f"All but {category[1:]}" if category.startswith("-") else category
+def category_names(rows: Sequence[Content]) -> list[str]:
+    """What each row of a table is about, in words. No two rows are called the same.
+
+    A minus in front of a category means all the others, where a row before is about that category: a category
+    may have a name with a minus in front.
+    """
+    named: set[str] = set()
+    found: list[str] = []
+    for row in rows:
+        category = row["category"] or ""
+        if is_pool(category, named):
+            found.append(f"{_ALL_BUT}{category[1:]}")
+        else:
+            reserved = category == ALL_CATEGORIES or category.startswith(_ALL_BUT)
+            found.append(f"{category} (category)" if reserved else category or ALL_CATEGORIES)
+            named.add(category)
+    return found
+
+
+def is_pool(category: str, named: Collection[str]) -> bool:
+    """Whether a row is about all categories but one; ``named`` are those of the rows before it."""
+    return category.startswith("-") and category[1:] in named
 
 
 def same_category(row: Content, category: str) -> bool:
@@ -55,20 +73,30 @@ def correlated(label: str, content: Content, coefficient: str) -> list[Correlate
     return [
         Correlated(
             label,
-            category_name(row["category"]),
+            category,
             row["n"],
             row[coefficient],
             row.get(f"{coefficient}_low"),
             row.get(f"{coefficient}_high"),
             row["reason"] or "",
         )
-        for row in content["rows"]
+        for row, category in _named(content)
     ]
+
+
+def _named(content: Content) -> Iterable[tuple[Content, str]]:
+    return zip(content["rows"], category_names(content["rows"]), strict=True)
 
 
 def without_pools(content: Content) -> Content:
     """A table of correlations without the rows about all categories but one."""
-    rows = [row for row in content["rows"] if not (row["category"] or "").startswith("-")]
+    named: set[str] = set()
+    rows = []
+    for row in content["rows"]:
+        category = row["category"] or ""
+        if not is_pool(category, named):
+            named.add(category)
+            rows.append(row)
     return {**content, "rows": rows}
 
 
@@ -80,14 +108,14 @@ def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
     rows = [
         (
             label,
-            category_name(row["category"]),
+            category,
             row["n"],
             row.get("prompts"),
             *(row.get(f"{name}{end}") for name in COEFFICIENTS for end in ("", "_low", "_high")),
             row["reason"] or "",
         )
         for label, content in kinds
-        for row in content["rows"]
+        for row, category in _named(content)
     ]
     columns = ["Raters", "Category", "Pairs (n)", "Prompts", *columns, "Note"]
     return DataTable("Correlation with people", tuple(columns), tuple(rows))
@@ -148,13 +176,13 @@ def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
     )
     rows = [
         (
-            *(one, category_name(row["category"]), row["n"], row.get("pairs")),
+            *(one, category, row["n"], row.get("pairs")),
             *(row["kappa"], row.get("kappa_low"), row.get("kappa_high"), agreement_word(row["kappa"])),
             *(row.get("kappa_verdict"), _percent(row.get("exact")), other),
             _note(row, row.get("pairs", row["n"])),
         )
         for one, other, entry in entries
-        for row in entry["rows"]
+        for row, category in _named(entry)
     ]
     return DataTable("Cohen's kappa, quadratic weights", columns, tuple(rows))
 
@@ -171,13 +199,13 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
     )
     rows = [
         (
-            *(label, category_name(row["category"]), row["raters"], row["pairs"], row["ratings"]),
+            *(label, category, row["raters"], row["pairs"], row["ratings"]),
             *(row["alpha"], row.get("alpha_low"), row.get("alpha_high"), agreement_word(row["alpha"])),
             *(row.get("fleiss"), row.get("fleiss_low"), row.get("fleiss_high"), row.get("fleiss_pairs")),
             _note(row, row["pairs"]),
         )
         for label, content in kinds
-        for row in content["within"]["rows"]
+        for row, category in _named(content["within"])
     ]
     first = 0 if any(row[0] for row in rows) else 1
     caption = "Agreement among raters of one kind"

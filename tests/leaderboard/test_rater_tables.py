@@ -151,8 +151,9 @@ def test_scores_of_different_bins_are_put_together():
 
 
 def test_correlations_have_their_intervals_beside_them():
-    table = tables.correlation_table([("Judge", payloads.correlation(payloads.correlation_row("-coding")))])
-    (row,) = table.rows
+    rows = payloads.correlation_row("coding"), payloads.correlation_row("-coding")
+    table = tables.correlation_table([("Judge", payloads.correlation(*rows))])
+    row = table.rows[1]
     named = dict(zip(table.columns, row, strict=True))
     assert named["Category"] == "All but coding"
     assert named["Pearson r"] == 0.6
@@ -160,8 +161,22 @@ def test_correlations_have_their_intervals_beside_them():
 
 
 def test_rows_about_all_but_one_category_can_be_left_out():
-    content = payloads.correlation(payloads.correlation_row(), payloads.correlation_row("-coding"))
-    assert len(tables.without_pools(content)["rows"]) == 1
+    content = payloads.correlation(*(payloads.correlation_row(name) for name in (None, *HOSTILE)))
+    left = [row["category"] for row in tables.without_pools(content)["rows"]]
+    assert left == [None, "-coding", "All", "All but x", "coding"]
+
+
+def test_categories_named_like_pools_and_like_the_whole_are_told_apart():
+    rows = [payloads.correlation_row(name) for name in (None, *HOSTILE)]
+    words = [one.category for one in tables.correlated("Judge", payloads.correlation(*rows), "pearson")]
+    assert words == [
+        *("All", "-coding", "All (category)", "All but x (category)", "coding"),
+        *("All but -coding", "All but All", "All but All but x", "All but coding"),
+    ]
+
+
+HOSTILE = ("-coding", "All", "All but x", "coding", "--coding", "-All", "-All but x", "-coding")
+"""Four categories, then all but each, as ``Topics.rows`` puts them."""
 
 
 def test_two_kinds_are_found_whoever_holds_their_entry():
