@@ -30,6 +30,9 @@ AT_MOST: Final = 50_000_000
 
 _MOST_COLUMNS: Final = 50
 KIND: Final = re.compile(r"[<>|=]?([iu][1248]|f8|b1|\?|S[0-9]{1,3})")
+_KINDS: Final = {"reason": "S", "score_difference": "f"}
+"""NumPy's letters for the types of columns that are no whole numbers."""
+
 _APART: Final = ("rows", "raters")
 
 
@@ -116,6 +119,8 @@ def _rows_from(content: bytes, columns: list[tuple[str, str]]) -> npt.NDArray[An
     if len(columns) > _MOST_COLUMNS or not all(KIND.fullmatch(kind) for _, kind in columns):
         raise ValueError("a column is of a type that comparisons do not have")
     rows = np.zeros(0, dtype=columns)
+    if not all(rows.dtype[name].kind in _KINDS.get(name, "iub") for name, _ in columns):
+        raise ValueError("a column is of a type that it does not have")
     names = _columns(rows)
     texts = [name for name in names if rows.dtype[name].kind in "Sf"]
     read = pd.read_csv(
@@ -149,6 +154,11 @@ def _check(opinions: Opinions) -> None:
     import numpy as np
 
     rows, players = opinions.rows, len(opinions.names)
+    lists = (opinions.names, opinions.kinds, opinions.categories)
+    said = [text for texts in lists for text in texts]
+    said += [text for choice in opinions.raters for text in (choice.selector, choice.label)]
+    if not all(isinstance(text, str) for text in said) or any(isinstance(texts, str) for texts in lists):
+        raise ValueError("a name is no text")
     if not len(rows) or len(opinions.kinds) != players:
         raise ValueError("there are none, or contestants without a kind")
     for name in ("first", "second"):

@@ -2,7 +2,10 @@
 
 import secrets
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from django.conf import settings
 
@@ -10,6 +13,9 @@ from arena.models import Study
 from leaderboard.bundle.contents import VERSION, BundleError
 from leaderboard.bundle.making import make
 from leaderboard.models import Snapshot
+
+LEFT_AFTER: Final = 24 * 3600
+"""Seconds after which a part that nobody wrote to was left by a process that died."""
 
 _making = threading.Lock()
 
@@ -46,6 +52,7 @@ def _packed(study: Study, path: Path) -> Path:
         place = _path(study, made)
         for old in path.parent.glob(f"{study.pk}-*.zip"):
             old.unlink(missing_ok=True)
+        _tidy(path.parent)
         return part.replace(place)
     except OSError as error:
         raise BundleError(f"The bundle cannot be written ({error.strerror or error}).") from error
@@ -53,5 +60,19 @@ def _packed(study: Study, path: Path) -> Path:
         part.unlink(missing_ok=True)
 
 
+def _tidy(folder: Path) -> None:
+    """Remove the bundles of studies that are gone, and parts left by processes that died."""
+    there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
+    for path in folder.glob("*.zip"):
+        if path.name.partition("-")[0] not in there:
+            path.unlink(missing_ok=True)
+    for path in folder.glob(".*.part"):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < time.time() - LEFT_AFTER:
+                path.unlink()
+
+
 def _path(study: Study, snapshot: Snapshot) -> Path:
-    return Path(settings.VAR_DIR) / "bundles" / f"{study.pk}-{snapshot.pk}-{VERSION}.zip"
+    """The time tells snapshots apart that have one number in two databases, such as a restored one."""
+    made = f"{snapshot.created_at:%Y%m%dT%H%M%S%f}"
+    return Path(settings.VAR_DIR) / "bundles" / f"{study.pk}-{snapshot.pk}-{made}-{VERSION}.zip"

@@ -151,8 +151,9 @@ def _completion_hashes(study: Study, inputs: Numbered) -> Iterator[bytes]:
     for pk, prompt, contestant, digest, turns, empty in (
         _completions(study).values_list(*fields).iterator(AT_ONCE)
     ):
-        known = digest if turns or empty else ""
-        yield lines_csv([(number[pk], prompts.get(prompt, ""), contestant or "", known)])
+        if pk in number:  # what was added meanwhile is none of the snapshot's
+            known = digest if turns or empty else ""
+            yield lines_csv([(number[pk], prompts.get(prompt, ""), contestant or "", known)])
 
 
 def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
@@ -170,7 +171,8 @@ def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
     )
     answered = _completions(study).values_list("pk", "turns").iterator(AT_ONCE)
     writer.add(
-        contents.COMPLETION_TEXTS, (_line({"number": number[pk], "turns": turns}) for pk, turns in answered)
+        contents.COMPLETION_TEXTS,
+        (_line({"number": number[pk], "turns": turns}) for pk, turns in answered if pk in number),
     )
 
 

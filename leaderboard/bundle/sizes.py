@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from leaderboard.bundle.arrays import AT_MOST, KIND
 from leaderboard.bundle.contents import BundleError, canonical
+
+_OF_COMPLETIONS: Final = ("completions", "prompt", "contestant", "current", "empty")
+_KINDS: Final = {
+    **dict.fromkeys(("prompts", "completions", "references"), "f"),
+    **dict.fromkeys(("completion", "prompt", "contestant", "reference_prompt"), "iu"),
+    **dict.fromkeys(("current", "empty"), "b"),
+}
+"""NumPy's letters for the types of the arrays; those of decimal numbers have a column for each measure."""
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,6 +39,7 @@ def sizes_from(content: bytes) -> Texts:
 
     try:
         found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})
+        _check_kinds(found)
         prompts, answers = len(found.prompts), len(found.completion)
         for name, last, first in (("prompt", prompts, 0), ("reference_prompt", prompts, 0)):
             _check_numbers(name, getattr(found, name), first, last)
@@ -38,7 +47,8 @@ def sizes_from(content: bytes) -> Texts:
         if (
             len(found.category) != prompts
             or len(found.subset) != prompts
-            or len(found.completions) != answers
+            or {len(getattr(found, name)) for name in _OF_COMPLETIONS} != {answers}
+            or len(found.references) != len(found.reference_prompt)
         ):
             raise ValueError("columns differ in length")
         if answers and (np.diff(found.completion) <= 0).any():
@@ -46,6 +56,22 @@ def sizes_from(content: bytes) -> Texts:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise BundleError(f"The sizes of texts in the bundle make no sense: {str(error)[:200]}.") from error
     return found
+
+
+def _check_kinds(found: Texts) -> None:
+    """Raise ValueError, TypeError or AttributeError where something is not of its type."""
+    import numpy as np
+
+    from leaderboard.stats.text_size import MEASURES
+
+    for name, kinds in _KINDS.items():
+        given = getattr(found, name)
+        shape = (given.shape[0], len(MEASURES)) if kinds == "f" else given.shape[:1]
+        if not isinstance(given, np.ndarray) or given.dtype.kind not in kinds or given.shape != shape:
+            raise ValueError(f"{name} is not of its type")
+    texts = (found.tokenizer, *found.category, *found.subset, *(name for name, _, _ in found.contestants))
+    if not all(isinstance(text, str) for text in texts) or not isinstance(found.pairs, int):
+        raise ValueError("a name is no text, or a number is none")
 
 
 def _check_numbers(name: str, numbers: npt.NDArray[Any], first: int, last: int) -> None:

@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,32 @@ def test_the_bundle_is_packed_once_and_computes_again(made: HandMade, client: Cl
         "README.md"
     )
     assert len(list((tmp_path / "bundles").iterdir())) == 1, "that of the older snapshot is gone"
+
+
+def test_a_bundle_of_another_database_is_not_taken_for_this_ones(
+    made: HandMade, client: Client, tmp_path: Path
+) -> None:
+    close(made)
+    content = body(client.get(f"{PAGE}bundle.zip"))
+    (kept,) = (tmp_path / "bundles").iterdir()
+    kept.write_bytes(b"of the database that was here before")
+    Snapshot.objects.update(created_at=timezone.now() - timedelta(days=1))
+    found = body(client.get(f"{PAGE}bundle.zip"))
+    assert zipfile.ZipFile(io.BytesIO(found)).namelist() == zipfile.ZipFile(io.BytesIO(content)).namelist()
+
+
+def test_what_dead_processes_and_deleted_studies_left_is_removed(
+    made: HandMade, client: Client, tmp_path: Path
+) -> None:
+    close(made)
+    folder = tmp_path / "bundles"
+    folder.mkdir()
+    old, new, gone = (folder / name for name in (".1-1.zip.aa.part", ".1-1.zip.bb.part", "999999-1-1-1.zip"))
+    for path in (old, new, gone):
+        path.write_bytes(b"x")
+    os.utime(old, (0, 0))
+    client.get(f"{PAGE}bundle.zip")
+    assert (old.exists(), new.exists(), gone.exists()) == (False, True, False)
 
 
 def test_one_bundle_is_packed_at_a_time(made: HandMade, client: Client) -> None:

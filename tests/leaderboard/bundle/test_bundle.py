@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from leaderboard import services
-from leaderboard.bundle import contents
+from leaderboard.bundle import contents, making
 from leaderboard.bundle.archive import Reader
 from leaderboard.bundle.comparing import Verdict, differences
 from leaderboard.bundle.computing import recompute
@@ -89,6 +89,20 @@ def test_ratings_given_since_do_not_count_and_other_changes_are_refused(made: Ha
     made.study.touch()
     with pytest.raises(BundleError, match="older than the data"):
         bundle(made)
+
+
+def test_a_completion_added_while_it_is_packed_is_left_out(
+    made: HandMade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = making.texts
+
+    def measure(study: Any) -> Any:
+        found = measured(study)
+        factories.make_completion(prompt=made.prompts[0], contestant=None)
+        return found
+
+    monkeypatch.setattr(making, "texts", measure)
+    assert recompute(Reader(bundle(made, with_texts=True))).verdict.is_equal
 
 
 def test_a_study_without_numbers_has_no_bundle() -> None:

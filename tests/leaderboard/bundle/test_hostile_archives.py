@@ -233,8 +233,65 @@ def test_comparisons_that_point_nowhere_are_refused(line: str) -> None:
         {"columns": [["pair", "V8"]]},
         {"columns": [["x" * 3, "<i8"]] * 60},
         {"columns": []},
+        {"columns": [[name, "<f8"] for name, _ in COLUMNS]},
+        {"columns": [[name, "|b1"] for name, _ in COLUMNS]},
+        {"names": [1, 2]},
+        {"names": "AB"},
+        {"categories": [1]},
+        {"raters": [{"selector": 5, "label": "People", "ids": [0], "simulated": False}]},
     ],
 )
 def test_facts_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(BundleError, match="make no sense"):
         opinions_of(**changes)
+
+
+SIZES: dict[str, Any] = {
+    "tokenizer": "t",
+    "contestants": [["Alpha", "model", False]],
+    "prompts": {"dtype": "<f8", "shape": [1, 4], "values": [1, 1, 1, 4]},
+    "category": [""],
+    "subset": [""],
+    "completion": {"dtype": "<i8", "shape": [2], "values": [0, 1]},
+    "completions": {"dtype": "<f8", "shape": [2, 4], "values": [1, 1, 1, 4, None, None, None, None]},
+    "prompt": {"dtype": "<i8", "shape": [2], "values": [0, 0]},
+    "contestant": {"dtype": "<i8", "shape": [2], "values": [0, -1]},
+    "current": {"dtype": "|b1", "shape": [2], "values": [True, True]},
+    "empty": {"dtype": "|b1", "shape": [2], "values": [False, False]},
+    "references": {"dtype": "<f8", "shape": [0, 4], "values": []},
+    "reference_prompt": {"dtype": "<i8", "shape": [0], "values": []},
+    "pairs": 1,
+}
+
+
+def sizes_of(**changes: Any) -> Any:
+    from leaderboard.bundle.sizes import sizes_from
+
+    return sizes_from(json.dumps({**SIZES, **changes}).encode())
+
+
+def test_the_example_of_sizes_is_good() -> None:
+    assert sizes_of().completions.shape == (2, 4)
+
+
+@pytest.mark.parametrize("name", sorted(SIZES))
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        5.5,
+        [5],
+        {},
+        {"dtype": "O", "shape": [1], "values": [1]},
+        {"dtype": "<i8", "shape": [0], "values": []},
+        {"dtype": "<i8", "shape": [3], "values": [0, 0, 0]},
+        {"dtype": "<i8", "shape": [10**9], "values": [1]},
+        {"dtype": "<f8", "shape": [2, 2], "values": [0.5, 0, 0, 0]},
+        {"dtype": "|S9", "shape": [2], "values": ["a", "b"]},
+    ],
+)
+def test_sizes_that_make_no_sense_are_refused(name: str, value: Any) -> None:
+    if value == {"dtype": "<i8", "shape": [0], "values": []} and name == "reference_prompt":
+        return  # that is what it is
+    with pytest.raises(BundleError, match="make no sense"):
+        sizes_of(**{name: value})
