@@ -37,7 +37,7 @@ def _standings(board: Board) -> Panel:
         f"Dots are ratings, bars the {board.interval_line}. All kinds of raters share one axis.",
         tables.standings_table(board.rows, board.setting.method, board.parameters),
         draw=lambda: charts.intervals(board.order, boards),
-        height=step(len(board.order) * (1 if len(boards) < 3 else 1.25) + 3),
+        height=step(len(board.order) * max(1, 0.4 * len(boards)) + 3 + len(boards)),
     )
 
 

@@ -7,7 +7,6 @@ the page's light or dark scheme. Plotly reads a few HTML tags in its labels, so 
 from leaderboard.charts.agreement import confusion, correlations, kinds_map, preferences
 from leaderboard.charts.categories import rank_map
 from leaderboard.charts.contestants import history, kinds_places, places, win_rates
-from leaderboard.charts.kinds import with_names
 from leaderboard.charts.length_effect import length_effect
 from leaderboard.charts.matrices import count_map, win_rate_map
 from leaderboard.charts.parts import LONGEST_LABEL, MOST_NUMBERS, MOST_SERIES, SERIES, Figure, full, label
@@ -39,5 +38,4 @@ __all__ = [
     "score_differences",
     "win_rate_map",
     "win_rates",
-    "with_names",
 ]

@@ -16,12 +16,6 @@ def legend_name(name: str) -> str:
     return label(name, _IN_LEGEND)
 
 
-def with_names(figure: Figure, names: Sequence[str]) -> Figure:
-    """A figure whose traces are kinds of raters, with more of their names in its legend."""
-    traces = [trace | {"name": legend_name(name)} for trace, name in zip(figure["data"], names, strict=False)]
-    return figure | {"data": traces}
-
-
 def wrapped(name: str) -> str:
     """A name in up to three short lines."""
     lines = textwrap.wrap(" ".join(name.split()), _LINE, max_lines=_LINES, placeholder=" …") or [""]

@@ -8,6 +8,7 @@ Figure = dict[str, Any]
 
 SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6")
 LONGEST_LABEL: Final = 22
+_LONGEST_END: Final = 9
 MOST_NUMBERS: Final = 16
 """Most contestants whose names stand slanted over a matrix, and whose figure fits a screen."""
 
@@ -17,8 +18,14 @@ MOST_SERIES: Final = len(SERIES)
 def label(name: str, longest: int = LONGEST_LABEL) -> str:
     """A name for Plotly: one line of at most ``longest`` characters, with nothing that Plotly acts on."""
     line = " ".join(name.split())
-    shown = line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
-    return html.escape(shown, quote=False)
+    return html.escape(line if len(line) <= longest else _shortened(line, longest), quote=False)
+
+
+def _shortened(line: str, longest: int) -> str:
+    """Cut in the middle where the last word is short: those of one family often differ in size alone."""
+    start, _, end = line.rpartition(" ")
+    kept = f" {end}" if start and len(end) <= min(_LONGEST_END, longest // 2) else ""
+    return line[: longest - 1 - len(kept)].rstrip() + "…" + kept
 
 
 def full(name: str) -> str:

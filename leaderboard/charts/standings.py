@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leaderboard.charts.kinds import legend_name
 from leaderboard.charts.parts import (
     MOST_NUMBERS,
     MOST_SERIES,
     SERIES,
     Figure,
     full,
-    label,
     layout,
     legend,
     names_axis,
@@ -63,7 +63,7 @@ def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: i
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": label(name),
+        "name": legend_name(name),
         "x": [row["rating"] for row in rows],
         "y": [place[row["contestant"]] + offset for row in rows],
         "text": [_dot_text(name, row, content["parameters"]["interval"]) for row in rows],

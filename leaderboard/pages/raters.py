@@ -185,11 +185,15 @@ class RatersPage(Page):
                 f"Ratings as shown, scale of {points} points",
                 "How often each rating was given, in the order in which the two completions were shown. "
                 "Raters without position bias give a symmetric picture. Unscored replies have bars of "
-                "their own.",
+                "their own." + self._alone([one.label for one in shown]),
                 tables.ratings_table(points, shown),
                 draw=lambda points=points, shown=shown: charts.histogram(points, shown),
                 height=step(15 if len(shown) <= MOST_SERIES else len(shown) * 1.5 + 5),
             )
+
+    def _alone(self, labels: list[str]) -> str:
+        """Who it is where a figure shows one of several kinds: it has no legend."""
+        return f" Shown: {labels[0]} alone." if len(labels) == 1 < len(self.compared) else ""
 
     def _position(self) -> Iterator[Panel]:
         shown = [one for each in self.compared for one in each.told_apart if one.scored]
@@ -211,7 +215,7 @@ class RatersPage(Page):
                 "scores",
                 "First minus second score",
                 "For judges that give each completion a score of its own. Without position bias the "
-                "picture is symmetric about 0.",
+                "picture is symmetric about 0." + self._alone([label for label, _ in found]),
                 tables.scores_table(found),
                 draw=lambda: charts.score_differences(found),
                 height=15,
@@ -235,7 +239,7 @@ class RatersPage(Page):
             f"{METHOD_NAMES[view.method]}, {ties}. Dots are ratings, bars {self.level:g} % intervals; "
             f"contestants are in the order of {boards[0][0]}.",
             tables.raters_table(order, boards),
-            draw=lambda: charts.with_names(charts.intervals(order, boards), [label for label, _ in boards]),
+            draw=lambda: charts.intervals(order, boards),
             height=step(len(order) * max(1, 0.4 * len(boards)) + 5),
         )
 

@@ -124,4 +124,17 @@ def test_names_are_escaped_wherever_plotly_reads_tags():
 def test_a_label_is_one_line_of_limited_length():
     assert charts.label("a\n b") == "a b"
     assert charts.label("x" * 100) == "x" * 21 + "…"
+
+
+def test_a_long_name_keeps_a_short_last_word_which_tells_sizes_apart():
+    assert charts.label("Code Llama Instruct (13B)") == "Code Llama Inst… (13B)"
+    assert charts.label("Code Llama Instruct (7B)") == "Code Llama Instr… (7B)"
+    assert charts.label("A name that ends in incomprehensibilities") == "A name that ends in i…"
+    assert all(len(charts.label("word " * 9 + "x" * size)) <= 22 for size in range(1, 30))
+
+
+def test_a_legend_shows_what_tells_judges_apart():
+    board = standings(standing("a", 1100.0))
+    figure = charts.intervals(["a"], [("A judge with quite a long name, two scores", board)])
+    assert figure["data"][0]["name"] == "A judge with quite a long name, two scores"
     assert charts.label("5 < 6 & 7") == "5 &lt; 6 &amp; 7"

@@ -146,7 +146,6 @@ def test_names_of_raters_are_escaped_wherever_plotly_reads_tags():
         charts.preferences(HOSTILE, HOSTILE, [[0, 0, 1]]),
         charts.confusion(HOSTILE, HOSTILE, {"points_a": 1, "points_b": 1, "counts": [[1]]}),
         charts.kinds_map(matrix, matrix, "kappa"),
-        charts.with_names({"data": [{"name": "x"}]}, [HOSTILE]),
     ]
     found = [
         text.replace("<br>", "").replace("<extra></extra>", "") for each in figures for text in strings(each)
