@@ -78,7 +78,7 @@ def _offset(number: int, count: int) -> float:
 def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
     """A category with the pairs behind it; they may differ between kinds of raters."""
     n = sorted({row.n for rows in series for row in rows if row.category == category})
-    pairs = f"n {n[0]}" if len(n) == 1 else f"n {n[0]}–{n[-1]}"
+    pairs = f"n {n[0]:,}" if len(n) == 1 else f"n {n[0]:,}–{n[-1]:,}"
     return f"{wrapped(category)}<br>{pairs}"
 
 
@@ -169,6 +169,7 @@ def confusion(one: str, other: str, table: Content) -> Figure:
         ],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "texttemplate": "%{z}",
+        "textfont": {"color": "--text"},
         "zmin": 0,
         "zmax": max((n for row in counts for n in row), default=0) or 1,
         "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
@@ -209,7 +210,7 @@ def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
     }
     # Where the numbers stand in the cells, a phone has better use for the room of a colour bar.
     if len(values.names) <= MOST_NUMBERS:
-        trace |= {"texttemplate": "%{z:.2f}", "showscale": False}
+        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"color": "--text"}, "showscale": False}
     else:
         trace["colorbar"] = {"title": title(what), "thickness": 12}
     drawn_on = layout(

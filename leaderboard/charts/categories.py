@@ -25,6 +25,7 @@ def rank_map(matrix: CategoryMatrix, level: str) -> Figure:
         "colorscale": [[0, "--heat-high"], [1, "--heat-mid"]],
         "colorbar": {"title": title("Rank"), "thickness": 12},
         "texttemplate": "%{z}",
+        "textfont": {"color": "--text"},
     }
     drawn_on = layout(
         xaxis=names_axis(shown) | {"side": "top", "tickangle": -45, "showgrid": False},

@@ -49,7 +49,7 @@ def _heat_map(matrix: Matrix, games: Matrix, text: str) -> Figure:
 
 def _matrix_figure(matrix: Matrix, trace: Figure, number: str) -> Figure:
     if len(matrix.names) <= MOST_IN_CELLS:
-        trace |= {"texttemplate": number, "textfont": {"size": 11}}
+        trace |= {"texttemplate": number, "textfont": {"size": 11, "color": "--text"}}
     angle = -45 if len(matrix.names) <= MOST_NUMBERS else -90
     drawn_on = layout(
         xaxis=names_axis(matrix.names) | {"side": "top", "tickangle": angle, "showgrid": False},

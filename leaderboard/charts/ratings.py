@@ -107,6 +107,7 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
         ],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "texttemplate": "%{z:.0f}",
+        "textfont": {"color": "--text"},
         "zmin": 0,
         "zmax": max(max(row) for row in shares),
         "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
