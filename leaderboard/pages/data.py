@@ -165,11 +165,11 @@ class DataPage(Page):
         yield from self._agreement_panel()
 
     def _agreement_panel(self) -> Iterator[Panel]:
-        names = labels(self.snapshot)
+        found = dict(self.stored.all("agreement"))
         agreed = [
-            (names[raters], found)
-            for raters, found in self.stored.all("agreement")
-            if raters in names and any(row["pairs"] for row in found["within"]["rows"])
+            (label, found[raters])
+            for raters, label in labels(self.snapshot).items()
+            if raters in found and any(row["pairs"] for row in found[raters]["within"]["rows"])
         ]
         if agreed:
             yield self._panel(

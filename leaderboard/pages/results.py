@@ -29,6 +29,7 @@ from leaderboard.models import Snapshot
 from leaderboard.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
 from leaderboard.presentation import METHOD_NAMES
+from leaderboard.tables.wording import counted
 
 FORMATS: Final = {"json": "JSON", "jsonl": "JSON Lines", "csv": "CSV", "parquet": "Parquet"}
 VOTES: Final = ("arena", "preferences", "evalica")
@@ -76,12 +77,13 @@ class ResultsPage(Page):
     def board(self) -> tuple[Offer, ...]:
         """What is published anyhow, while people still rate."""
         counts = self.snapshot.counts
-        categories, players = 1 + len(counts["categories"]), counts["contestants"]
-        much = f"{players:,} contestants, {categories:,} {'category' if categories == 1 else 'categories'}"
+        much = counted(counts["contestants"], "contestant")
+        if counts["categories"]:
+            much += f"; all prompts and {counted(len(counts['categories']), 'category', 'categories')}"
         return tuple(
             Offer(
                 f"Leaderboard by {choice['label']}",
-                "Rating, 95% interval, n and rank of every contestant in every category, ties counted half.",
+                "Rating, 95 % interval, n and rank of every contestant in every category, ties counted half.",
                 f"up to {much}",
                 tuple(
                     File(FORMATS[form], self._board_address(form, choice["selector"]))

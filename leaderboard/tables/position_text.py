@@ -47,7 +47,10 @@ def _mirror(at: Content) -> str:
     test = f"p {equals(at['p'])}"
     if at.get("chi2") is not None:
         degrees = counted(at["df"], "degree")
-        test = f"chi-square {at['chi2']:.1f} on {degrees} of freedom, {test}"
+        test = (
+            f"{test}, ratings of one prompt taken together; each taken by itself, "
+            f"chi-square is {at['chi2']:.1f} on {degrees} of freedom"
+        )
     if at["p"] < 0.05:
         return (
             f"The histogram differs from its mirror image by more than chance explains ({test}): "
