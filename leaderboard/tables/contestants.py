@@ -14,6 +14,7 @@ from leaderboard.tables.standings import provisional
 class Placed:
     """Where a contestant stands in one table of standings: ``rank`` of ``of`` contestants.
 
+    Groups of contestants that never met are ranked apart, so ``of`` counts those of its own group.
     ``label`` says which table. ``caution`` is why the rating is not to be relied on yet, or empty.
     """
 
@@ -38,7 +39,7 @@ def placed(label: str, content: Content | None, name: str) -> Placed | None:
     return Placed(
         label,
         row["rank"],
-        len(rows),
+        sum(other["component"] == row["component"] for other in rows),
         row["rating"],
         row["low"],
         row["high"],

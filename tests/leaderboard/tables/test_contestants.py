@@ -54,6 +54,12 @@ MATRICES = {
 }
 
 
+def test_a_place_among_those_it_can_be_compared_with() -> None:
+    apart = {**STANDINGS["standings"][1], "contestant": "d", "rank": 1, "component": 1}
+    found = [placed("All", {"standings": [*STANDINGS["standings"], apart]}, name) for name in "abd"]
+    assert [(each.rank, each.of) for each in found if each] == [(1, 2), (2, 2), (1, 1)]
+
+
 def test_a_place_among_those_with_a_rating() -> None:
     first, second = (placed("All", STANDINGS, name) for name in "ab")
     assert first is not None
