@@ -31,7 +31,8 @@ LEADERBOARD: Final = Table(
 def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[str, dict[str, Any]]]:
     """The newest snapshot, and by category and contestant its rating, interval, n and method.
 
-    ``asked`` holds raters, ties and method as in the address of a board. Raises ExportError where the study
+    Contestants without a game in a category are not in it. ``asked`` holds raters, ties and method as in
+    the address of a board. Raises ExportError where the study
     has no such numbers.
     """
     snapshot = Snapshot.objects.newest(study)
@@ -57,6 +58,7 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
         key_of(category, contents): {
             row["contestant"]: _entry(row, content, chosen) | {"simulated": simulated}
             for row in content["standings"]
+            if row["rating"] is not None
         }
         for category, content in contents.items()
     }
