@@ -208,7 +208,8 @@ class AgreementPage(Page):
                 "scatter",
                 f"{one} and {other}: the same pairs",
                 "Each place is a pair’s mean preference by both, from −1 to 1 for the two ends of the scale; "
-                "larger bubbles are more pairs. On the dashed line they agree.",
+                "larger bubbles are more pairs. Each pair stands twice, once mirrored. "
+                "On the dashed line they agree.",
                 tables.scatter_table(one, other, points),
                 draw=lambda: charts.preferences(one, other, points),
                 height=20,
@@ -220,11 +221,19 @@ class AgreementPage(Page):
                 f"{one} and {other}: rating against rating",
                 f"Read across a row: what {other} said where {one} gave that rating. Each comparison stands "
                 "twice, once as rated and once mirrored, so that it does not matter which completion is "
-                "named the first.",
+                f"named the first.{self._counted(confusion, category)}",
                 tables.confusion_table(one, other, confusion),
                 draw=lambda: charts.confusion(one, other, confusion),
                 height=20,
             )
+
+    def _counted(self, confusion: tables.Content, category: str) -> str:
+        """What the table of ratings leaves out: those on a scale that is not the commonest of its raters."""
+        row = tables.row_of(self.entry, category)
+        shown, every = sum(map(sum, confusion["counts"])) // 2, row["n"] if row else 0
+        if shown >= every:
+            return ""
+        return f" Counted are {shown:,} of {every:,}: those on the commonest scale of both."
 
     def _tables(self) -> Iterator[Panel]:
         against = self.view.against

@@ -109,7 +109,7 @@ def summary(kind: Kind) -> list[RaterFigure]:
     return [
         RaterFigure(f"{kind.replies:,}", counted(kind.raters, "rater")),
         RaterFigure(f"{kind.unscored:,}", kind.unscored_words),
-        *_position(main),
+        *_position(main, len(kind.shown) > 1),
         _flips(kind.flips),
         RaterFigure(percent(kind.tie_share)),
         _longer(kind.longer),
@@ -123,11 +123,14 @@ SUMMARY_COLUMNS = (
 )
 
 
-def _position(main: Shown | None) -> tuple[RaterFigure, RaterFigure, RaterFigure]:
+def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigure, RaterFigure]:
+    """Of the most used scale, which is named where there are several."""
     if main is None or not main.scored:
         return RaterFigure("–"), RaterFigure("–"), RaterFigure("–")
     at = main.position
     share = percent_range(at.get("share_first_low"), at.get("share_first_high"))
+    if several:
+        share = f"{share}; scale of {main.points} points".removeprefix("; ")
     mean = f"{main.neutral:g} is neutral"
     if at.get("mean_low") is not None:
         mean = f"{signed(at['mean_low'])} to {signed(at['mean_high'])}; {mean}"
