@@ -54,3 +54,8 @@ class AnnouncingAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         studies = list(self.studies_of(self.model._default_manager.filter(pk=obj.pk)))
         super().delete_model(request, obj)
         announce(studies)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        studies = list(self.studies_of(queryset))
+        super().delete_queryset(request, queryset)
+        announce(studies)

@@ -60,12 +60,16 @@ class RaterAdmin(AnnouncingAdmin):
         self.message_user(request, f"{'Paused' if paused else 'Resumed'}: {count}.")
 
 
-class GroupAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class GroupAdmin(AnnouncingAdmin):
     """Groups are selected like raters: group:NAME."""
 
     list_display = ["name", "slug", "size"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
+
+    def studies_of(self, rows: QuerySet[RaterGroup]) -> QuerySet[Study]:
+        """The studies in which members of these groups have a say."""
+        return Study.objects.filter(comparisons__rater__groups__in=rows).distinct()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RaterGroup]:
         return RaterGroup.objects.annotate(total=Count("raters"))

@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.text import slugify
 
-from arena.models import Invitation, Membership, Rater, Study
+from arena.models import Invitation, Membership, Rater, RaterGroup, Study
 
 User = Any
 """An account, or nobody (AnonymousUser): the project does not choose the user model."""
@@ -55,8 +55,16 @@ def join_by_invitation(invitation: Invitation, user: User) -> Membership:
             invitation.refresh_from_db()
             raise JoiningError(why_not(invitation) or "This invitation cannot be used.")
     if invitation.group:
-        membership.rater.groups.add(invitation.group)
+        _into_group(membership.rater, invitation.group)
     return membership
+
+
+def _into_group(rater: Rater, group: RaterGroup) -> None:
+    """Make a rater a member; what the group says of studies where it has rated already changes with it."""
+    if not rater.groups.filter(pk=group.pk).exists():
+        rater.groups.add(group)
+        for study in Study.objects.filter(comparisons__rater=rater).distinct():
+            study.touch()
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Collection
 from typing import Final
 
 from django.utils.text import slugify
@@ -66,7 +67,7 @@ class Raters:
         self._raters |= new
         self._counts.added += len(new)
         self._counts.updated += len(changed)
-        self._join_groups(records)
+        self._join_groups(records, new.values())
 
     def _fits(self, record: RaterRecord) -> bool:
         ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")))
@@ -90,7 +91,7 @@ class Raters:
             simulated=bool(record.simulated),
         )
 
-    def _join_groups(self, records: list[RaterRecord]) -> None:
+    def _join_groups(self, records: list[RaterRecord], new: Collection[Rater]) -> None:
         names = {group for record in records for group in record.groups}
         if not names or not self._report.ok:
             return
@@ -99,11 +100,17 @@ class Raters:
         )
         groups = {group.slug: group.pk for group in RaterGroup.objects.filter(slug__in=names)}
         through = Rater.groups.through
+        named = dict.fromkeys(
+            (self.find(record.kind, record.slug), groups[group])
+            for record in records
+            for group in record.groups
+        )
+        raters = {rater for rater, _ in named} - {rater.pk for rater in new}
+        known = through.objects.filter(rater__in=raters) if raters else through.objects.none()
+        told = set(known.values_list("rater", "ratergroup"))
         through.objects.bulk_create(
-            [
-                through(rater_id=self.find(record.kind, record.slug), ratergroup_id=groups[group])
-                for record in records
-                for group in record.groups
-            ],
+            [through(rater_id=rater, ratergroup_id=group) for rater, group in named],
             ignore_conflicts=True,
         )
+        if any(rater in raters and (rater, group) not in told for rater, group in named):
+            self._study.touch()  # their votes may be there already

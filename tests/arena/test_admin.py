@@ -180,8 +180,28 @@ def test_edits_are_announced_after_the_commit(admin_client: Client) -> None:
     assert heard == [study.pk]
 
 
-def act(client: Client, model: str, action: str, *rows: Any) -> None:
-    data = {"action": action, "_selected_action": [row.pk for row in rows]}
+def test_changes_of_groups_are_changes_of_the_studies_their_members_rated(
+    admin_client: Client, rated: Comparison
+) -> None:
+    named, deleted, selected = (factories.make_group() for _ in range(3))
+    rated.rater.groups.add(named, deleted, selected)
+    page = reverse("admin:arena_ratergroup_change", args=[named.pk])
+    before = revision()
+    admin_client.post(page, {"name": "Renamed", "slug": named.slug})
+    assert revision() == before + 1
+    admin_client.post(reverse("admin:arena_ratergroup_delete", args=[deleted.pk]), {"post": "yes"})
+    assert revision() == before + 2
+    act(admin_client, "ratergroup", "delete_selected", selected, post="yes")
+    assert revision() == before + 3
+    assert list(rated.rater.groups.values_list("name", flat=True)) == ["Renamed"]
+
+
+def revision() -> int:
+    return Study.objects.get().revision
+
+
+def act(client: Client, model: str, action: str, *rows: Any, **more: str) -> None:
+    data = {"action": action, "_selected_action": [row.pk for row in rows], **more}
     assert client.post(reverse(f"admin:arena_{model}_changelist"), data).status_code == 302
 
 

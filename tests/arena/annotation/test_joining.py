@@ -174,3 +174,15 @@ def test_missing_pages_look_like_ours(client: Client) -> None:
 
 def test_a_token_that_no_database_stores_is_no_invitation(client: Client) -> None:
     assert client.get("/join/%00/").status_code == 404
+
+
+def test_a_rater_who_joins_a_group_changes_what_it_says_of_studies_rated_before() -> None:
+    user = make.make_user()
+    comparison = make.make_comparison(rater=make.make_rater(user=user))
+    invitation, _ = link(group=make.make_group(), max_uses=5)
+    joining.join_by_invitation(invitation, user)
+    comparison.study.refresh_from_db()
+    assert comparison.study.revision == 1
+    joining.join_by_invitation(invitation, user)
+    comparison.study.refresh_from_db()
+    assert comparison.study.revision == 1, "already a member"

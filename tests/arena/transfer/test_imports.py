@@ -151,6 +151,16 @@ class TestStoredRows:
             ["experts"],
         )
 
+    def test_a_group_that_comes_later_is_a_change_of_its_own(self) -> None:
+        def take(*groups: str) -> int:
+            import_records("s", [RaterRecord("ann", "person", "Ann", True, groups), *stock(), vote()])
+            return Study.objects.get().revision
+
+        before = take()
+        assert take() == before
+        assert take("experts") == before + 1
+        assert take("experts") == before + 1
+
 
 def test_the_greatest_scores_fit() -> None:
     scores = (MAX_SCORE - Decimal("0.0001"), -MAX_SCORE)
