@@ -74,7 +74,8 @@ def _of_flips(flips: Content | None, level: float) -> Iterator[str]:
     if flips["flipped"]:
         yield (
             f"Of the changed verdicts {flips['to_first']:,} followed whatever was shown first and "
-            f"{flips['to_second']:,} whatever was shown second; in the others one of the two was a tie."
+            f"{flips['to_second']:,} whatever was shown second; "
+            "a tie in one order follows the side taken in the other."
         )
 
 

@@ -47,7 +47,7 @@ def flips(**overrides: Any) -> dict[str, Any]:
         "low": 0.13,
         "high": 0.4,
         "to_first": 7,
-        "to_second": 2,
+        "to_second": 3,
         "exact": 22,
         **overrides,
     }

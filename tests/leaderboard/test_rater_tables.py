@@ -139,7 +139,7 @@ def test_mirrored_ratings_stand_beside_each_other():
 
 def test_flips_are_one_row_for_each_kind():
     table = tables.flips_table([("Judge", payloads.flips())])
-    assert table.rows == (("Judge", 40, 10, 25.0, 13.0, 40.0, 7, 2, 22),)
+    assert table.rows == (("Judge", 40, 10, 25.0, 13.0, 40.0, 7, 3, 22),)
 
 
 def test_scores_of_different_bins_are_put_together():
