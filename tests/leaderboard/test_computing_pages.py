@@ -54,6 +54,23 @@ def test_the_page_waits_and_then_shows_the_numbers(client, made):
     assert [row.contestant for row in page.rows] == [row["contestant"] for row in page.content["standings"]]
 
 
+@pytest.mark.parametrize(("resample", "units"), [("games", "Games"), ("raters", "Raters")])
+def test_the_page_names_what_counts_as_independent(client, made, resample, units):
+    address = f"/studies/small/?raters=people&method=davidson&resample={resample}"
+    client.get(address)
+    work(made)
+    assert f"{units} count as the independent units" in client.get(address).content.decode()
+
+
+def test_people_who_are_left_out_are_not_called_retired(client, made):
+    address = "/studies/small/?raters=people&contestants=models"
+    client.get(address)
+    work(made)
+    page = client.get(address).content.decode()
+    assert "12 with people, a retired contestant or none" in page
+    assert "1 contestant without a game in this setting, people included, is not listed." in page
+
+
 def test_a_waiting_page_is_not_kept_and_the_numbers_are(client, made):
     waiting = client.get(BAND)
     assert "no-store" in waiting["Cache-Control"]
