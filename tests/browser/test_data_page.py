@@ -85,7 +85,7 @@ def test_numbers_are_those_of_the_texts(page: Page, live_server, made, problems)
     show(page, live_server)
     # 2, 4, 4 and 6 words; the shown name is text, not markup.
     completions = row(page, "lengths", "All prompts", "Completions")
-    assert completions[2:] == ["4", "0", "4", "1.600", "2", "3.500", "4", "4.500", "6"]
+    assert completions[2:] == ["4", "0", "4", "1.6", "2", "3.5", "4", "4.5", "6"]
     assert row(page, "lengths", HOSTILE, "Completions")[4] == "5"
     assert row(page, "contestants", "Heron 70B")[2:6] == ["2", "0", "0", "3"]
     assert row(page, "coverage", "People")[1:] == ["4", "0", "0", "2"]
