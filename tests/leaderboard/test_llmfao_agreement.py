@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from django.core.management import call_command
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from arena.models import Study
 from leaderboard.reading.games import opinions
@@ -89,11 +88,10 @@ def check_correlation(row: dict, people: pd.DataFrame, judge: pd.DataFrame) -> N
 def check_kappa(row: dict, people: pd.DataFrame, judge: pd.DataFrame) -> None:
     both = people.merge(judge, on=PAIR)
     assert row["n"] * 2 == len(both)
-    weighted = cohen_kappa_score(both.value_x, both.value_y, weights="quadratic")
-    assert row["kappa"] == pytest.approx(weighted, abs=1e-6)
-    assert row["kappa_verdict"] == pytest.approx(cohen_kappa_score(both.value_x, both.value_y), abs=1e-6)
-    assert row["exact"] == pytest.approx((both.value_x == both.value_y).mean(), abs=1e-6)
     counted = pd.crosstab(both.value_y, both.value_x).to_numpy()
+    assert row["kappa"] == pytest.approx(cohens_kappa(counted, wt="quadratic").kappa, abs=1e-6)
+    assert row["kappa_verdict"] == pytest.approx(cohens_kappa(counted).kappa, abs=1e-6)
+    assert row["exact"] == pytest.approx((both.value_x == both.value_y).mean(), abs=1e-6)
     assert row["confusion"]["counts"] == counted.tolist()
 
 

@@ -125,30 +125,6 @@ def written_of(study: Study, what: str) -> tuple[list[dict[str, Any]], dict[str,
     return rows(b"".join(found.pieces)), found.note()
 
 
-def test_fastchat_reads_arena_files(made: HandMade, tmp_path: Path) -> None:
-    """One pass of Elo by FastChat over our file is one pass by our own engine over the study."""
-    pytest.importorskip("fastchat")
-    import pandas
-
-    from leaderboard.stats import EloParameters
-    from tests.benchmarks.fastchat import rating_module
-
-    content, _ = written(made, "arena", raters="people")
-    (tmp_path / "votes.jsonl").write_bytes(content)
-    battles = pandas.read_json(tmp_path / "votes.jsonl", lines=True)
-    theirs = rating_module().compute_elo(
-        battles.sort_values(by="tstamp", kind="stable").reset_index(drop=True)
-    )
-    retired = made.contestants["Old"]
-    retired.retired_at = None
-    retired.save()
-    read = opinions(made.study)
-    chosen = read.by(read.raters[0].ids)
-    method = Method(name="elo", rounds=None, elo=EloParameters(k=4))
-    ours = rank_ratings(chosen.ratings(), chosen.names, method)
-    assert {row.contestant: row.rating for row in ours.standings} == pytest.approx(dict(theirs), abs=1e-9)
-
-
 def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(
     made: HandMade, tmp_path: Path
 ) -> None:

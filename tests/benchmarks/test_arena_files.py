@@ -1,0 +1,31 @@
+"""FastChat, which is installed with the benchmarks, reads the votes we export; run by ``make bench``."""
+
+from pathlib import Path
+
+import pandas
+import pytest
+
+from leaderboard import exports
+from leaderboard.reading.games import opinions
+from leaderboard.stats import EloParameters, Method, rank_ratings
+from tests import factories
+from tests.benchmarks.fastchat import rating_module
+from tests.leaderboard.rows import HandMade
+
+
+@pytest.mark.django_db
+def test_one_pass_of_elo_by_fastchat_over_our_file_is_one_pass_of_ours(tmp_path: Path) -> None:
+    made = HandMade("Alpha", "=Beta", "Gamma", categories=("coding", "poems"))
+    bob = factories.make_rater(name="Bob")
+    made.rate("Alpha", "=Beta", 2)
+    made.rate("=Beta", "Alpha", 6, rater=bob)
+    made.rate("Alpha", "Gamma", 4)
+    made.rate("Gamma", "=Beta", 8, prompt=1)
+    made.rate("=Beta", "Gamma", 2, prompt=1, rater=bob)
+    file = tmp_path / "votes.jsonl"
+    file.write_bytes(b"".join(exports.interchange(made.study, "arena", "jsonl", {"raters": "people"}).pieces))
+    battles = pandas.read_json(file, lines=True)
+    theirs = rating_module().compute_elo(battles.sort_values("tstamp", kind="stable", ignore_index=True))
+    read = opinions(made.study)
+    ours = rank_ratings(read.ratings(), read.names, Method(rounds=None, elo=EloParameters(k=4)))
+    assert {row.contestant: row.rating for row in ours.standings} == pytest.approx(dict(theirs), abs=1e-9)
