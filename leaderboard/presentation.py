@@ -151,10 +151,11 @@ def _cells(row: "Standing", sure: bool) -> tuple[str, ...]:
 
 def letters_shown(group: str | None) -> str:
     """The letters of a contestant's groups, cut where they are so many that nobody would compare them."""
-    letters = group.split() if group and " " in group else list(group or "")
+    between = " " if group and " " in group else ""
+    letters = group.split() if group and between else list(group or "")
     if len(letters) <= _MOST_LETTERS:
         return group or ""
-    return f"{' '.join(letters[:_MOST_LETTERS])} +{len(letters) - _MOST_LETTERS}"
+    return f"{between.join(letters[:_MOST_LETTERS])} +{len(letters) - _MOST_LETTERS}"
 
 
 def rank_note(standings: "Standings") -> str:
