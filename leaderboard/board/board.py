@@ -216,7 +216,7 @@ class Board(Switched, Page):
 
     def _moves_from(self, other: Content | None) -> dict[str, int]:
         """How many places each contestant stands higher here than in other standings."""
-        return moves(self.order, list(tables.ratings_by_name(other)))
+        return moves(tables.ratings_by_name(self.content), tables.ratings_by_name(other))
 
     @cached_property
     def view(self) -> StandingsView:

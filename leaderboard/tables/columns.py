@@ -1,6 +1,6 @@
 """The standings as a page shows them: columns that can be sorted by, and rows of texts. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -187,11 +187,22 @@ def _score(value: float | None) -> str:
     return NOTHING if value is None else f"{value:g}"
 
 
-def moves(here: Sequence[str], there: Sequence[str]) -> dict[str, int]:
+def moves(here: Mapping[str, float], there: Mapping[str, float]) -> dict[str, int]:
     """How many places each contestant stands higher in ``here`` than in ``there``, among those in both.
 
-    Both are names, best first.
+    Both are ratings by name, best first. Equal ratings share a place, as they share a rank.
     """
-    shared = set(here) & set(there)
-    before = {name: place for place, name in enumerate(name for name in there if name in shared)}
-    return {name: before[name] - place for place, name in enumerate(name for name in here if name in shared)}
+    shared = here.keys() & there.keys()
+    after, before = (_places(ratings, shared) for ratings in (here, there))
+    return {name: before[name] - place for name, place in after.items()}
+
+
+def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
+    """The place of each of some contestants, from 0; ratings are in the order of places."""
+    found: dict[str, int] = {}
+    place, last = 0, None
+    for number, name in enumerate(name for name in ratings if name in shared):
+        if ratings[name] != last:
+            place, last = number, ratings[name]
+        found[name] = place
+    return found

@@ -124,14 +124,27 @@ def test_the_axis_holds_the_rows_that_can_be_relied_on():
     assert 1020.0 < table.axis.high < 1100.0
 
 
+def ordered(names):
+    """Ratings of contestants named from the best to the last; all are different."""
+    return {name: -100.0 * place for place, name in enumerate(names)}
+
+
 def test_moves_are_counted_among_those_in_both():
-    assert moves(["a", "b", "c"], ["c", "x", "a", "b"]) == {"a": 1, "b": 1, "c": -2}
-    assert moves(["a"], []) == {}
+    assert moves(ordered("abc"), ordered("cxab")) == {"a": 1, "b": 1, "c": -2}
+    assert moves(ordered("a"), {}) == {}
     assert [moved_text(places) for places in (2, -1, 0, None)] == ["↑+2", "↓−1", "=", "–"]
 
 
 @given(st.permutations("abcdef"), st.permutations("abcdef"))
 def test_moves_cancel_and_are_undone_by_turning_around(one, other):
-    there = moves(one, other)
+    there = moves(ordered(one), ordered(other))
     assert sum(there.values()) == 0
-    assert moves(other, one) == {name: -places for name, places in there.items()}
+    assert moves(ordered(other), ordered(one)) == {name: -places for name, places in there.items()}
+
+
+def test_equal_ratings_share_a_place():
+    """All three are first here; there b is first, c second and a third."""
+    equal = dict.fromkeys("abc", 1000.0)
+    assert moves(equal, ordered("bca")) == {"a": 2, "b": 0, "c": 1}
+    assert moves(ordered("bca"), equal) == {"a": -2, "b": 0, "c": -1}
+    assert moves(equal, dict.fromkeys("cab", 7.0)) == dict.fromkeys("abc", 0)
