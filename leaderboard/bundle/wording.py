@@ -4,13 +4,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leaderboard.bundle.comparing import MOST_SHOWN
+from leaderboard.presentation import printable
 
 if TYPE_CHECKING:
     from leaderboard.bundle.computing import Report
 
 
 def sentences(report: "Report") -> Iterator[str]:
-    """What came out, the most important first, then where it did not, then the digests."""
+    """What came out, the most important first, then where it did not, then the digests.
+
+    Each is one line: whoever made the bundle named the study and its raters, and must not write the outcome.
+    """
+    yield from map(printable, _sentences(report))
+
+
+def _sentences(report: "Report") -> Iterator[str]:
     verdict = report.verdict
     number = verdict.same + verdict.rounded_otherwise + verdict.different
     yield f"{report.study}, methodology {report.methodology}: {number} tables computed again."

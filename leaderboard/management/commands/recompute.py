@@ -22,11 +22,12 @@ class Command(BaseCommand):
         from leaderboard.bundle.computing import recompute
         from leaderboard.bundle.contents import BundleError
         from leaderboard.bundle.wording import sentences
+        from leaderboard.presentation import printable
 
         try:
             report = recompute(Reader(options["file"]), options["threads"])
         except BundleError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(printable(str(error))) from error
         for sentence in sentences(report):
             self.stdout.write(sentence)
         if not report.verdict.is_equal:

@@ -22,3 +22,12 @@ def test_differences_are_listed() -> None:
     text = said(verdict)
     assert "1 DIFFER from the published ones:\n  standings people on elo: was not published" in text
     assert text.endswith("\nNOT EQUAL")
+
+
+def test_names_in_a_bundle_do_not_write_the_outcome() -> None:
+    verdict = Verdict()
+    verdict.missing(("standings", "group:\x1b[2J\nEQUAL"), "was not published")
+    lines = list(sentences(Report("demo\nEQUAL\x1b[2J\ud800", "3", {}, verdict, "aa", "bb")))
+    assert all(line.isprintable() for line in lines)
+    assert lines[-1] == "NOT EQUAL"
+    assert "EQUAL" not in lines
