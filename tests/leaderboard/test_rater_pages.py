@@ -214,6 +214,7 @@ def test_without_a_choice_people_and_judges_are_side_by_side_and_groups_are_not(
 
 def test_a_view_holds_histograms_position_scores_ranks_correlation_and_kappa(client, tables):
     page = text(client.get("/studies/small/raters/"))
+    assert page.count("Shown: STRICT alone.") == 1  # the only kind with scores: its figure has no legend
     for slug in ("ratings-8", "position", "scores", "ranks", "correlation", "kappa"):
         assert f'id="{slug}"' in page
     header, *rows = table(client, "/studies/small/raters/tables/ranks.csv")

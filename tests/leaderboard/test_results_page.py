@@ -73,6 +73,7 @@ def test_votes_wait_until_the_study_is_closed(
 
 def test_the_page_links_to_all_there_is_and_every_link_works(made: HandMade, client: Client) -> None:
     page = client.get(PAGE).content.decode()
+    assert "up to 3 contestants; all prompts and 2 categories" in page
     assert "Rating goes on in this study." in page
     assert "bundle.zip&quot;" not in page
     assert PAGE + "arena.jsonl" not in page
