@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from leaderboard import charts, tables
@@ -48,7 +47,8 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
             board,
             "raters",
             "People and judges side by side",
-            "Rank and rating of each contestant by each kind of rater, at the same setting.",
+            "Rank and rating of each contestant by each kind of rater, at the same setting. The intervals "
+            "are in the first figure.",
             tables.raters_table(board.order, boards),
         )
     on, off = board.standings_of(ties="on"), board.standings_of(ties="off")
@@ -57,7 +57,7 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
             board,
             "ties",
             "With and without ties",
-            "The same comparisons with ties counted half and with ties off.",
+            f"The same comparisons with ties counted half and with ties off. {_ends(board)}",
             tables.ties_table(board.order, on, off),
         )
 
@@ -67,14 +67,19 @@ def _with_people(board: Board) -> Iterator[Panel]:
     setting = board.setting
     everyone = board.contents.get((EVERYONE, setting.raters, setting.ties, setting.method))
     if board.content and everyone:
-        both = tables.raters_table(board.order, [("Models only", board.content), ("Everyone", everyone)])
         yield _panel(
             board,
             "with-people",
             "With and without people among the contestants",
-            "The same comparisons among models only, and with human demonstrations as a contestant.",
-            replace(both, caption="With and without people among the contestants"),
+            "The same comparisons among models only, and with human demonstrations as a contestant. "
+            f"{_ends(board)}",
+            tables.people_table(board.order, board.content, everyone),
         )
+
+
+def _ends(board: Board) -> str:
+    """What the columns of the interval are."""
+    return f"Low and high are the ends of the {board.parameters['interval']:g}\N{NO-BREAK SPACE}% interval."
 
 
 def _matrices(board: Board) -> Iterator[Panel]:

@@ -208,14 +208,18 @@ class TestModelsOnly:
         assert {row.contestant for row in page.rows} == {"alpha", "beta"}
         table = page.panel("with-people").table
         assert table.columns == (
-            *("Contestant", "Models only: rank", "Models only: rating"),
-            *("Everyone: rank", "Everyone: rating"),
+            "Contestant",
+            *("Models only: rank", "Models only: rating", "Models only: low", "Models only: high"),
+            *("Everyone: rank", "Everyone: rating", "Everyone: low", "Everyone: high"),
         )
         stored = Snapshot.objects.newest(made.study).slices.get(
             kind="standings", raters="people", ties="on", category="", method="elo"
         )
-        everyone = {row["contestant"]: (row["rank"], row["rating"]) for row in stored.content["standings"]}
-        assert {row[0]: row[3:] for row in table.rows} == everyone
+        everyone = {
+            row["contestant"]: (row["rank"], row["rating"], row["low"], row["high"])
+            for row in stored.content["standings"]
+        }
+        assert {row[0]: row[5:] for row in table.rows} == everyone
         assert page.standings()["contestants"] == "models"
 
     def test_it_is_one_click_from_the_board(self, client):
