@@ -32,7 +32,7 @@ PLACE = "/studies/again/"
 @pytest.fixture(params=[1, 2])
 def answers(request, monkeypatch):
     """Every current answer of a random study: two people on 8 points, a judge on 3 and now and then on 5."""
-    monkeypatch.setattr(services, "ROUNDS", 10)
+    monkeypatch.setattr(services, "ROUNDS", 2)
     draw = random.Random(request.param)
     made = HandMade(*NAMES, slug="again", categories=CATEGORIES)
     raters = {
@@ -41,7 +41,7 @@ def answers(request, monkeypatch):
         "STRICT": (made.judge("strict"), (3, 3, 3, 5)),
     }
     rows = []
-    for _ in range(170):
+    for _ in range(120):
         name = draw.choice(list(raters))
         rater, scales = raters[name]
         (first, second), prompt, points = draw.sample(NAMES, 2), draw.randrange(8), draw.choice(scales)
