@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from django.db import connection
 
 from arena.models import Completion, Reference
 from arena.transfer.completions import digest_of
@@ -91,7 +92,8 @@ def test_a_study_without_anything():
 
 
 def test_hostile_prompts_are_measured(made):
-    made.prompts[0].turns = ["half a pair: \ud800", "<|endoftext|>"]
+    half = "\ud800" if connection.vendor == "sqlite" else "?"  # PostgreSQL refuses half a pair
+    made.prompts[0].turns = [f"half a pair: {half}", "<|endoftext|>"]
     made.prompts[0].save()
     assert texts(made.study).prompts[0, 3] == 27
 
