@@ -25,7 +25,7 @@ from leaderboard.bundle import keeping
 from leaderboard.bundle.contents import BundleError
 from leaderboard.citation import Citation
 from leaderboard.exports import catalogue
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
 from leaderboard.presentation import METHOD_NAMES
@@ -77,6 +77,8 @@ class ResultsPage(Page):
     def board(self) -> tuple[Offer, ...]:
         """What is published anyhow, while people still rate."""
         counts = self.snapshot.counts
+        stored = SnapshotSlice.objects.filter(snapshot=self.snapshot, kind="standings")
+        ranked = set(stored.order_by().values_list("raters", flat=True).distinct())
         much = counted(counts["contestants"], "contestant")
         if counts["categories"]:
             much += f"; all prompts and {counted(len(counts['categories']), 'category', 'categories')}"
@@ -91,7 +93,7 @@ class ResultsPage(Page):
                 ),
             )
             for choice in counts["raters"]
-            if choice["same_as"] is None
+            if choice["same_as"] is None and choice["selector"] in ranked
         )
 
     @cached_property

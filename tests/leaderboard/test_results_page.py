@@ -212,3 +212,13 @@ def test_the_number_of_queries_does_not_grow(
         client.get(PAGE)
     with django_assert_max_num_queries(8):
         client.get("/studies/made/leaderboard.json")
+
+
+def test_raters_without_a_ranked_game_have_no_leaderboard_to_download(made: HandMade, client: Client) -> None:
+    silent = made.judge("silent")
+    made.rate("Alpha", "Beta", None, reason="refused", rater=silent)
+    services.refresh(made.study)
+    page = client.get(PAGE).content.decode()
+    assert "Leaderboard by JUDY" in page
+    assert "Leaderboard by SILENT" not in page
+    assert client.get("/studies/made/leaderboard.json?raters=judge:silent").status_code == 404
