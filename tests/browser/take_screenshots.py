@@ -41,15 +41,16 @@ def main() -> None:
 def take_all(page: Any, address: str, suffix: str) -> None:
     """The board, its figures and the rating page at one size; joins the demo study on the way."""
     page.goto(f"{address}/studies/demo/")
-    page.locator("#standings-title").scroll_into_view_if_needed()
+    page.locator("#board").evaluate("board => board.scrollIntoView()")
     take(page, f"board-{suffix}")
-    page.locator("#figure-win-rates").scroll_into_view_if_needed()
+    page.locator("#win-rates").evaluate("figure => figure.scrollIntoView()")
     take(page, f"figures-{suffix}")
     for name in ("categories", "raters", "agreement", "data"):
         page.goto(f"{address}/studies/demo/{name}/")
+        page.locator("main h2").first.evaluate("heading => heading.scrollIntoView()")
         take(page, f"{name}-{suffix}")
     page.goto(f"{address}/studies/llmfao/")
-    page.locator("#standings-title").scroll_into_view_if_needed()
+    page.locator("#board").evaluate("board => board.scrollIntoView()")
     take(page, f"llmfao-{suffix}")
     page.goto(f"{address}/rate/demo/")
     while page.locator("#task").count() == 0:  # sign-up, then guidelines: their one button leads on
