@@ -63,11 +63,11 @@ def lint(name: str, command: list[str]) -> Result:
 
 
 def browser() -> Result:
-    """The tests in a real browser, one after the other: they want both cores for themselves."""
+    """The tests in a real browser: not beside the others, which would keep the pages waiting."""
     executable = find_chromium()
     if executable is None:
         return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
-    return suite(f"browser ({executable})", {}, ["-m", "browser", "-n", "0"])
+    return suite(f"browser ({executable})", {}, ["-m", "browser"])
 
 
 def services() -> Result:
