@@ -61,12 +61,12 @@ def measure(study: Study) -> None:
     )
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_refresh_demo() -> None:
     measure(load_demo().study)
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_refresh_llmfao(reference_data: Path) -> None:
     call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
     measure(Study.objects.get(slug="llmfao"))
