@@ -1,9 +1,9 @@
 """A public page of a study, and the panels it is put together from: figures with their tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from arena.models import Study
 from leaderboard.board.switches import Switch
@@ -132,7 +132,15 @@ class Page:
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
         """The figures and tables of the page, in its order."""
+        return tuple(self._panels())
+
+    def _panels(self) -> Iterable[Panel]:
+        """What ``panels`` holds; a page without any leaves it as it is."""
         return ()
+
+    def make_panel(self, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
+        """A panel that stands on this page, at the setting it shows."""
+        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
 
     def panel(self, slug: str) -> Panel | None:
         """One of them by its name in addresses."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from leaderboard import charts, tables
 from leaderboard.board.setting import EVERYONE
 from leaderboard.page import MOST_INLINE, Panel, step
-from leaderboard.tables import Content, DataTable
+from leaderboard.tables import Content
 
 if TYPE_CHECKING:
     from leaderboard.board.board import Board
@@ -23,14 +23,9 @@ def panels(board: Board) -> Iterator[Panel]:
         yield from _side_by_side(board)
 
 
-def _panel(board: Board, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
-    return Panel(slug, title, note, table, page=board.address, query=board.query, **more)
-
-
 def _standings(board: Board) -> Panel:
     boards = board.by_raters()
-    return _panel(
-        board,
+    return board.make_panel(
         "standings",
         "Ratings and intervals",
         f"Dots are ratings, bars the {board.interval_line}. All kinds of raters share one axis.",
@@ -43,8 +38,7 @@ def _standings(board: Board) -> Panel:
 def _side_by_side(board: Board) -> Iterator[Panel]:
     boards = board.by_raters()
     if len(boards) > 1:
-        yield _panel(
-            board,
+        yield board.make_panel(
             "raters",
             "People and judges side by side",
             "Rank and rating of each contestant by each kind of rater, at the same setting. The intervals "
@@ -53,8 +47,7 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
         )
     on, off = board.standings_of(ties="on"), board.standings_of(ties="off")
     if on and off:
-        yield _panel(
-            board,
+        yield board.make_panel(
             "ties",
             "With and without ties",
             f"The same comparisons with ties counted half and with ties off. {_ends(board)}",
@@ -67,8 +60,7 @@ def _with_people(board: Board) -> Iterator[Panel]:
     setting = board.setting
     everyone = board.contents.get((EVERYONE, setting.raters, setting.ties, setting.method))
     if board.content and everyone:
-        yield _panel(
-            board,
+        yield board.make_panel(
             "with-people",
             "With and without people among the contestants",
             "The same comparisons among models only, and with human demonstrations as a contestant. "
@@ -89,8 +81,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
     size = {"height": step(len(board.order) + 6), "width": _width(len(board.order))}
     games = tables.count_matrix(content, "games", board.order)
     rates = tables.win_rates(content, board.order)
-    yield _panel(
-        board,
+    yield board.make_panel(
         "win-rates",
         "Win rates",
         "Read across a row: the share of points the contestant of the row won against that of the "
@@ -99,8 +90,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
         draw=lambda: charts.win_rate_map(rates, games),
         **size,
     )
-    yield _panel(
-        board,
+    yield board.make_panel(
         "games",
         "Games",
         "Read across a row: how many games the two contestants played.",
@@ -122,8 +112,7 @@ def _width(contestants: int) -> str:
 def _ties(board: Board, content: Content, games: tables.Matrix, size: dict[str, Any]) -> Panel:
     noun = "ties"
     ties = tables.count_matrix(content, noun, board.order)
-    return _panel(
-        board,
+    return board.make_panel(
         "tie-counts",
         "Ties",
         "Read across a row: how many games of the two contestants were ties.",

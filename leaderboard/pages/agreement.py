@@ -149,13 +149,6 @@ class AgreementPage(Page):
             found.append(choices("category", "Category", options, view.category, view.query))
         return found
 
-    @cached_property
-    def panels(self) -> tuple[Panel, ...]:
-        return tuple(self._panels())
-
-    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
-        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
-
     def _panels(self) -> Iterator[Panel]:
         yield from self._correlation()
         yield from self._closely()
@@ -190,7 +183,7 @@ class AgreementPage(Page):
         people = correlated("People with each other", ceiling, coefficient) if ceiling else []
         listed_too = [("People with each other", ceiling)] if ceiling else []
         rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
-        yield self._panel(
+        yield self.make_panel(
             "correlation",
             "Correlation with people by category",
             f"Dots are {self.coefficient_name}, bars {self.level:g} % intervals from resampling prompts; n "
@@ -204,7 +197,7 @@ class AgreementPage(Page):
         one, other, category = self.raters_label, self.against_label, self.view.category
         points = tables.part_of(self.entry, "scatter", category)
         if points:
-            yield self._panel(
+            yield self.make_panel(
                 "scatter",
                 f"{one} and {other}: the same pairs",
                 "Each place is a pair’s mean preference by both, from −1 to 1 for the two ends of the scale; "
@@ -216,7 +209,7 @@ class AgreementPage(Page):
             )
         confusion = tables.part_of(self.entry, "confusion", category)
         if confusion:
-            yield self._panel(
+            yield self.make_panel(
                 "confusion",
                 f"{one} and {other}: rating against rating",
                 f"Read across a row: what {other} said where {one} gave that rating. Each comparison stands "
@@ -243,7 +236,7 @@ class AgreementPage(Page):
             if one != against and (entry := tables.between(self.agreements, one, against))
         ]
         if entries:
-            yield self._panel(
+            yield self.make_panel(
                 "kappa",
                 f"Kappa with {self.against_label}",
                 f"Cohen's kappa with quadratic weights and {self.level:g} % intervals, by category.",
@@ -255,7 +248,7 @@ class AgreementPage(Page):
             if (content := self.agreements.get(one)) and (content.get("within") or {}).get("rows")
         ]
         if within:
-            yield self._panel(
+            yield self.make_panel(
                 "within",
                 "Agreement among raters of one kind",
                 "Krippendorff's alpha over all ratings, Fleiss' kappa over verdicts (first, tie, second). "
@@ -272,7 +265,7 @@ class AgreementPage(Page):
         ):
             values, pairs = tables.kind_matrix(self.agreements, listed_kinds, what, category)
             if len(listed_kinds) > 1 and any(value is not None for row in values.values for value in row):
-                yield self._panel(
+                yield self.make_panel(
                     slug,
                     title,
                     "Read across a row: how the raters of the row agree with those of each column, over the "

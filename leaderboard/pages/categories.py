@@ -1,6 +1,6 @@
 """The category matrix: the rank of every contestant in every category."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -144,12 +144,9 @@ class Categories(Switched, Page):
             for name in matrix.ordered(chosen, best_first=best_first)
         ]
 
-    @cached_property
-    def panels(self) -> tuple[Panel, ...]:
-        if not self.boards:
-            return ()
-        return (
-            Panel(
+    def _panels(self) -> Iterator[Panel]:
+        if self.boards:
+            yield self.make_panel(
                 "categories",
                 "Ranks by category",
                 "Read across a row: the rank of a contestant in all categories together and in each of them. "
@@ -158,10 +155,7 @@ class Categories(Switched, Page):
                 draw=lambda: charts.rank_map(self.matrix, self.level),
                 height=step(len(self.matrix.contestants) + 6),
                 width="matrix",
-                page=self.address,
-                query=self.query,
-            ),
-        )
+            )
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Categories:

@@ -171,17 +171,10 @@ class ContestantPage(Page):
         others = (side for side in entry.sides if side.completion.contestant_id != self.contestant.pk)
         return next((side.name for side in others), self.name)
 
-    @cached_property
-    def panels(self) -> tuple[Panel, ...]:
-        return tuple(self._panels())
-
-    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
-        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
-
     def _panels(self) -> Iterator[Panel]:
         level = self.level
         if len(self.by_category) > 1:
-            yield self._panel(
+            yield self.make_panel(
                 "categories",
                 "Ratings by category",
                 f"By {self.label}. Dots are ratings, bars {level:g} % intervals. Each category is ranked on "
@@ -191,7 +184,7 @@ class ContestantPage(Page):
                 height=step(len(self.by_category) + 3),
             )
         if self.by_raters:
-            yield self._panel(
+            yield self.make_panel(
                 "raters",
                 "Ratings by kind of raters",
                 "Over all categories. Judges are compared with people on the page of each kind of raters.",
@@ -200,7 +193,7 @@ class ContestantPage(Page):
                 height=step(1.5 * len(self.by_raters) + 3),
             )
         if self.opponents:
-            yield self._panel(
+            yield self.make_panel(
                 "opponents",
                 "Opponents",
                 f"By {self.label}. The share of points won, a tie counting half; beyond the dashed line this "
@@ -212,7 +205,7 @@ class ContestantPage(Page):
             )
         if len(self.history) > 1:
             changed = " Open circles are of earlier methods, so a step there may be theirs."
-            yield self._panel(
+            yield self.make_panel(
                 "history",
                 "Rating by snapshot",
                 f"By {self.label}, all categories. Kept are the newest snapshots, and the last of each day "

@@ -93,11 +93,6 @@ class DataPage(Page):
     def known(self) -> int:
         return sum(count for _, count, _ in self.totals)
 
-    @cached_property
-    def panels(self) -> tuple[Panel, ...]:
-        """Those the page shows, and every measure in one file."""
-        return tuple(self._panels()) if self.content else ()
-
     @property
     def shown(self) -> tuple[Panel, ...]:
         """The panels that stand on the page."""
@@ -109,19 +104,17 @@ class DataPage(Page):
         found = self.panel("all-lengths")
         return found.csv_url if found else ""
 
-    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
-        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
-
     def _panels(self) -> Iterator[Panel]:
+        """Those the page shows, and every measure in one file."""
         content = self.content
         if content is None:
             return
         if self.lengths:
             yield self._lengths_panel()
             table = all_lengths_table(content)
-            yield self._panel("all-lengths", "Lengths by every measure", "For a file.", table)
+            yield self.make_panel("all-lengths", "Lengths by every measure", "For a file.", table)
         if content["contestants"]:
-            yield self._panel(
+            yield self.make_panel(
                 "contestants",
                 "Completions of each contestant",
                 "A rater who prefers longer answers favours whoever writes more. Empty completions are known "
@@ -132,7 +125,7 @@ class DataPage(Page):
 
     def _lengths_panel(self) -> Panel:
         drawn = len({one.part for one in self.lengths if one.count})
-        return self._panel(
+        return self.make_panel(
             "lengths",
             f"Length in {self.noun}",
             "Half of the texts lie inside the box, the line in it is the median, and the arms reach to the "
@@ -146,7 +139,7 @@ class DataPage(Page):
     def _rating_panels(self, content: Content) -> Iterator[Panel]:
         crowded = len(content["coverage"]) > MOST_SERIES
         if content["coverage"]:
-            yield self._panel(
+            yield self.make_panel(
                 "coverage",
                 "How often pairs were rated",
                 f"Of the {content['pairs']:,} pairs of the study, how many have how many ratings by each "
@@ -156,7 +149,7 @@ class DataPage(Page):
                 draw=lambda: coverage_bars(content),
                 height=15,
             )
-            yield self._panel(
+            yield self.make_panel(
                 "unscored",
                 "Replies without a rating",
                 "Counted by reason and left out of every ranking: none of them is taken for a tie.",
@@ -172,7 +165,7 @@ class DataPage(Page):
             if raters in found and any(row["pairs"] for row in found[raters]["within"]["rows"])
         ]
         if agreed:
-            yield self._panel(
+            yield self.make_panel(
                 "within",
                 "Do raters of a kind agree?",
                 "Krippendorff’s alpha over pairs that were rated at least twice: 0 is what chance gives, 1 "

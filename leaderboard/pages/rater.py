@@ -138,13 +138,6 @@ class RaterPage(Page):
             choices("category", "Category", options, self.category, lambda **new: ending(tuple(new.items())))
         ]
 
-    @cached_property
-    def panels(self) -> tuple[Panel, ...]:
-        return tuple(self._panels())
-
-    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
-        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
-
     def _panels(self) -> Iterator[Panel]:
         yield from self._histograms()
         yield from self._flips()
@@ -155,7 +148,7 @@ class RaterPage(Page):
     def _histograms(self) -> Iterator[Panel]:
         for one in self.kind.shown:
             if one.replies:
-                yield self._panel(
+                yield self.make_panel(
                     f"mirror-{one.points}",
                     f"Ratings as shown and mirrored, scale of {one.points} points",
                     "Filled bars say how often each rating was given, frames how often its mirror image was: "
@@ -168,7 +161,7 @@ class RaterPage(Page):
 
     def _flips(self) -> Iterator[Panel]:
         if self.kind.flips:
-            yield self._panel(
+            yield self.make_panel(
                 "flips",
                 "The same pair in both orders",
                 "What became of the verdict when the same rater saw the same two completions the other way "
@@ -179,7 +172,7 @@ class RaterPage(Page):
     def _scores(self) -> Iterator[Panel]:
         scores = self.kind.scores
         if scores:
-            yield self._panel(
+            yield self.make_panel(
                 "scores",
                 "First minus second score",
                 "Each completion gets a score of its own. Without position bias the picture is "
@@ -194,7 +187,7 @@ class RaterPage(Page):
         for measure in measures:
             if measure["name"] in MEASURES and measure["bins"]:
                 noun = MEASURES[measure["name"]]
-                yield self._panel(
+                yield self.make_panel(
                     f"length-{measure['name'].replace('_', '-')}",
                     f"Winning and the number of {noun}",
                     f"Points won against how many more {noun} the completion had than the other, with "
@@ -213,7 +206,7 @@ class RaterPage(Page):
             if other != self.selector and (entry := tables.between(self.agreements, self.selector, other))
         ]
         if entries:
-            yield self._panel(
+            yield self.make_panel(
                 "kappa",
                 "Agreement with other raters",
                 "Cohen's kappa with quadratic weights: 1 is the same rating every time, 0 what chance gives.",
@@ -221,7 +214,7 @@ class RaterPage(Page):
             )
         within = (self.agreements.get(self.selector) or {}).get("within")
         if within and within["rows"]:
-            yield self._panel(
+            yield self.make_panel(
                 "within",
                 "Agreement among themselves",
                 "Over pairs rated more than once. A judge is compared with itself, in the other order.",

@@ -162,12 +162,9 @@ class RatersPage(Page):
 
     @property
     def kinds_panel(self) -> Panel:
-        return self._panel(
+        return self.make_panel(
             "kinds", "Every kind of raters", "One row for each.", tables.kinds_table(self.kinds)
         )
-
-    def _panel(self, slug: str, title: str, note: str, table: tables.DataTable, **more: Any) -> Panel:
-        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
 
     def _compared_panels(self) -> Iterator[Panel]:
         yield from self._histograms()
@@ -180,7 +177,7 @@ class RatersPage(Page):
     def _histograms(self) -> Iterator[Panel]:
         found = [(each.label, each.ratings) for each in self.compared if each.ratings]
         for points, shown in tables.shown_by_scale(found).items():
-            yield self._panel(
+            yield self.make_panel(
                 f"ratings-{points}",
                 f"Ratings as shown, scale of {points} points",
                 "How often each rating was given, in the order in which the two completions were shown. "
@@ -198,7 +195,7 @@ class RatersPage(Page):
     def _position(self) -> Iterator[Panel]:
         shown = [one for each in self.compared for one in each.told_apart if one.scored]
         if shown:
-            yield self._panel(
+            yield self.make_panel(
                 "position",
                 "How often the first was preferred",
                 f"Among ratings that take a side. Bars are {self.level:g} % intervals; the dashed line at "
@@ -211,7 +208,7 @@ class RatersPage(Page):
     def _scores(self) -> Iterator[Panel]:
         found = [(each.label, each.scores) for each in self.compared if each.scores]
         if found:
-            yield self._panel(
+            yield self.make_panel(
                 "scores",
                 "First minus second score",
                 "For judges that give each completion a score of its own. Without position bias the "
@@ -233,7 +230,7 @@ class RatersPage(Page):
         rows = boards[0][1]["standings"]
         order = [row["contestant"] for row in rows if row["rating"] is not None]
         ties = "every rating as given" if view.method == "ordinal" else f"ties {view.ties}"
-        yield self._panel(
+        yield self.make_panel(
             "ranks",
             "Standings by each kind",
             f"{METHOD_NAMES[view.method]}, {ties}. Dots are ratings, bars {self.level:g} % intervals; "
@@ -252,7 +249,7 @@ class RatersPage(Page):
             return
         own = [correlated(label, without_pools(content), "pearson") for label, content in found]
         people = correlated("People with each other", without_pools(ceiling), "pearson") if ceiling else []
-        yield self._panel(
+        yield self.make_panel(
             "correlation",
             "Correlation with people",
             f"{COEFFICIENTS['pearson']} by category, with {self.level:g} % intervals. The upright mark is "
@@ -266,7 +263,7 @@ class RatersPage(Page):
         chosen = [(each.selector, each.label) for each in self.compared]
         values, pairs = tables.kind_matrix(self.agreements, chosen, "kappa", self.view.category)
         if any(value is not None for row in values.values for value in row):
-            yield self._panel(
+            yield self.make_panel(
                 "kappa",
                 "Agreement with each other",
                 "Weighted kappa of every two kinds: 1 is the same rating every time, 0 what chance gives. "
