@@ -89,3 +89,20 @@ def serious_findings(page: Any) -> Callable[[], list[str]]:
         ]
 
     return find
+
+
+@pytest.fixture
+def problems(page: Any) -> list[str]:
+    """What the console complains about, and requests that leave this host."""
+    found: list[str] = []
+    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith(("http://localhost", "http://127.0.0.1", "data:", "blob:"))
+            else found.append(request.url)
+        ),
+    )
+    return found

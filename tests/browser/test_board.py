@@ -8,11 +8,11 @@ from leaderboard import services
 from leaderboard.board.board import Board
 from leaderboard.models import SnapshotSlice
 from tests import factories
+from tests.browser.watching import SIZES, check_accessible, drawn
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 HOSTILE = '<a href="https://example.com">link</a><b>bold</b>'
 
 
@@ -37,37 +37,10 @@ def made(monkeypatch):
     return made
 
 
-@pytest.fixture
-def problems(page):
-    """What the console complains about, and requests that leave this host."""
-    found = []
-    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: found.append(str(error)))
-    page.on(
-        "request",
-        lambda request: (
-            None
-            if request.url.startswith(("http://localhost", "http://127.0.0.1", "data:", "blob:"))
-            else found.append(request.url)
-        ),
-    )
-    return found
-
-
 def show(page, live_server, query=""):
     """Open the board and wait until every figure is drawn."""
     page.goto(f"{live_server.url}/studies/board/{query}")
-    for place in page.query_selector_all(".plot"):
-        place.scroll_into_view_if_needed()
-        page.wait_for_function("place => place.dataset.drawn === 'true'", arg=place)
-    page.evaluate("window.scrollTo(0, 0)")
-
-
-def check_accessible(page):
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    drawn(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

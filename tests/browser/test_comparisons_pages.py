@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from leaderboard import services
 from tests.browser.conftest import Visitor
+from tests.browser.watching import check_accessible
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.browser
@@ -45,13 +46,6 @@ def open_page(visitor: Visitor, made: HandMade) -> Callable[[str], Any]:
         return visitor.page
 
     return go
-
-
-def check_accessible(page: Any) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 def listed(page: Any) -> list[str]:

@@ -9,11 +9,11 @@ from arena.models import Reference
 from arena.transfer.completions import digest_of
 from leaderboard import services
 from tests import factories
+from tests.browser.watching import SIZES, drawn
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 HOSTILE = '<a href="https://example.com">link</a><b>bold</b>'
 
 
@@ -38,22 +38,10 @@ def made(monkeypatch):
     return made
 
 
-@pytest.fixture
-def problems(page: Page) -> list[str]:
-    """What the console complains about."""
-    found: list[str] = []
-    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: found.append(str(error)))
-    return found
-
-
 def show(page: Page, live_server, query: str = "") -> None:
     """Open the page and wait until every figure is drawn."""
     page.goto(f"{live_server.url}/studies/small/data/{query}")
-    for place in page.query_selector_all(".plot"):
-        place.scroll_into_view_if_needed()
-        page.wait_for_function("place => place.dataset.drawn === 'true'", arg=place)
-    page.evaluate("window.scrollTo(0, 0)")
+    drawn(page)
 
 
 def row(page: Page, panel: str, *cells: str) -> list[str]:

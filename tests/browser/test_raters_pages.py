@@ -6,11 +6,11 @@ import pytest
 
 from leaderboard import services
 from tests import factories
+from tests.browser.watching import SIZES, check_accessible, drawn
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 HOSTILE = '<a href="https://example.com">link</a><b>bold</b>'
 PAGES = ("raters/", "raters/people/", "raters/judge:strict/", "agreement/")
 PEOPLE = (1, 2, 4, 7)
@@ -39,33 +39,10 @@ def made(monkeypatch):
     return made
 
 
-@pytest.fixture
-def problems(page):
-    """What the console complains about."""
-    found = []
-    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: found.append(str(error)))
-    return found
-
-
 def show(page, live_server, path):
     """Open a page of the study and wait until every figure is drawn."""
     page.goto(f"{live_server.url}/studies/board/{path}")
     drawn(page)
-
-
-def drawn(page):
-    for place in page.query_selector_all(".plot"):
-        place.scroll_into_view_if_needed()
-        page.wait_for_function("place => place.dataset.drawn === 'true'", arg=place)
-    page.evaluate("window.scrollTo(0, 0)")
-
-
-def check_accessible(page):
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
