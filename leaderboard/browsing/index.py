@@ -173,7 +173,8 @@ def _spread(of_pair: Array, mean: Array, pairs: int) -> Array:
     number, start, counted = np.unique(of_pair[given], return_index=True, return_counts=True)
     found = np.full(pairs, math.nan, dtype=np.float32)
     if len(number):
-        values = mean[given]
+        # Rounded, because equal means may differ in their last bits, and pairs are ordered by their spread.
+        values = mean[given].round(9)
         range_ = np.maximum.reduceat(values, start) - np.minimum.reduceat(values, start)
         found[number] = np.where(counted > 1, range_, math.nan)
     return found

@@ -104,6 +104,11 @@ def test_spread_is_the_widest_distance_between_raters() -> None:
     np.testing.assert_allclose(found.spread, [2, 2 / 7, math.nan], rtol=1e-6)
 
 
+def test_means_that_differ_in_their_last_bits_are_equal() -> None:
+    found = built(Answer(1, 1, 1, 1), Answer(2, 1, 1, 5), Answer(3, 1, JUDGE, 3))  # (-1 + 1/7) / 2 is not -3/7
+    assert found.spread.tolist() == [0.0]
+
+
 def plainly(answers: list[Answer]) -> tuple[dict[int, int], dict[int, float]]:
     """The flags of each answer and the spread of each pair, by the rules as a reader would write them."""
     scored = [answer for answer in answers if answer.rating]
