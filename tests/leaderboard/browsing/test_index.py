@@ -105,7 +105,8 @@ def test_spread_is_the_widest_distance_between_raters() -> None:
 
 
 def test_means_that_differ_in_their_last_bits_are_equal() -> None:
-    found = built(Answer(1, 1, 1, 1), Answer(2, 1, 1, 5), Answer(3, 1, JUDGE, 3))  # (-1 + 1/7) / 2 is not -3/7
+    # As floats (-1 + 1/7) / 2 is not -3/7.
+    found = built(Answer(1, 1, 1, 1), Answer(2, 1, 1, 5), Answer(3, 1, JUDGE, 3))
     assert found.spread.tolist() == [0.0]
 
 
