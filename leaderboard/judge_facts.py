@@ -1,9 +1,9 @@
 """What everybody may know of a judge: its model and how it was asked, never where or with whose key."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Count, Max, Min
 
@@ -11,6 +11,12 @@ from arena.models import Contestant, Study
 from judging.models import Judge, JudgeRun
 from judging.protocols import PROTOCOLS
 from leaderboard import families
+
+SHOWN: Final = (
+    *("rater__slug", "rater__name", "provider", "model", "protocol", "points"),
+    *("temperature", "max_tokens", "options"),
+)
+"""The columns of a judge that pages show something of."""
 
 PUBLIC_OPTIONS: Final = (
     *("top_p", "top_k", "min_p", "typical_p", "seed", "n", "stop", "frequency_penalty", "presence_penalty"),
@@ -58,6 +64,12 @@ def judge_facts(study: Study, selector: str, until: datetime) -> JudgeFacts | No
         runs["first"],
         runs["last"],
     )
+
+
+def as_they_are(selectors: Iterable[str]) -> list[tuple[Any, ...]]:
+    """What pages show of some judges, for telling whether that changed: no snapshot holds it."""
+    slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
+    return list(Judge.objects.filter(rater__slug__in=slugs).order_by("pk").values_list(*SHOWN))
 
 
 def _sampling(judge: Judge) -> tuple[tuple[str, str], ...]:

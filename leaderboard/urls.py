@@ -16,6 +16,7 @@ from leaderboard.pages import (
     results,
     standings,
 )
+from leaderboard.pages.kinds import judges_now
 from leaderboard.pages.shell import routes
 
 urlpatterns = [
@@ -24,12 +25,14 @@ urlpatterns = [
     *routes("studies/<slug:slug>/", "study", standings.read),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters.read),
-    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater.read),
-    *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement.read),
+    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater.read, judges_now),
+    *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement.read, judges_now),
     path("studies/<slug:slug>/contestants/", contestants.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants.read),
-    *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons.read),
-    *routes("studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one),
+    *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons.read, judges_now),
+    *routes(
+        "studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one, judges_now
+    ),
     *routes("studies/<slug:slug>/data/", "study-data", data.read),
     *routes("studies/<slug:slug>/results/", "study-results", results.read),
     path("studies/<slug:slug>/results/bundle.zip", results.bundle, name="study-bundle"),

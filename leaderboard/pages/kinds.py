@@ -6,7 +6,9 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from leaderboard.board.setting import UnknownSettingError
+from leaderboard.judge_facts import as_they_are
 from leaderboard.models import Snapshot
+from leaderboard.pages.shell import Published
 from leaderboard.pages.stored import Stored
 from leaderboard.tables import Content
 from leaderboard.tables.agreement import between, row_of, same_category
@@ -66,6 +68,11 @@ def listed(snapshot: Snapshot, *also: str) -> list[dict[str, Any]]:
 def labels(snapshot: Snapshot) -> dict[str, str]:
     """The label of every kind of raters by its selector."""
     return {each["selector"]: each["label"] for each in snapshot.counts["raters"]}
+
+
+def judges_now(now: Published) -> Any:
+    """The judges of a study as pages show them beside its snapshot: what is edited shows at once."""
+    return as_they_are(labels(now.snapshot)) if now.snapshot else None
 
 
 def level(snapshot: Snapshot, content: Content | None = None) -> float:

@@ -51,13 +51,21 @@ class Published:
         return cls(study, snapshot, services.behind(study, snapshot), None)
 
 
-def routes(address: str, name: str, read: Reader) -> list[URLPattern]:
+Beyond = Callable[[Published], Any]
+"""What a page shows that is neither of the study nor of its snapshot, as a value with a faithful repr."""
+
+
+def _nothing(now: Published) -> Any:
+    return None
+
+
+def routes(address: str, name: str, read: Reader, beyond: Beyond = _nothing) -> list[URLPattern]:
     """The address of a page and those of its figures: as a table, as CSV, and as Plotly's JSON."""
     return [
-        path(address, published(_page(read)), name=name),
-        path(f"{address}tables/<slug:panel>.csv", published(_csv(read)), name=f"{name}-csv"),
-        path(f"{address}tables/<slug:panel>/", published(_table(read)), name=f"{name}-table"),
-        path(f"{address}figures/<slug:panel>.json", published(_figure(read)), name=f"{name}-figure"),
+        path(address, published(_page(read), beyond), name=name),
+        path(f"{address}tables/<slug:panel>.csv", published(_csv(read), beyond), name=f"{name}-csv"),
+        path(f"{address}tables/<slug:panel>/", published(_table(read), beyond), name=f"{name}-table"),
+        path(f"{address}figures/<slug:panel>.json", published(_figure(read), beyond), name=f"{name}-figure"),
     ]
 
 
@@ -156,12 +164,16 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     return JsonResponse(panel.figure)
 
 
-def published(view: View) -> View:
+def published(view: View, beyond: Beyond = _nothing) -> View:
     """A view of a study as it is published now, for whoever may see it.
 
     It answers 304 where the browser has what the address would show now; private to that browser.
     """
-    conditional = condition(etag_func=_etag)(view)
+
+    def etag(request: HttpRequest, now: Published, **place: Any) -> str:
+        return _etag(request, now, beyond(now))
+
+    conditional = condition(etag_func=etag)(view)
 
     def checked(request: HttpRequest, slug: str, **place: Any) -> HttpResponse:
         response: HttpResponse = conditional(request, now=Published.of(visible(request, slug)), **place)
@@ -174,7 +186,7 @@ def published(view: View) -> View:
     return require_safe(checked)
 
 
-def _etag(request: HttpRequest, now: Published, **place: Any) -> str:
+def _etag(request: HttpRequest, now: Published, more: Any) -> str:
     """Everything a page depends on: what is asked for and by whom, and the state of the study."""
     asker = (
         getattr(request.user, "pk", None),
@@ -185,7 +197,7 @@ def _etag(request: HttpRequest, now: Published, **place: Any) -> str:
     fields = {name: value for name, value in vars(now.study).items() if not name.startswith("_")}
     snapshot = now.snapshot and now.snapshot.pk
     failed = now.refresh and now.refresh.error
-    facts = (_build(), request.get_full_path(), asker, fields, snapshot, now.behind, failed)
+    facts = (_build(), request.get_full_path(), asker, fields, snapshot, now.behind, failed, more)
     return '"' + hashlib.sha256(repr(facts).encode()).hexdigest()[:32] + '"'
 
 
