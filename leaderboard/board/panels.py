@@ -41,8 +41,7 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
         yield board.make_panel(
             "raters",
             "People and judges side by side",
-            "Rank and rating of each contestant by each kind of rater, at the same setting. The intervals "
-            "are in the first figure.",
+            f"Rank and rating of each contestant by each kind of rater, at the same setting. {_ends(board)}",
             tables.raters_table(board.order, boards),
         )
     on, off = board.standings_of(ties="on"), board.standings_of(ties="off")

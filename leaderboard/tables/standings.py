@@ -124,36 +124,35 @@ def beside(method: str) -> str:
     return "elo" if method == "bradley-terry" else "bradley-terry"
 
 
-WITH_INTERVALS: Final = ("rank", "rating", "low", "high")
+_PLACE: Final = ("rank", "rating", "low", "high")
 
 
 def raters_table(
     order: Sequence[str],
     boards: Sequence[tuple[str, Content]],
-    caption: str = "Rank and rating by kind of rater",
-    shown: Sequence[str] = ("rank", "rating"),
+    caption: str = "Rank, rating and interval by kind of rater",
 ) -> DataTable:
-    """What several boards say of each contestant; ``boards`` are label and standings."""
+    """Rank, rating and interval of each contestant on several boards; ``boards`` are label and standings."""
     placed = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
     names = [*order, *sorted({name for board in placed for name in board} - set(order))]
-    columns = [f"{label}: {what}" for label, _ in boards for what in shown]
+    columns = [f"{label}: {what}" for label, _ in boards for what in _PLACE]
     rows = []
     for name in names:
         found = [board.get(name, {}) for board in placed]
-        rows.append((name, *(row.get(what) for row in found for what in shown)))
+        rows.append((name, *(row.get(what) for row in found for what in _PLACE)))
     return DataTable(caption, ("Contestant", *columns), tuple(rows))
 
 
 def ties_table(order: Sequence[str], on: Content, off: Content) -> DataTable:
     """Rank, rating and interval with ties counted half beside those without ties."""
     boards = [("Ties count half", on), ("Ties off", off)]
-    return raters_table(order, boards, "With and without ties", WITH_INTERVALS)
+    return raters_table(order, boards, "With and without ties")
 
 
 def people_table(order: Sequence[str], models: Content, everyone: Content) -> DataTable:
     """Rank, rating and interval among models only beside those with people as a contestant."""
     boards = [("Models only", models), ("Everyone", everyone)]
-    return raters_table(order, boards, "With and without people among the contestants", WITH_INTERVALS)
+    return raters_table(order, boards, "With and without people among the contestants")
 
 
 def same_order(one: Content, other: Content) -> bool:

@@ -104,11 +104,15 @@ def test_people_and_judges_stand_side_by_side_in_the_boards_order():
     people = standings(standing("b", 1100.0, rank=1), standing("a", 900.0, rank=2))
     judge = standings(standing("c", 1200.0, rank=1), standing("b", 1000.0, rank=2))
     table = tables.raters_table(["b", "a"], [("People", people), ("Judge", judge)])
-    assert table.columns == ("Contestant", "People: rank", "People: rating", "Judge: rank", "Judge: rating")
+    assert table.columns == (
+        "Contestant",
+        *("People: rank", "People: rating", "People: low", "People: high"),
+        *("Judge: rank", "Judge: rating", "Judge: low", "Judge: high"),
+    )
     assert table.rows == (
-        ("b", 1, 1100.0, 2, 1000.0),
-        ("a", 2, 900.0, None, None),
-        ("c", None, None, 1, 1200.0),
+        ("b", 1, 1100.0, 1090.0, 1120.0, 2, 1000.0, 990.0, 1020.0),
+        ("a", 2, 900.0, 890.0, 920.0, None, None, None, None),
+        ("c", None, None, None, None, 1, 1200.0, 1190.0, 1220.0),
     )
 
 
