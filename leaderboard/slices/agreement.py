@@ -120,7 +120,7 @@ def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kin
         few = f"fewer than {FEWEST_PAIRS} pairs {shared}"
         rows = _rows(arranged, found, COEFFICIENTS, range(len(n)))
         for i, row in enumerate(rows):
-            row.update(n=int(n[i]), raters=int(raters[i]))
+            row.update(n=int(n[i]), raters=int(raters[i]), all_but=topics.left_out[i])
             row["reason"] = _reason(row, COEFFICIENTS[0], few if n[i] < FEWEST_PAIRS else constant)
         return rows
 

@@ -1,6 +1,6 @@
 """How raters agree: correlations, kappa, alpha, confusion tables and matrices of kinds of raters."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,32 +24,37 @@ Agreements = Mapping[str, Content]
 
 
 def category_names(rows: Sequence[Content]) -> list[str]:
-    """What each row of a table is about, in words. No two rows are called the same.
-
-    A minus in front of a category means all the others, where a row before is about that category: a category
-    may have a name with a minus in front.
-    """
-    named: set[str] = set()
+    """What each row of a table is about, in words. No two rows are called the same."""
     found: list[str] = []
-    for row in rows:
+    for row, left_out in zip(rows, all_but(rows), strict=True):
         category = row["category"] or ""
-        if is_pool(category, named):
-            found.append(f"{_ALL_BUT}{category[1:]}")
+        reserved = category == ALL_CATEGORIES or category.startswith(_ALL_BUT)
+        if left_out is not None:
+            found.append(f"{_ALL_BUT}{left_out}")
         else:
-            reserved = category == ALL_CATEGORIES or category.startswith(_ALL_BUT)
             found.append(f"{category} (category)" if reserved else category or ALL_CATEGORIES)
-            named.add(category)
     return found
 
 
-def is_pool(category: str, named: Collection[str]) -> bool:
-    """Whether a row is about all categories but one; ``named`` are those of the rows before it."""
-    return category.startswith("-") and category[1:] in named
+def all_but(rows: Sequence[Content]) -> list[str | None]:
+    """The category that each row leaves out of all; None for a row about one category, or about all.
+
+    Tables stored before rows said so have a minus in front of it, and it after the row about that category:
+    a category may have a name with a minus in front.
+    """
+    named: set[str] = set()
+    found: list[str | None] = []
+    for row in rows:
+        category = row["category"] or ""
+        left_out = category[1:] if category.startswith("-") and category[1:] in named else None
+        found.append(row.get("all_but", left_out))
+        named.add(category)
+    return found
 
 
 def same_category(row: Content, category: str) -> bool:
-    """Whether a row is about a category; the empty one means all together."""
-    return (row.get("category") or "") == category
+    """Whether a row is about a category, and not about all but one; the empty one means all together."""
+    return row.get("all_but") is None and (row.get("category") or "") == category
 
 
 @dataclass(frozen=True)
@@ -90,14 +95,9 @@ def _named(content: Content) -> Iterable[tuple[Content, str]]:
 
 def without_pools(content: Content) -> Content:
     """A table of correlations without the rows about all categories but one."""
-    named: set[str] = set()
-    rows = []
-    for row in content["rows"]:
-        category = row["category"] or ""
-        if not is_pool(category, named):
-            named.add(category)
-            rows.append(row)
-    return {**content, "rows": rows}
+    rows = content["rows"]
+    kept = [row for row, left_out in zip(rows, all_but(rows), strict=True) if left_out is None]
+    return {**content, "rows": kept}
 
 
 def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:

@@ -98,6 +98,7 @@ def test_what_a_correlation_counts(opinions):
         [None, 40, 20, 3],
         *(["coding", 20, 10, 3], ["poems", 20, 10, 3], ["-coding", 20, 10, 3], ["-poems", 20, 10, 3]),
     ]
+    assert [row["all_but"] for row in content["rows"]] == [None, None, None, "coding", "poems"]
     rows = {row["category"]: row for row in content["rows"]}
     assert rows["-coding"]["pearson"] == rows["poems"]["pearson"]
     assert found["correlation", "people"]["rows"][0]["n"] == 40

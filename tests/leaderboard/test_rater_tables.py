@@ -175,6 +175,20 @@ def test_categories_named_like_pools_and_like_the_whole_are_told_apart():
     ]
 
 
+def test_a_row_says_itself_which_category_it_leaves_out():
+    rows = [payloads.correlation_row(name, all_but=but) for name, but in ((None, None), *STATED)]
+    content = payloads.correlation(*rows)
+    words = [one.category for one in tables.correlated("Judge", content, "pearson")]
+    assert words == ["All", "coding", "-coding", "All but coding", "All but -coding"]
+    assert [row["category"] for row in tables.without_pools(content)["rows"]] == [None, "coding", "-coding"]
+    found = [tables.row_of(content, category) for category in ("", "coding", "-coding")]
+    assert found == rows[:3]
+
+
+STATED = (("coding", None), ("-coding", None), ("-coding", "coding"), ("--coding", "-coding"))
+"""Category and ``all_but`` of rows, in an order that nobody can tell them by."""
+
+
 HOSTILE = ("-coding", "All", "All but x", "coding", "--coding", "-All", "-All but x", "-coding")
 """Four categories, then all but each, as ``Topics.rows`` puts them."""
 

@@ -37,9 +37,17 @@ class Topics:
 
     @cached_property
     def rows(self) -> tuple[str | None, ...]:
-        """What a measure is given for: everything (None), each named category, and all but each ("-name")."""
-        without = [f"-{name}" for name in self.named] if len(self.named) > 1 else []
-        return (None, *self.named, *without)
+        """What a measure is given for: everything (None), each named category, and all but each ("-name").
+
+        A category may itself be named "-name": ``left_out`` tells which rows are about all but one.
+        """
+        return (None, *self.named, *(f"-{name}" for name in self.left_out if name))
+
+    @cached_property
+    def left_out(self) -> tuple[str | None, ...]:
+        """The category that each row leaves out of all, None where it leaves out none."""
+        without = self.named if len(self.named) > 1 else ()
+        return (*[None] * (1 + len(self.named)), *without)
 
     @cached_property
     def chosen(self) -> FloatArray:

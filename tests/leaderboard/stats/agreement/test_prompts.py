@@ -30,6 +30,7 @@ def test_one_named_category_has_no_rest():
 def test_a_category_whose_name_begins_with_a_minus_is_a_category():
     found = rated.topics(names=("-poems", "poems"))
     assert found.rows == (None, "-poems", "poems", "--poems", "-poems")
+    assert found.left_out == (None, None, None, "-poems", "poems")
     assert found.chosen.tolist() == [[1, 1], [1, 0], [0, 1], [0, 1], [1, 0]]
 
 
