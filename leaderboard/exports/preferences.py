@@ -64,7 +64,8 @@ def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
             Texts(pair.prompt.turns, pair.prompt.input, _turns(pair.first), _turns(pair.second)),
             {
                 "prompt_id": question(pair.prompt.external_id, pair.prompt.subset),
-                "category": pair.prompt.category or None,
+                # Never null: readers that take the type of a column from its first rows would find none.
+                "category": pair.prompt.category,
             },
         )
         for pair in found

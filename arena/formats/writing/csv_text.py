@@ -43,7 +43,7 @@ def _cell(value: Any, kind: Type) -> str:
         return guarded(value)
     if isinstance(value, datetime):
         return value.isoformat()
-    if kind in (Type.JSON, Type.TEXTS, Type.FLAG):
+    if kind in (Type.JSON, Type.TEXTS, Type.MESSAGES, Type.FLAG):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     return str(value)
 

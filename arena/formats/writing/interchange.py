@@ -18,7 +18,7 @@ SIDES: Final[Mapping[float, str]] = {1.0: "left", 0.5: "tie", 0.0: "right"}
 LANGUAGE_NOT_KNOWN: Final = "unknown"
 """What Chatbot Arena's files say where no language was told."""
 
-_MESSAGES: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.JSON)
+_MESSAGES: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.MESSAGES)
 _TEXTS: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.TEXT)
 _JUDGED: Final = {
     "margin": Type.NUMBER,

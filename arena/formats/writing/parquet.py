@@ -71,6 +71,7 @@ def _arrow(kind: Type) -> Any:
         Type.FLAG: pyarrow.bool_(),
         Type.MOMENT: pyarrow.timestamp("us", tz="UTC"),
         Type.TEXTS: pyarrow.list_(pyarrow.string()),
+        Type.MESSAGES: pyarrow.list_(pyarrow.struct(dict.fromkeys(("role", "content"), pyarrow.string()))),
         Type.JSON: pyarrow.string(),
     }[kind]
 

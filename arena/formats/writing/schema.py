@@ -18,6 +18,7 @@ class Type(Enum):
     FLAG = "flag"
     MOMENT = "moment"
     TEXTS = "list of texts"
+    MESSAGES = "list of messages"
     JSON = "JSON"
 
 

@@ -184,7 +184,15 @@ def test_preferences_as_messages_and_simulated_raters(made: HandMade) -> None:
     import pandas
 
     table = pandas.read_parquet(io.BytesIO(parquet))
-    assert json.loads(table["chosen"][0]) == found[0]["chosen"]
+    assert list(table["chosen"][0]) == found[0]["chosen"], "a list of messages and no text that holds one"
+    csv_text, _ = written(made, "preferences", "csv", conversational="1")
+    (row, *_) = csv.DictReader(io.StringIO(csv_text.decode("utf-8-sig")))
+    assert json.loads(row["chosen"]) == found[0]["chosen"]
+
+
+def test_a_prompt_without_a_category_says_so_with_an_empty_text(made: HandMade) -> None:
+    made.study.prompts.update(category="")
+    assert {row["category"] for row in rows(written(made, "preferences")[0])} == {""}
 
 
 def test_unknown_texts_and_same_texts_are_counted(made: HandMade) -> None:
