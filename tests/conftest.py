@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 from hypothesis import settings as hypothesis_settings
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "client", "admin_client"}
@@ -78,6 +79,18 @@ def _service_addresses() -> set[str]:
     return {str(info[4][0]) for name in names for info in socket.getaddrinfo(name, None)} | {
         name for name in names if name
     }
+
+
+@pytest.fixture(scope="module")
+def shared_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """A transaction around the tests of a module, for fixtures whose rows are made once and then shared.
+
+    Each test's own transaction lies inside it, so no test sees what another one wrote; what stays between them
+    is what a fixture of the module returned: hand out copies (``copy.deepcopy``). Not for tests that commit.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")

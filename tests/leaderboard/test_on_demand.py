@@ -1,6 +1,7 @@
 """Settings that no snapshot holds: asked for once, computed once, and equal to what a snapshot would hold."""
 
 import json
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -21,9 +22,11 @@ pytestmark = pytest.mark.django_db
 NAMES = ("alpha", "beta", "gamma", "delta")
 
 
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 50)
+@pytest.fixture(autouse=True, scope="module")
+def few_rounds():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(services, "ROUNDS", 50)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +43,8 @@ def messages(monkeypatch):
     return sent
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(scope="module")
+def shared(shared_rows, few_rounds):
     """Four contestants, one of them people, on eight prompts of two categories, by people and two judges."""
     made = HandMade(*NAMES, categories=("coding", "poems") * 4)
     Contestant.objects.filter(name="delta").update(kind="people")
@@ -53,6 +56,11 @@ def made():
         made.rate(one, other, 1 + number % 3, points=3, prompt=number % 8, rater=judges[1])
     made.snapshot = services.refresh(made.study).snapshot
     return made
+
+
+@pytest.fixture
+def made(shared):
+    return deepcopy(shared)
 
 
 def setting(made, **wanted):

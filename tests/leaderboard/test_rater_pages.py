@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from copy import deepcopy
 
 import pytest
 from django.db import connection
@@ -28,13 +29,15 @@ PAGES = (
 )
 
 
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 10)
+@pytest.fixture(autouse=True, scope="module")
+def few_rounds():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(services, "ROUNDS", 10)
+        yield
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(scope="module")
+def shared(shared_rows, few_rounds):
     """A public study rated by two people and two judges, one of them in a group with a person."""
     made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
     strict, kind = made.judge("strict"), made.judge("kind")
@@ -49,6 +52,11 @@ def made():
     made.rate("alpha", "gamma", None, rater=strict, reason="refused")
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture
+def made(shared):
+    return deepcopy(shared)
 
 
 @pytest.fixture
