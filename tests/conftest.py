@@ -85,8 +85,9 @@ def _service_addresses() -> set[str]:
 def shared_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """A transaction around the tests of a module, for fixtures whose rows are made once and then shared.
 
-    Each test's own transaction lies inside it, so no test sees what another one wrote; what stays between them
-    is what a fixture of the module returned: hand out copies (``copy.deepcopy``). Not for tests that commit.
+    Each test's own transaction lies inside it, so no test sees what another one wrote. All that stays between
+    them is what a fixture of the module returned: hand out copies (``copy.deepcopy``). Not for tests that
+    commit.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         yield
