@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 
 from leaderboard.tables import DataTable
+from leaderboard.tables.arranged import Arranged
 from leaderboard.templatetags.board import cell, decimals, table_rows
 
 
@@ -44,9 +45,9 @@ def test_a_column_has_as_many_decimals_as_it_needs(column, needed):
 
 def test_a_column_lines_up_and_names_are_escaped():
     table = DataTable("Shares", ("Raters", "Share"), (("<b>", 0.0), ("Judge", 1.81)))
-    assert table_rows(table) == (
-        '<tr><th scope="row">&lt;b&gt;</th><td class="num">0.00</td></tr>\n'
-        '<tr><th scope="row">Judge</th><td class="num">1.81</td></tr>'
+    assert table_rows(Arranged(table)) == (
+        '<tbody>\n<tr><th scope="row">&lt;b&gt;</th><td class="num">0.00</td></tr>\n'
+        '<tr><th scope="row">Judge</th><td class="num">1.81</td></tr>\n</tbody>'
     )
 
 
