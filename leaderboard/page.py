@@ -22,17 +22,24 @@ class Panel:
     """One figure with its table. ``height`` and ``width`` are steps of the stylesheet.
 
     ``page`` is the path of the page it stands on and ``query`` the setting it shows, as in addresses.
+    ``wide`` says beforehand that the table is no part of the page, which then need not make it.
     """
 
     slug: str
     title: str
     note: str
-    table: DataTable
+    make_table: Callable[[], DataTable]
     draw: Callable[[], Figure] | None = None
     height: int = 0
     width: str = ""
     page: str = ""
     query: str = ""
+    wide: bool = False
+
+    @cached_property
+    def table(self) -> DataTable:
+        """The numbers of the figure."""
+        return self.make_table()
 
     @property
     def element(self) -> str:
@@ -59,7 +66,7 @@ class Panel:
     @property
     def inline(self) -> bool:
         """Whether the table is small enough to stand on the page itself."""
-        return len(self.table.columns) <= MOST_INLINE + 1
+        return not self.wide and len(self.table.columns) <= MOST_INLINE + 1
 
     @property
     def figure(self) -> Figure | None:
@@ -138,9 +145,12 @@ class Page:
         """What ``panels`` holds; a page without any leaves it as it is."""
         return ()
 
-    def make_panel(self, slug: str, title: str, note: str, table: DataTable, **more: Any) -> Panel:
-        """A panel that stands on this page, at the setting it shows."""
-        return Panel(slug, title, note, table, page=self.address, query=self.query, **more)
+    def make_panel(
+        self, slug: str, title: str, note: str, table: DataTable | Callable[[], DataTable], **more: Any
+    ) -> Panel:
+        """A panel that stands on this page, at the setting it shows; a table may be made on reading."""
+        make = table if callable(table) else lambda: table
+        return Panel(slug, title, note, make, page=self.address, query=self.query, **more)
 
     def panel(self, slug: str) -> Panel | None:
         """One of them by its name in addresses."""

@@ -29,14 +29,16 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 
 
 class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
-    def for_board(self, raters: str, ties: str, category: str, method: str) -> SliceQuerySet:
+    def for_board(self, raters: str, ties: str, category: str, method: str, beside: str) -> SliceQuerySet:
         """The tables one setting of the switches shows.
 
-        Standings of its raters by both methods and both tie rules, and of all others at the same setting.
+        The standings of its raters under both tie rules and by the method ``beside``, those of people and
+        each judge at the same setting, and no others: reading tables is a good part of a page's time.
         """
-        own = Q(raters=raters) | Q(ties=ties, method=method)
+        own = Q(raters=raters) & (Q(method=method) | Q(ties=ties, method=beside))
+        others = Q(ties=ties, method=method) & ~Q(raters__startswith="group:")
         return self.filter(
-            (Q(kind="standings", category=category) & own)
+            Q(kind="standings", category=category) & (own | others)
             | Q(kind="matrices", raters=raters, ties=ties, category=category)
         )
 

@@ -9,7 +9,7 @@ from leaderboard.board.levels import at_level
 from leaderboard.board.setting import EVERYONE, Setting
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.on_demand import Failed, Place, Ready, Waiting
-from leaderboard.tables import Content
+from leaderboard.tables import Content, beside
 
 _OF_STANDINGS: Final = ("standings", EVERYONE)
 
@@ -46,7 +46,7 @@ def find(snapshot: Snapshot, setting: Setting) -> Found:
 
 def _stored(snapshot: Snapshot, setting: Setting) -> dict[Place, Any]:
     rows = SnapshotSlice.objects.filter(snapshot=snapshot).for_board(
-        setting.raters, setting.ties, setting.category, setting.method
+        setting.raters, setting.ties, setting.category, setting.method, beside(setting.method)
     )
     return {(row.kind, row.raters, row.ties, row.method): row.content for row in rows}
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leaderboard import charts, tables
 from leaderboard.board.setting import EVERYONE
 from leaderboard.page import MOST_INLINE, Panel, step
-from leaderboard.tables import Content
 
 if TYPE_CHECKING:
     from leaderboard.board.board import Board
@@ -77,28 +76,41 @@ def _matrices(board: Board) -> Iterator[Panel]:
     content = board.contents.get(("matrices", board.setting.raters, board.setting.ties, ""))
     if content is None:
         return
-    size = {"height": step(len(board.order) + 6), "width": _width(len(board.order))}
-    games = tables.count_matrix(content, "games", board.order)
-    rates = tables.win_rates(content, board.order)
+    contestants = len(board.order)
+    size = {"height": step(contestants + 6), "width": _width(contestants), "wide": contestants > MOST_INLINE}
+
+    def counts(what: str) -> tables.Matrix:
+        return tables.count_matrix(content, what, board.order)
+
+    def rates() -> tables.Matrix:
+        return tables.win_rates(content, board.order)
+
     yield board.make_panel(
         "win-rates",
         "Win rates",
         "Read across a row: the share of points the contestant of the row won against that of the "
         "column, a tie counting half.",
-        rates.table("Win rates"),
-        draw=lambda: charts.win_rate_map(rates, games),
+        lambda: rates().table("Win rates"),
+        draw=lambda: charts.win_rate_map(rates(), counts("games")),
         **size,
     )
     yield board.make_panel(
         "games",
         "Games",
         "Read across a row: how many games the two contestants played.",
-        games.table("Games"),
-        draw=lambda: charts.count_map(games, games, "games"),
+        lambda: counts("games").table("Games"),
+        draw=lambda: charts.count_map(counts("games"), counts("games"), "games"),
         **size,
     )
     if board.setting.ties == "on":
-        yield _ties(board, content, games, size)
+        yield board.make_panel(
+            "tie-counts",
+            "Ties",
+            "Read across a row: how many games of the two contestants were ties.",
+            lambda: counts("ties").table("Ties"),
+            draw=lambda: charts.count_map(counts("ties"), counts("games"), "ties"),
+            **size,
+        )
 
 
 def _width(contestants: int) -> str:
@@ -106,16 +118,3 @@ def _width(contestants: int) -> str:
     if contestants > MOST_INLINE:
         return "wide"
     return "large" if contestants > charts.MOST_NUMBERS else "matrix"
-
-
-def _ties(board: Board, content: Content, games: tables.Matrix, size: dict[str, Any]) -> Panel:
-    noun = "ties"
-    ties = tables.count_matrix(content, noun, board.order)
-    return board.make_panel(
-        "tie-counts",
-        "Ties",
-        "Read across a row: how many games of the two contestants were ties.",
-        ties.table("Ties"),
-        draw=lambda: charts.count_map(ties, games, noun),
-        **size,
-    )

@@ -6,6 +6,7 @@ so they follow the style sheet. Nothing but numbers goes into them.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, floor, log10
 from typing import Final
 
@@ -37,7 +38,7 @@ class Axis:
         share = (min(max(rating, self.low), self.high) - self.low) / (self.high - self.low)
         return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
 
-    @property
+    @cached_property
     def ticks(self) -> list[int]:
         """Two to five whole numbers, evenly spaced by 1, 2 or 5 times a power of ten."""
         step = _step((self.high - self.low) / _MOST_TICKS)
@@ -54,13 +55,18 @@ class Axis:
 
     def row(self, rating: float, low: float | None, high: float | None) -> str:
         """A dot at the rating on the line of its interval; an arm that leaves the axis ends in an arrow."""
-        grid = "".join(f"M{self.place(tick)} 0V{HEIGHT}" for tick in self.ticks)
-        shapes = f'<path class="dots-grid" d="{grid}"/>'
+        shapes = self._grid
         if low is not None and high is not None:
             shapes += self._arms(low, high)
         if self.low <= rating <= self.high:
             shapes += f'<circle cx="{self.place(rating)}" cy="10" r="4"/>'
         return _svg(shapes, "dots")
+
+    @cached_property
+    def _grid(self) -> str:
+        """A line for every tick, the same in all rows."""
+        lines = "".join(f"M{self.place(tick)} 0V{HEIGHT}" for tick in self.ticks)
+        return f'<path class="dots-grid" d="{lines}"/>'
 
     def _arms(self, low: float, high: float) -> str:
         start, end = self.place(low), self.place(high)
