@@ -66,7 +66,8 @@ def evalica(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Ro
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
     names = ("pair__first__contestant__name", "pair__second__contestant__name")
-    columns = ("rating", "points", "swapped", "pair__prompt", *names)
+    prompts = ("pair__prompt", "pair__prompt__external_id", "pair__prompt__subset")
+    columns = ("rating", "points", "swapped", *prompts, *names)
     scored = comparisons.filter(status="scored")
     different = scored.exclude(pair__first__contestant=F("pair__second__contestant"))
     retired = Q(pair__first__contestant__retired_at__isnull=False) | Q(
@@ -75,7 +76,7 @@ def evalica(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Ro
     named = different.filter(pair__first__contestant__isnull=False, pair__second__contestant__isnull=False)
     _add(left_out, NO_CONTESTANT, scored.count() - named.count())
     _add(left_out, RETIRED, named.filter(retired).count())
-    for rating, points, swapped, prompt, one, other in (
+    for rating, points, swapped, prompt, number, subset, one, other in (
         named.exclude(retired).values_list(*columns).iterator(CHUNK)
     ):
         word = winner(rating, points, SIDES, ties=wanted.ties)
@@ -84,7 +85,13 @@ def evalica(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Ro
             continue
         left, right = (other, one) if swapped else (one, other)
         # In the order of the numbers as texts too: a bootstrap draws prompts in the order of their names.
-        yield {"left": left, "right": right, "winner": word, "prompt": f"{prompt:012d}"}
+        yield {
+            "left": left,
+            "right": right,
+            "winner": word,
+            "prompt": f"{prompt:012d}",
+            "prompt_id": question(number, subset),
+        }
 
 
 def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> None:

@@ -47,7 +47,10 @@ ARENA: Final = Table(
 """One row per scored comparison, in Chatbot Arena's columns and then ours."""
 
 EVALICA: Final = Table(
-    "evalica", dict.fromkeys(("left", "right", "winner", "prompt"), Type.TEXT), complete=True, marked=False
+    "evalica",
+    dict.fromkeys(("left", "right", "winner", "prompt", "prompt_id"), Type.TEXT),
+    complete=True,
+    marked=False,
 )
 """One row per game of the ranking; ``prompt`` numbers what was drawn together in the bootstrap."""
 

@@ -136,7 +136,9 @@ def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(
     assert note["left_out"] == {"with a retired contestant": 1}
     path = tmp_path / "games.csv"
     path.write_bytes(content)
-    assert content.startswith(b"left,right,winner,prompt\r\n"), "no byte order mark"
+    assert content.startswith(b"left,right,winner,prompt,prompt_id\r\n"), "no byte order mark"
+    table = csv.DictReader(io.StringIO(content.decode()))
+    assert {row["prompt_id"] for row in table} == {prompt.external_id for prompt in made.prompts}
     with path.open() as file:
         left, right, winners = read_csv(file)
     assert len(left) == 5
