@@ -1,9 +1,22 @@
 """Small studies made by hand, for the tests of the leaderboard."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from leaderboard import services
 from tests import factories
+
+
+@contextmanager
+def few_rounds(number: int) -> Iterator[None]:
+    """Snapshots with a bootstrap of so few rounds, for tests that are not about rounds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(services, "ROUNDS", number)
+        yield
 
 
 class HandMade:

@@ -1,5 +1,6 @@
 """A page of numbers that no snapshot holds: it waits without being kept, and then shows them."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from leaderboard import computing, on_demand, services
 from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView, Snapshot
 from tests.factories import make_user
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 
@@ -20,10 +21,14 @@ POLL = "/studies/small/computing/?raters=people&band=3-6"
 HTMX = {"HX-Request": "true"}
 
 
-@pytest.fixture(autouse=True)
-def made(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 20)
-    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+@pytest.fixture(autouse=True, scope="module")
+def rounds():
+    with few_rounds(20):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
     made = HandMade("alpha", "beta", "writers", categories=("coding", "poems"), slug="small")
     Contestant.objects.filter(name="writers").update(kind="people")
     for number in range(12):
@@ -31,6 +36,12 @@ def made(monkeypatch):
         made.rate("beta", "writers", 1 + number * 3 % 8, prompt=number % 2)
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture(autouse=True)
+def made(shared, monkeypatch):
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+    return deepcopy(shared)
 
 
 def work(made):

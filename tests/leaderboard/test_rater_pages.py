@@ -15,7 +15,7 @@ from leaderboard import services
 from leaderboard.models import Snapshot, SnapshotSlice
 from tests import factories
 from tests.leaderboard import rater_payloads as payloads
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
@@ -30,14 +30,13 @@ PAGES = (
 
 
 @pytest.fixture(autouse=True, scope="module")
-def few_rounds():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(services, "ROUNDS", 10)
+def rounds():
+    with few_rounds(10):
         yield
 
 
-@pytest.fixture(scope="module")
-def shared(shared_rows, few_rounds):
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
     """A public study rated by two people and two judges, one of them in a group with a person."""
     made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
     strict, kind = made.judge("strict"), made.judge("kind")

@@ -13,13 +13,14 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from scipy import stats
 
 from arena.models import Comparison, Contestant
 from leaderboard import services
 from tests import factories
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 
@@ -29,11 +30,15 @@ CATEGORIES = ("coding", "poems") * 4
 PLACE = "/studies/again/"
 
 
-@pytest.fixture(params=[1, 2])
-def answers(request, monkeypatch):
+@pytest.fixture(scope="module", params=[1, 2])
+def answers(request, shared_rows):
     """Every current answer of a random study: two people on 8 points, a judge on 3 and now and then on 5."""
-    monkeypatch.setattr(services, "ROUNDS", 2)
-    draw = random.Random(request.param)
+    with few_rounds(2), transaction.atomic():  # one study after the other
+        yield rated_at_random(random.Random(request.param))
+        transaction.set_rollback(True)
+
+
+def rated_at_random(draw):
     made = HandMade(*NAMES, slug="again", categories=CATEGORIES)
     raters = {
         "Ada": (made.person, (8,)),

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Iterator
+from copy import deepcopy
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from leaderboard.bundle.archive import Reader
 from leaderboard.bundle.computing import recompute
 from leaderboard.models import Snapshot
 from tests import factories as make
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 
@@ -32,10 +34,14 @@ VOTES = [
 ]
 
 
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> HandMade:
-    monkeypatch.setattr(services, "ROUNDS", 20)
-    settings.VAR_DIR = tmp_path
+@pytest.fixture(autouse=True, scope="module")
+def rounds() -> Iterator[None]:
+    with few_rounds(20):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows: None, rounds: None) -> HandMade:
     made = HandMade("Alpha", "Beta", "Gamma", slug="made", name="Of {mice} & men", categories=("coding", "x"))
     judge = made.judge("judy")
     for rating in (1, 2, 7):
@@ -44,6 +50,12 @@ def made(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Hand
         made.rate("Alpha", "Gamma", rating, rater=judge)
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture
+def made(shared: HandMade, settings: Any, tmp_path: Path) -> HandMade:
+    settings.VAR_DIR = tmp_path
+    return deepcopy(shared)
 
 
 def close(made: HandMade) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from copy import deepcopy
 from html import unescape
 from itertools import pairwise
 
@@ -15,19 +16,20 @@ from django.utils import timezone
 from leaderboard import services
 from leaderboard.models import Refresh, SnapshotSlice
 from tests import factories
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 
 
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 10)
+@pytest.fixture(autouse=True, scope="module")
+def rounds():
+    with few_rounds(10):
+        yield
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
     """A public study rated by a person and a judge, refreshed."""
     made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
     judge = made.judge("strict")
@@ -38,6 +40,11 @@ def made():
     made.rate("alpha", "gamma", None, rater=judge, reason="refused")
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture
+def made(shared):
+    return deepcopy(shared)
 
 
 @pytest.fixture
@@ -68,7 +75,9 @@ def test_home_shows_private_studies_to_staff_with_a_badge(staff):
     assert "Private" in page
 
 
-def test_home_without_studies_says_what_to_do(client):
+def test_home_without_public_studies_says_what_to_do(client, made):
+    made.study.visibility = "private"
+    made.study.save()
     page = text(client.get("/"))
     assert "No study is public yet" in page
     assert "import_data" in page
@@ -365,7 +374,7 @@ def test_hostile_names_are_only_text(client):
         HOSTILE, "=cmd()", slug="hostile", categories=(HOSTILE,), name=HOSTILE, description=HOSTILE
     )
     made.rate(HOSTILE, "=cmd()", 1)
-    judge = made.judge("strict")
+    judge = made.judge("hostile")
     made.rate("=cmd()", HOSTILE, 7, rater=judge)
     services.refresh(made.study)
     page = text(client.get("/studies/hostile/"))

@@ -1,6 +1,8 @@
 """Whole leaderboards, tables, contestants and votes over the API, without a token where they are public."""
 
 import json
+from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -12,14 +14,19 @@ from leaderboard import services
 from leaderboard.exports.raters import pseudonym
 from leaderboard.models import Snapshot, SnapshotSlice
 from tests.factories import make_rater, make_user
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
-    monkeypatch.setattr(services, "ROUNDS", 20)
+@pytest.fixture(autouse=True, scope="module")
+def rounds() -> Iterator[None]:
+    with few_rounds(20):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows: None, rounds: None) -> HandMade:
     made = HandMade("Alpha", "Beta", "Gamma", slug="made", name="Made", categories=("coding", "poems"))
     judge = made.judge("judy", simulated=True)
     for rating in (1, 2, 7):
@@ -29,6 +36,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
     made.rate("Alpha", "Gamma", None, reason="empty", rater=judge)
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture
+def made(shared: HandMade) -> HandMade:
+    return deepcopy(shared)
 
 
 def close(made: HandMade) -> None:
@@ -96,6 +108,7 @@ def test_the_leaderboard_is_that_of_the_file(made: HandMade, client: Client) -> 
 def test_tables_are_those_of_the_snapshot(
     made: HandMade, client: Client, kind: str, query: str, place: dict[str, str]
 ) -> None:
+    close(made)
     snapshot = Snapshot.objects.get()
     wanted = {"raters": "", "ties": "", "category": "", "method": "", **place}
     stored = SnapshotSlice.objects.get(snapshot=snapshot, kind=kind, **wanted)

@@ -1,5 +1,7 @@
 """Reading standings and snapshots over the API."""
 
+from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -11,13 +13,19 @@ from arena.api.auth import issue_token
 from leaderboard import computing, on_demand, services
 from leaderboard.models import ComputedView, Snapshot
 from tests.factories import make_rater, make_study, make_user
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def made() -> HandMade:
+@pytest.fixture(autouse=True, scope="module")
+def rounds() -> Iterator[None]:
+    with few_rounds(20):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows: None, rounds: None) -> HandMade:
     made = HandMade("Alpha", "Beta", slug="made", name="Made")
     judge = made.judge("judy", simulated=True)
     for rating in (1, 2, 7):
@@ -25,6 +33,11 @@ def made() -> HandMade:
         made.rate("Alpha", "Beta", rating, rater=judge)
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture
+def made(shared: HandMade) -> HandMade:
+    return deepcopy(shared)
 
 
 @pytest.fixture

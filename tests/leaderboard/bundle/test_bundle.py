@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +24,20 @@ from leaderboard.bundle.contents import BundleError
 from leaderboard.bundle.making import make
 from leaderboard.models import Snapshot, SnapshotSlice
 from tests import factories
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
+@pytest.fixture(autouse=True, scope="module")
+def rounds() -> Iterator[None]:
+    with few_rounds(20):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows: None, rounds: None) -> HandMade:
     """Two people, a judge with scores, a group; both orders, a refusal, a revised rating, a retired one."""
-    monkeypatch.setattr(services, "ROUNDS", 20)
     names = ("Alpha", "=Beta", "Gamma", "Old")
     made = HandMade(*names, slug="made", name="Made", categories=("coding", "poems", "coding"))
     bob = factories.make_rater(name="Bob")
@@ -48,6 +55,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
     made.contestants["Old"].save()
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture
+def made(shared: HandMade) -> HandMade:
+    return deepcopy(shared)
 
 
 def bundle(made: HandMade, **options: Any) -> io.BytesIO:

@@ -1,6 +1,8 @@
 """The comparison browser: sealed while a study is open, and everything with names once it is closed."""
 
 import re
+from collections.abc import Iterator
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
@@ -14,16 +16,17 @@ from arena.models import Completion, CriterionRating
 from leaderboard import services
 from leaderboard.models import ComparisonIndex
 from tests import factories
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 HOSTILE = '</details><script>alert(1)</script><img src=x onerror=alert(1)>"&'
 LIST = "/studies/small/comparisons/"
 
 
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "ROUNDS", 10)
+@pytest.fixture(autouse=True, scope="module")
+def rounds() -> Iterator[None]:
+    with few_rounds(10):
+        yield
 
 
 class Rated(HandMade):
@@ -49,16 +52,20 @@ class Rated(HandMade):
         self.study.save()
 
 
-@pytest.fixture
-def open_study() -> Rated:
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows: None, rounds: None) -> Rated:
     return Rated()
 
 
 @pytest.fixture
-def closed() -> Rated:
-    made = Rated()
-    made.close()
-    return made
+def open_study(shared: Rated) -> Rated:
+    return deepcopy(shared)
+
+
+@pytest.fixture
+def closed(open_study: Rated) -> Rated:
+    open_study.close()
+    return open_study
 
 
 def text(response: Any) -> str:
@@ -180,15 +187,16 @@ def test_both_scores_stand_in_the_order_shown(closed: Rated, client: Client) -> 
     assert "Scores: alpha 10, beta 7.5" in text(client.get(f"{LIST}{closed.first.pair_id}/"))
 
 
-def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(client: Client) -> None:
-    made = Rated()
+def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(
+    open_study: Rated, client: Client
+) -> None:
     judge = factories.make_judge(
         slug="ours", name="Ours", model="model-x", base_url="http://hidden.example/v1", api_key_env="KEY_VAR"
     )
-    made.rate("alpha", "beta", 3, rater=judge.rater)
-    made.close()
-    services.refresh(made.study)
-    page = text(client.get(f"{LIST}{made.first.pair_id}/"))
+    open_study.rate("alpha", "beta", 3, rater=judge.rater)
+    open_study.close()
+    services.refresh(open_study.study)
+    page = text(client.get(f"{LIST}{open_study.first.pair_id}/"))
     assert "Model model-x, protocol likert" in page
     assert "hidden.example" not in page
     assert "KEY_VAR" not in page
@@ -305,20 +313,19 @@ def test_pairs_of_others_and_of_nobody_are_not_found(closed: Rated, client: Clie
     assert client.get(f"{LIST}x/").status_code == 404
 
 
-def test_everything_hostile_is_text(client: Client) -> None:
-    made = Rated()
+def test_everything_hostile_is_text(open_study: Rated, client: Client) -> None:
     Completion.objects.update(turns=[HOSTILE])
-    made.prompts[0].turns = [HOSTILE]
-    made.prompts[0].save()
-    made.contestants["alpha"].name = HOSTILE
-    made.contestants["alpha"].save()
-    made.strict.name = HOSTILE
-    made.strict.save()
-    made.rate("gamma", "beta", 3, rationale=HOSTILE, raw_reply=HOSTILE)
-    CriterionRating.objects.create(comparison=made.first, criterion=HOSTILE, points=5, rating=3)
-    made.close()
-    services.refresh(made.study)
-    for address in (LIST, f"{LIST}{made.first.pair_id}/"):
+    open_study.prompts[0].turns = [HOSTILE]
+    open_study.prompts[0].save()
+    open_study.contestants["alpha"].name = HOSTILE
+    open_study.contestants["alpha"].save()
+    open_study.strict.name = HOSTILE
+    open_study.strict.save()
+    open_study.rate("gamma", "beta", 3, rationale=HOSTILE, raw_reply=HOSTILE)
+    CriterionRating.objects.create(comparison=open_study.first, criterion=HOSTILE, points=5, rating=3)
+    open_study.close()
+    services.refresh(open_study.study)
+    for address in (LIST, f"{LIST}{open_study.first.pair_id}/"):
         page = text(client.get(address, {"search": HOSTILE[:30]} if address == LIST else {}))
         page += text(client.get(address))
         assert "<script>alert" not in page
@@ -335,12 +342,11 @@ def test_unknown_and_empty_texts_are_told_apart(closed: Rated, client: Client) -
     assert "The text is empty." in page
 
 
-def test_texts_without_an_author_have_letters(client: Client) -> None:
-    made = Rated()
-    Completion.objects.filter(prompt=made.prompts[0]).update(contestant=None)
-    made.close()
-    services.refresh(made.study)
-    assert "1 of 8: Text A is much better" in text(client.get(f"{LIST}{made.first.pair_id}/"))
+def test_texts_without_an_author_have_letters(open_study: Rated, client: Client) -> None:
+    Completion.objects.filter(prompt=open_study.prompts[0]).update(contestant=None)
+    open_study.close()
+    services.refresh(open_study.study)
+    assert "1 of 8: Text A is much better" in text(client.get(f"{LIST}{open_study.first.pair_id}/"))
 
 
 def test_revised_answers_are_not_shown(closed: Rated, client: Client) -> None:
@@ -354,9 +360,9 @@ def test_revised_answers_are_not_shown(closed: Rated, client: Client) -> None:
 
 
 def test_nobody_rated(client: Client) -> None:
-    made = HandMade("alpha", slug="small", closed_at=timezone.now())
+    made = HandMade("alpha", slug="unrated", closed_at=timezone.now())
     services.refresh(made.study)
-    assert "Nobody has rated yet" in text(client.get(LIST))
+    assert "Nobody has rated yet" in text(client.get("/studies/unrated/comparisons/"))
 
 
 def test_before_the_index_is_made(closed: Rated, client: Client) -> None:
