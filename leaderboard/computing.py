@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 from arena.models import Study
 from leaderboard import on_demand
+from leaderboard.board.scope import Scope
 from leaderboard.board.setting import Setting, parse
 from leaderboard.holding import Hold
 from leaderboard.models import ComputedView, Snapshot
@@ -55,23 +56,24 @@ def tables_of(view: ComputedView) -> str:
     from leaderboard.reading.games import opinions
     from leaderboard.slices.any_setting import any_tables
 
-    snapshot, setting = view.snapshot, setting_of(view)
-    method = method_of(snapshot)
+    snapshot, method = view.snapshot, method_of(view.snapshot)
+    setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
     # Read again, because a change may have come in between.
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
     if read.mark != snapshot.data or revision != snapshot.revision:
         raise SnapshotOutdatedError
-    found = any_tables(read, setting, method, on_demand.siblings(view))
+    found = any_tables(read, setting, scope, method, on_demand.siblings(view))
     return json.dumps([_plain(table) for table in found], sort_keys=True, separators=(",", ":"))
 
 
-def setting_of(view: ComputedView) -> Setting:
-    """The setting that a row is about."""
-    found = parse(dict(parse_qsl(view.setting.removeprefix("?"))), view.snapshot.counts)
+def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
+    """The setting that a row is about, and which of its tables. Raises SnapshotOutdatedError."""
+    scope, _, query = view.setting.partition("?")
+    found = parse(dict(parse_qsl(query)), view.snapshot.counts)
     if found is None:
         raise SnapshotOutdatedError
-    return found
+    return found, Scope(scope)
 
 
 def method_of(snapshot: Snapshot) -> "Method":
@@ -91,6 +93,7 @@ def _plain(table: "Table") -> dict[str, Any]:
     return {
         "kind": table.kind,
         "raters": table.raters,
+        "category": table.category,
         "ties": table.ties,
         "method": table.method,
         "inputs": table.inputs,

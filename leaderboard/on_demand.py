@@ -15,10 +15,12 @@ from django.db import transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
+from leaderboard.board.scope import Scope
 from leaderboard.board.setting import Setting
 from leaderboard.holding import HELD_FOR
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.querysets import ComputedViewQuerySet
+from leaderboard.stored import Place
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +41,6 @@ READ_NOTED_EVERY: Final = timedelta(minutes=10)
 """When somebody last read a table is noted no more often: pages should not write."""
 
 CHANGED: Final = "The study changed since the snapshot was made."
-
-Place = tuple[str, str, str, str]
-"""Kind, raters, ties and method of a table."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +105,14 @@ _SENTENCES: Final = {
 Answer = Ready | Waiting | Failed
 
 
-def contents(snapshot: Snapshot, setting: Setting) -> Answer:
+def key_of(setting: Setting, scope: Scope) -> str:
+    """What the tables of a scope at a setting are kept under: the end of an address."""
+    return scope + setting.query()
+
+
+def contents(snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD) -> Answer:
     """The tables of a setting that the snapshot does not hold; asks for them where nobody has yet."""
-    now, key = timezone.now(), setting.query()
+    now, key = timezone.now(), key_of(setting, scope)
     view = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
     if view is None or (view.state == ComputedView.State.FAILED and _forgotten(view, now)):
         view = _want(snapshot, key, now)
@@ -136,7 +140,10 @@ def _forgotten(view: ComputedView, now: datetime) -> bool:
 
 def _tables(view: ComputedView) -> dict[Place, Any]:
     found = json.loads(view.payload)
-    return {(row["kind"], row["raters"], row["ties"], row["method"]): row["content"] for row in found}
+    return {
+        (row["kind"], row["raters"], row["category"], row["ties"], row["method"]): row["content"]
+        for row in found
+    }
 
 
 def _note_read(view: ComputedView, now: datetime) -> None:

@@ -115,21 +115,29 @@ class Page:
     """One public page of a study, made from one snapshot.
 
     ``address`` is its path, ``query`` the setting it shows. A page module subclasses it, names its template
-    and its tab (a name of leaderboard.urls), and puts its figures into ``panels``.
+    and its tab (a name of leaderboard.urls), and puts its figures into ``panels``. ``pending`` says why
+    numbers of it are not there yet; such a page is not to be kept.
     """
 
     study: Study
     snapshot: Snapshot
     address: str
     query: str = ""
+    pending: Waiting | Failed | None = None
 
     template: ClassVar[str]
     tab: ClassVar[str]
 
     @property
-    def pending(self) -> Waiting | Failed | None:
-        """Why numbers of this page are not there yet; such a page is not to be kept."""
-        return None
+    def setting_words(self) -> str:
+        """What is shown, in words, for a page that waits for its numbers."""
+        return ""
+
+    @property
+    def state_url(self) -> str:
+        """Where a page that waits asks whether something happened since it was made."""
+        state = self.pending.state if self.pending else ""
+        return f"{self.address}computing/{self.query}{'&' if self.query else '?'}shown={state}"
 
     @property
     def simulated(self) -> bool:

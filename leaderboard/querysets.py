@@ -42,6 +42,10 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
             | Q(kind="matrices", raters=raters, ties=ties, category=category)
         )
 
+    def for_categories(self, raters: str, ties: str, method: str) -> SliceQuerySet:
+        """The standings of some raters over all categories together and in each of them."""
+        return self.filter(kind="standings", raters=raters, ties=ties, method=method)
+
     def known(self, study: Study) -> dict[str, str]:
         """Payloads of the newest snapshot's standings by the digest of their inputs."""
         newest = self.filter(snapshot__study=study).aggregate(newest=models.Max("snapshot"))["newest"]

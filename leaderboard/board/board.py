@@ -9,28 +9,28 @@ from django.urls import reverse
 
 from arena.models import Contestant, Study
 from leaderboard import tables
-from leaderboard.board import contents as board_contents
 from leaderboard.board import panels as board_panels
-from leaderboard.board.setting import Setting, left_out, parse
+from leaderboard.board.contents import find
+from leaderboard.board.scope import Scope
+from leaderboard.board.setting import EVERYONE, Setting
+from leaderboard.board.setting_page import SettingPage
 from leaderboard.board.standings_view import Asked, StandingsView
-from leaderboard.board.switches import Option, Switch, switches, words
+from leaderboard.board.switches import Option, Switch
 from leaderboard.cards import comparisons
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.on_demand import Failed, Waiting
-from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel, Switched
+from leaderboard.page import NoNumbersError, NotReadyError, Panel
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
+from leaderboard.stored import Stored
 from leaderboard.tables import Content, Row
 from leaderboard.tables.columns import About, Entry, moves
 
 
 @dataclass(frozen=True, kw_only=True)
-class Board(Switched, Page):
+class Board(SettingPage):
     """Everything one setting of the switches shows. Contents are read once, when the board is made."""
 
-    setting: Setting
     asked: Asked = field(default_factory=Asked)
-    contents: Mapping[tuple[str, str, str, str], Content] = field(repr=False)
-    pending: Waiting | Failed | None = None
+    stored: Stored = field(repr=False)
 
     template: ClassVar[str] = "leaderboard/study.html"
     tab: ClassVar[str] = "study"
@@ -42,29 +42,41 @@ class Board(Switched, Page):
         Raises UnknownSettingError, or NoNumbersError.
         """
         snapshot = Snapshot.objects.newest(study)
-        setting = parse(wanted, snapshot.counts) if snapshot else None
-        if snapshot is None or setting is None:
+        if snapshot is None:
             raise NoNumbersError("This study has no numbers yet.")
-        return cls.read(study, snapshot, setting)
+        return cls.read(study, snapshot, cls.setting_for(wanted, snapshot))
 
     @classmethod
     def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> "Board":
         """The board from the snapshot's tables, or from those that somebody asked for."""
-        found = board_contents.find(snapshot, setting)
+        found = find(snapshot, setting, Scope.BOARD)
         return cls(
             study=study,
             snapshot=snapshot,
             address=study.get_absolute_url(),
             query=setting.query(),
             setting=setting,
-            contents=found.contents,
+            stored=found.stored,
             pending=found.pending,
         )
 
     def standings_of(self, **changes: str) -> Content | None:
         """The standings of this setting with some switches changed; None where there are none."""
-        place = {**vars(self.setting), **changes}
-        return self.contents.get(("standings", place["raters"], place["ties"], place["method"]))
+        return self._at("standings", replace(self.setting, **changes))
+
+    @property
+    def everyone(self) -> Content | None:
+        """The standings with people, where the setting leaves them out."""
+        return self._at(EVERYONE, self.setting)
+
+    @property
+    def matrices(self) -> Content | None:
+        """Wins, ties and games of each two contestants."""
+        setting = self.setting
+        return self.stored.get("matrices", setting.raters, setting.category, setting.ties)
+
+    def _at(self, kind: str, place: Setting) -> Content | None:
+        return self.stored.get(kind, place.raters, place.category, place.ties, place.method)
 
     @cached_property
     def content(self) -> Content | None:
@@ -128,12 +140,6 @@ class Board(Switched, Page):
         return METHOD_NAMES[self.other_method]
 
     @property
-    def raters(self) -> Mapping[str, Any]:
-        """The entry of the chosen raters in the snapshot's counts."""
-        listed: list[dict[str, Any]] = self.snapshot.counts["raters"]
-        return next(choice for choice in listed if choice["selector"] == self.setting.raters)
-
-    @property
     def by_people(self) -> int:
         """Comparisons by people."""
         return comparisons(self.snapshot, "people")
@@ -146,20 +152,9 @@ class Board(Switched, Page):
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
         """The switches; their links keep what was searched for and sorted by."""
-        found = switches(self.setting, self.snapshot.counts)
-        return tuple(replace(switch, options=tuple(map(self._kept, switch.options))) for switch in found)
-
-    @property
-    def about_words(self) -> str:
-        """What of the study the standings are about, as far as it is not everything."""
-        without = left_out(self.setting.category, self.snapshot.counts["categories"])
-        category = f"all categories but {without}" if without else self.setting.category
-        return ", ".join(filter(None, (category, "models only" if self.setting.contestants else "")))
-
-    @property
-    def setting_words(self) -> str:
-        """What is shown, in words."""
-        return words(self.setting, self.snapshot.counts)
+        return tuple(
+            replace(switch, options=tuple(map(self._kept, switch.options))) for switch in super().switches
+        )
 
     def _kept(self, option: Option) -> Option:
         return replace(option, query=self.asked.query(option.query))

@@ -1,65 +1,83 @@
-"""Where a board finds its tables: in the snapshot at the level asked for, or computed when it is asked."""
+"""Where a page finds its tables: in the snapshot at the level asked for, or computed when it is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import reduce
+from operator import or_
+from typing import Final
+
+from django.db.models import Q
 
 from leaderboard import on_demand
-from leaderboard.board.levels import at_level
-from leaderboard.board.setting import EVERYONE, Setting
+from leaderboard.board.scope import Scope
+from leaderboard.board.setting import Setting
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.on_demand import Failed, Place, Ready, Waiting
+from leaderboard.on_demand import Failed, Ready, Waiting
+from leaderboard.querysets import SliceQuerySet
+from leaderboard.stored import Place, Stored
 from leaderboard.tables import Content, beside
 
-_OF_STANDINGS: Final = ("standings", EVERYONE)
+_HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] = {
+    Scope.BOARD: lambda rows, asked: rows.for_board(
+        asked.raters, asked.ties, asked.category, asked.method, beside(asked.method)
+    ),
+    Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
+}
 
 
 @dataclass(frozen=True)
 class Found:
     """The tables of a setting; ``pending`` says why those that depend on all of it are not there yet."""
 
-    contents: Mapping[Place, Content]
+    stored: Stored
     pending: Waiting | Failed | None = None
 
 
-def find(snapshot: Snapshot, setting: Setting) -> Found:
-    """Everything a board shows for a setting: one query where the snapshot holds it, else two."""
-    stored = _stored(snapshot, setting)
+def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = None) -> Found:
+    """Everything that these scopes show at a setting, and the tables of the snapshot that ``also`` selects.
+
+    One query where the snapshot holds the setting; else one for each scope, and one for ``also``.
+    """
+    rows = SnapshotSlice.objects.filter(snapshot=snapshot)
+    more = [rows.filter(also)] if also else []
     asked = [setting.computed, setting]
     if setting.is_stored(snapshot.counts["categories"]):
-        picked = _picked(stored, setting)
-        if picked is not None:
-            return Found(picked)
+        held = [_HELD[scope](rows, setting) for scope in scopes]
+        stored = Stored.of(reduce(or_, [*more, *held]), setting.level)
+        if _at_its_level(stored, setting):
+            return Found(stored)
         asked = [setting]  # a level that this snapshot does not hold
-    general = {
-        place: content for place, content in stored.items() if place[0] not in ("standings", "matrices")
-    }
+    general = Stored.of(more[0]) if more else Stored({})
     for each in dict.fromkeys(asked):
-        answer = on_demand.contents(snapshot, each)
-        if not isinstance(answer, Ready):
-            return Found(general, answer)
-        picked = _picked({**general, **answer.contents}, setting)
-        if picked is not None:
-            return Found(picked)
+        computed, missing = _computed(snapshot, each, scopes)
+        if missing:
+            return Found(general, next((one for one in missing if one.is_coming), missing[0]))
+        stored = Stored({**general.payloads, **computed}, setting.level)
+        if _at_its_level(stored, setting):
+            return Found(stored)
     return Found(general)
 
 
-def _stored(snapshot: Snapshot, setting: Setting) -> dict[Place, Any]:
-    rows = SnapshotSlice.objects.filter(snapshot=snapshot).for_board(
-        setting.raters, setting.ties, setting.category, setting.method, beside(setting.method)
-    )
-    return {(row.kind, row.raters, row.ties, row.method): row.content for row in rows}
+def _computed(
+    snapshot: Snapshot, setting: Setting, scopes: Sequence[Scope]
+) -> tuple[dict[Place, Content], list[Waiting | Failed]]:
+    """What was computed of the scopes at a setting, and why the rest is not there yet."""
+    there: dict[Place, Content] = {}
+    missing: list[Waiting | Failed] = []
+    for scope in scopes:
+        answer = on_demand.contents(snapshot, setting, scope)
+        if isinstance(answer, Ready):
+            there |= answer.contents
+        else:
+            missing.append(answer)
+    return there, missing
 
 
-def _picked(contents: Mapping[Place, Content], setting: Setting) -> dict[Place, Content] | None:
-    """The tables at the level of the setting; None where the standings it is about do not hold that level.
-
-    Standings beside them that do not hold it are left out.
-    """
-    found = {}
-    for place, content in contents.items():
-        chosen = at_level(content, setting.level) if place[0] in _OF_STANDINGS else content
-        if chosen is not None:
-            found[place] = chosen
+def _at_its_level(stored: Stored, setting: Setting) -> bool:
+    """Whether the standings that the setting is about hold its level; others that do not are left out."""
     own = ("standings", setting.raters, setting.ties, setting.method)
-    return None if own in contents and own not in found else found
+    return all(
+        stored.get(*place) is not None
+        for place in stored.payloads
+        if (place[0], place[1], place[3], place[4]) == own
+    )

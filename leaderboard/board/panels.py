@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leaderboard import charts, tables
-from leaderboard.board.setting import EVERYONE
 from leaderboard.page import MOST_INLINE, Panel, step
 
 if TYPE_CHECKING:
@@ -55,8 +54,7 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
 
 def _with_people(board: Board) -> Iterator[Panel]:
     """The board of models only beside that of everyone."""
-    setting = board.setting
-    everyone = board.contents.get((EVERYONE, setting.raters, setting.ties, setting.method))
+    everyone = board.everyone
     if board.content and everyone:
         yield board.make_panel(
             "with-people",
@@ -73,7 +71,7 @@ def _ends(board: Board) -> str:
 
 
 def _matrices(board: Board) -> Iterator[Panel]:
-    content = board.contents.get(("matrices", board.setting.raters, board.setting.ties, ""))
+    content = board.matrices
     if content is None:
         return
     contestants = len(board.order)

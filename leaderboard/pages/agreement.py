@@ -17,7 +17,7 @@ from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.agreement_view import View
 from leaderboard.pages.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, level, listed
-from leaderboard.pages.stored import Stored
+from leaderboard.stored import Stored
 from leaderboard.tables import ALL_CATEGORIES, COEFFICIENTS, FEWEST_PAIRS, Content, category_names, correlated
 
 

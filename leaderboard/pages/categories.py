@@ -1,30 +1,25 @@
 """The category matrix: the rank of every contestant in every category."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
-from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts
 from leaderboard.board.board import abouts
-from leaderboard.board.levels import at_level
-from leaderboard.board.setting import LEVELS, Setting, UnknownSettingError, parse
+from leaderboard.board.contents import find
+from leaderboard.board.scope import Scope
+from leaderboard.board.setting_page import EVERY_SWITCH, SettingPage
 from leaderboard.board.standings_view import Asked
-from leaderboard.board.switches import Switch, switches
 from leaderboard.models import Snapshot
-from leaderboard.page import NoNumbersError, Page, Panel, Switched, step
-from leaderboard.pages.stored import Stored
+from leaderboard.page import Panel, step
 from leaderboard.presentation import METHOD_NAMES, ties_phrase
 from leaderboard.tables import Content
 from leaderboard.tables.categories import ALL, CategoryMatrix, Standing
-
-SWITCHES: Final = ("raters", "ties", "method", "level")
-"""What every snapshot holds for every category; the board computes other settings for one category."""
 
 
 @dataclass(frozen=True)
@@ -68,48 +63,32 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Categories(Switched, Page):
+class Categories(SettingPage):
     """The matrix of one setting. ``sort`` is the category it is sorted by, after a minus sign worst first."""
 
-    setting: Setting
     sort: str
     boards: Mapping[str, Content] = field(repr=False)
 
     template: ClassVar[str] = "leaderboard/categories.html"
     tab: ClassVar[str] = "study-categories"
+    takes: ClassVar[Sequence[str]] = [name for name in EVERY_SWITCH if name != "category"]
 
     @cached_property
     def matrix(self) -> CategoryMatrix:
         return CategoryMatrix.of(self.boards)
 
     @property
-    def raters_label(self) -> str:
-        listed = self.snapshot.counts["raters"]
-        return next(str(each["label"]) for each in listed if each["selector"] == self.setting.raters)
-
-    @property
     def level(self) -> str:
         """The level of the intervals, as headings say it."""
-        held = next((board["parameters"]["interval"] for board in self.boards.values()), None)
-        return f"{held or float(self.setting.level):g} %"
-
-    @property
-    def lacks_level(self) -> bool:
-        """Whether the level asked for is not stored, so that the usual one is shown."""
-        return bool(self.boards) and self.level != f"{float(self.setting.level):g} %"
+        return f"{float(self.setting.level):g} %"
 
     @property
     def caption(self) -> str:
         """Whose ratings by which method these are."""
-        parameters = next((board["parameters"] for board in self.boards.values()), None)
-        ties = f", {ties_phrase(self.setting.method, parameters)}" if parameters else ""
-        return f"{self.raters_label}, {METHOD_NAMES[self.setting.method]}{ties}. {self.level} intervals"
-
-    @property
-    def switches(self) -> list[Switch]:
-        """The board's switches but for those that snapshots do not hold for every category."""
-        found = switches(self.setting, self.snapshot.counts)
-        return [switch for switch in found if switch.field in SWITCHES]
+        method = self.setting.method
+        parameters = next(board["parameters"] for board in self.boards.values())
+        said = (self.raters["label"], self.about_words, METHOD_NAMES[method], ties_phrase(method, parameters))
+        return f"{', '.join(filter(None, said))}. {self.level} intervals over {parameters['resample']}"
 
     @cached_property
     def _sorting(self) -> tuple[str, bool]:
@@ -160,12 +139,12 @@ class Categories(Switched, Page):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Categories:
     """The matrix of the switches an address asks for, in one query for the tables and one for the names."""
-    wanted = {name: request.GET[name] for name in SWITCHES if name in request.GET}
-    setting = parse(wanted, snapshot.counts)
-    if setting is None:
-        raise NoNumbersError("Nobody has rated yet.")
-    if setting.level not in LEVELS:
-        raise UnknownSettingError(f"Snapshots hold intervals of {', '.join(LEVELS)} % only.")
+    setting = Categories.setting_for(request.GET, snapshot)
+    found = find(snapshot, setting, Scope.CATEGORIES)
+    standings = {
+        category: found.stored.get("standings", setting.raters, category, setting.ties, setting.method)
+        for category in ("", *snapshot.counts["categories"])
+    }
     return Categories(
         study=study,
         snapshot=snapshot,
@@ -173,16 +152,6 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         query=setting.query(),
         setting=setting,
         sort=request.GET.get("sort", "")[:200],
-        boards=_boards(snapshot, setting),
+        boards={category: content for category, content in standings.items() if content is not None},
+        pending=found.pending,
     )
-
-
-def _boards(snapshot: Snapshot, setting: Setting) -> dict[str, Content]:
-    """The standings of all categories together and of each, those that have games, at the level asked for."""
-    own = Q(kind="standings", raters=setting.raters, ties=setting.ties, method=setting.method)
-    stored, found = Stored.read(snapshot, own), {}
-    for category in ("", *snapshot.counts["categories"]):
-        content = stored.get("standings", setting.raters, category, setting.ties, setting.method)
-        if content is not None:
-            found[category] = at_level(content, setting.level) or content
-    return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
@@ -16,17 +16,19 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
 from leaderboard import charts, tables
+from leaderboard.board.contents import find
 from leaderboard.board.levels import at_level
-from leaderboard.board.setting import LEVELS, Setting, UnknownSettingError, choice_of, parse
-from leaderboard.board.switches import Switch, switches
+from leaderboard.board.scope import Scope
+from leaderboard.board.setting import Setting
+from leaderboard.board.setting_page import EVERY_SWITCH, SettingPage
 from leaderboard.browsing import stored as index_store
 from leaderboard.browsing.pairs import Entry, entries
 from leaderboard.browsing.search import Question, places
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.page import NoNumbersError, Page, Panel, step
+from leaderboard.page import Panel, step
 from leaderboard.pages.shell import visible
-from leaderboard.pages.stored import Stored
 from leaderboard.presentation import METHOD_NAMES, interval_line, ties_phrase
+from leaderboard.stored import Stored
 from leaderboard.tables import Content
 
 SAMPLES: Final = 5
@@ -35,21 +37,18 @@ SAMPLES: Final = 5
 MOST_SNAPSHOTS: Final = 60
 """Snapshots that the history reaches back; kept are those of a month, one a day."""
 
-SWITCHES: Final = ("raters", "ties", "method", "level")
-"""The switches that mean something here, by their names in addresses."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class ContestantPage(Page):
+class ContestantPage(SettingPage):
     """One contestant at one setting of the switches; all categories stand side by side."""
 
     contestant: Contestant
-    setting: Setting
     stored: Stored = field(repr=False)
     past: list[tuple[Any, str, str]] = field(repr=False)
 
     template: ClassVar[str] = "leaderboard/contestant.html"
     tab: ClassVar[str] = "study"
+    takes: ClassVar[Sequence[str]] = [name for name in EVERY_SWITCH if name != "category"]
 
     @property
     def name(self) -> str:
@@ -58,11 +57,7 @@ class ContestantPage(Page):
     @property
     def label(self) -> str:
         """Whose ratings these are."""
-        return str(choice_of(self.snapshot.counts, self.setting.raters)["label"])
-
-    @property
-    def switches(self) -> list[Switch]:
-        return [each for each in switches(self.setting, self.snapshot.counts) if each.field in SWITCHES]
+        return str(self.raters["label"])
 
     @property
     def board_url(self) -> str:
@@ -76,8 +71,7 @@ class ContestantPage(Page):
 
     def _standings(self, raters: str, category: str) -> Content | None:
         setting = self.setting
-        content = self.stored.get("standings", raters, category, setting.ties, setting.method)
-        return content and (at_level(content, setting.level) or content)
+        return self.stored.get("standings", raters, category, setting.ties, setting.method)
 
     @cached_property
     def overall(self) -> tables.Placed | None:
@@ -92,12 +86,7 @@ class ContestantPage(Page):
     @property
     def level(self) -> float:
         """The level of the intervals shown, in percent."""
-        return float(self.parameters.get("interval") or self.setting.level)
-
-    @property
-    def other_level(self) -> bool:
-        """Whether the intervals are of another level than was asked for: the snapshot has none of that."""
-        return bool(self.parameters) and self.level != float(self.setting.level)
+        return float(self.setting.level)
 
     @property
     def method_line(self) -> str:
@@ -136,13 +125,15 @@ class ContestantPage(Page):
 
     @cached_property
     def history(self) -> list[tables.Moment]:
-        """Its place in each snapshot that is kept, oldest first."""
+        """Its place in each snapshot that is kept, oldest first; intervals as far as they hold the level."""
         found = []
         for at, methodology, payload in reversed(self.past):
             content = json.loads(payload)
-            place = tables.placed("", at_level(content, self.setting.level) or content, self.name)
+            shown = at_level(content, self.setting.level)
+            place = tables.placed("", shown or content, self.name)
             if place:
-                found.append(tables.Moment(at, methodology, place))
+                known = place if shown else replace(place, low=None, high=None)
+                found.append(tables.Moment(at, methodology, known))
         return found
 
     @property
@@ -228,26 +219,8 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     Raises Http404, UnknownSettingError or NoNumbersError.
     """
     contestant = get_object_or_404(Contestant, study=study, slug=place["contestant"])
-    setting = parse({name: request.GET.get(name, "") for name in SWITCHES}, snapshot.counts)
-    if setting is None:
-        raise NoNumbersError("Nobody has rated yet.")
-    if setting.level not in LEVELS:
-        there = ", ".join(LEVELS)
-        raise UnknownSettingError(f'This page has no level "{setting.level}". It has: {there}.')
-    own = Q(raters=setting.raters) | Q(category="")
-    wanted = (
-        (Q(kind="standings", ties=setting.ties, method=setting.method) & own)
-        | Q(kind="matrices", raters=setting.raters, ties=setting.ties, category="")
-        | Q(kind="data")
-    )
-    past = SnapshotSlice.objects.filter(
-        snapshot__study=study,
-        kind="standings",
-        raters=setting.raters,
-        ties=setting.ties,
-        method=setting.method,
-        category="",
-    ).order_by("-snapshot_id")
+    setting = ContestantPage.setting_for(request.GET, snapshot)
+    found = find(snapshot, setting, Scope.BOARD, Scope.CATEGORIES, also=Q(kind="data"))
     return ContestantPage(
         study=study,
         snapshot=snapshot,
@@ -255,8 +228,22 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         query=setting.query(),
         contestant=contestant,
         setting=setting,
-        stored=Stored.read(snapshot, wanted),
-        past=list(
-            past.values_list("snapshot__created_at", "snapshot__methodology", "payload")[:MOST_SNAPSHOTS]
-        ),
+        stored=found.stored,
+        pending=found.pending,
+        past=_past(snapshot, setting),
+    )
+
+
+def _past(snapshot: Snapshot, setting: Setting) -> list[tuple[Any, str, str]]:
+    """Time, methodology and standings of the snapshots that are kept, newest first.
+
+    None for a setting that they do not hold: only the newest is computed on demand.
+    """
+    if not setting.is_stored(snapshot.counts["categories"]):
+        return []
+    rows = SnapshotSlice.objects.filter(snapshot__study=snapshot.study_id)
+    own = rows.for_categories(setting.raters, setting.ties, setting.method).filter(category="")
+    newest = own.order_by("-snapshot_id")
+    return list(
+        newest.values_list("snapshot__created_at", "snapshot__methodology", "payload")[:MOST_SNAPSHOTS]
     )

@@ -16,7 +16,7 @@ from leaderboard.charts.lengths import coverage_bars, length_boxes
 from leaderboard.models import Snapshot
 from leaderboard.page import Page, Panel, step
 from leaderboard.pages.kinds import Choices, choices, ending, labels, one_of
-from leaderboard.pages.stored import Stored
+from leaderboard.stored import Stored
 from leaderboard.tables import Content
 from leaderboard.tables.data import (
     EVERYTHING,

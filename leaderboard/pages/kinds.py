@@ -9,7 +9,7 @@ from leaderboard.board.setting import UnknownSettingError
 from leaderboard.judge_facts import as_they_are
 from leaderboard.models import Snapshot
 from leaderboard.pages.shell import Published
-from leaderboard.pages.stored import Stored
+from leaderboard.stored import Stored
 from leaderboard.tables import Content
 from leaderboard.tables.agreement import between, row_of, same_category
 from leaderboard.tables.raters import Kind

@@ -27,7 +27,7 @@ from leaderboard.pages.kinds import (
     listed,
     one_of,
 )
-from leaderboard.pages.stored import Stored
+from leaderboard.stored import Stored
 from leaderboard.tables import (
     ALL_CATEGORIES,
     SUMMARY_COLUMNS,

@@ -16,8 +16,8 @@ from leaderboard.charts import MOST_SERIES
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.kinds import FEW_KINDS, Choices, choices, ending, kind, labels, level, listed, one_of
-from leaderboard.pages.stored import Stored
 from leaderboard.presentation import METHOD_NAMES
+from leaderboard.stored import Stored
 from leaderboard.tables import (
     ALL_CATEGORIES,
     COEFFICIENTS,

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.safestring import mark_safe
@@ -60,9 +60,13 @@ def _nothing(now: Published) -> Any:
 
 
 def routes(address: str, name: str, read: Reader, beyond: Beyond = _nothing) -> list[URLPattern]:
-    """The address of a page and those of its figures: as a table, as CSV, and as Plotly's JSON."""
+    """The address of a page and those of its figures: as a table, as CSV, and as Plotly's JSON.
+
+    With them the one where the page asks how far its numbers are.
+    """
     return [
         path(address, published(_page(read), beyond), name=name),
+        path(f"{address}computing/", published(_computing(read)), name=f"{name}-computing"),
         path(f"{address}tables/<slug:panel>.csv", published(_csv(read), beyond), name=f"{name}-csv"),
         path(f"{address}tables/<slug:panel>/", published(_table(read), beyond), name=f"{name}-table"),
         path(f"{address}figures/<slug:panel>.json", published(_figure(read), beyond), name=f"{name}-figure"),
@@ -109,6 +113,33 @@ def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:
             response.status_code = 503
             response["Retry-After"] = str(page.pending.retry_after)
     return response
+
+
+def _computing(read: Reader) -> View:
+    """Nothing where nothing happened, the new state in words, or a word to the page to show the numbers.
+
+    ``shown`` in the address is the state that the page shows. A browser without htmx is sent to the page.
+    """
+
+    def view(request: HttpRequest, now: Published, **place: Any) -> HttpResponse:
+        query = request.GET.copy()
+        shown = query.pop("shown", [""])[-1]
+        if not request.headers.get("HX-Request"):
+            return redirect(f"{request.path.removesuffix('computing/')}?{query.urlencode()}")
+        try:
+            page = read(request, now.study, now.snapshot, **place) if now.snapshot else None
+        except (UnknownSettingError, NoNumbersError):  # of the snapshot that came meanwhile; the page says so
+            page = None
+        if page is None or page.pending is None or not page.pending.is_coming:
+            response = HttpResponse(status=204, headers={"HX-Refresh": "true"})
+        elif page.pending.state == shown:
+            response = HttpResponse(status=204)
+        else:
+            response = render(request, "leaderboard/_computing.html", {"page": page})
+        patch_cache_control(response, no_store=True)
+        return response
+
+    return view
 
 
 def not_ready(error: NotReadyError) -> HttpResponse:

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Study
 from leaderboard.board.board import Board
-from leaderboard.board.setting import UnknownSettingError, parse
+from leaderboard.board.setting import UnknownSettingError
 from leaderboard.board.standings_view import Asked
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, NotReadyError
@@ -17,10 +17,8 @@ from leaderboard.pages.shell import not_ready, visible
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Board:
     """The board of the switches an address asks for."""
-    setting = parse(request.GET, snapshot.counts)
-    if setting is None:
-        raise NoNumbersError("Nobody has rated yet.")
-    return replace(Board.read(study, snapshot, setting), asked=Asked.of(request.GET))
+    board = Board.read(study, snapshot, Board.setting_for(request.GET, snapshot))
+    return replace(board, asked=Asked.of(request.GET))
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""Tables of a setting that no snapshot holds: what a board shows for it, from the same functions."""
+"""Tables of a setting that no snapshot holds: what pages show for it, from the same functions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from leaderboard.board.scope import Scope
 from leaderboard.board.setting import EVERYONE, MODELS, Setting, left_out
-from leaderboard.slices.ratings import ratings
-from leaderboard.slices.standings import digest, matrix_table, published, standings
+from leaderboard.slices.standings import TIES, digest, matrix_table, published, standings
 from leaderboard.slices.table import Table, canonical
 from leaderboard.tables import beside
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def any_tables(
-    opinions: Opinions, setting: Setting, method: Method, known: Mapping[str, str]
+    opinions: Opinions, setting: Setting, scope: Scope, method: Method, known: Mapping[str, str]
 ) -> Iterator[Table]:
-    """What a board shows for one setting, at the parameters of ``method``.
+    """What the pages of a scope show at one setting, at the parameters of ``method``.
 
-    Of the chosen raters the standings with ties on and off, those by the method beside it, and the matrices;
-    of all others the standings. ``known`` holds payloads of standings by the digest of their inputs. A
-    setting without a game has no standings. Raises ParameterError for a tie band that the ratings of the
-    chosen raters do not have; other raters, who used another scale, are left out then.
+    ``known`` holds payloads of standings by the digest of their inputs. A setting without a game has no
+    standings. Raises ParameterError for a tie band that the ratings of the chosen raters do not have; other
+    raters, who used another scale, are left out then.
     """
     from leaderboard.stats import TieBand
 
     band = TieBand.parse(setting.band) if setting.band else None
     method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
-    yield from _Asked(opinions, setting, method, dict(known)).tables()
+    asked = _Asked(opinions, setting, method, dict(known))
+    yield from {Scope.BOARD: asked.board, Scope.CATEGORIES: asked.categories}[scope]()
 
 
 @dataclass(frozen=True)
@@ -43,60 +43,82 @@ class _Asked:
     method: Method
     computed: dict[str, str]
 
-    def tables(self) -> Iterator[Table]:
+    def board(self) -> Iterator[Table]:
+        """Of the chosen raters the standings with ties on and off, those by the method beside it, and the
+        matrices; of all others the standings."""
         by_selector = {choice.selector: choice for choice in self.opinions.raters}
         own = by_selector.pop(self.setting.raters)
         yield from self._own(own)
         for other in by_selector.values():
             if not other.selector.startswith("group:"):
                 yield from self._others(other)
-        if left_out(self.setting.category, self.opinions.categories) is not None:
-            for choice in (own, *by_selector.values()):
-                chosen = self._about(choice)
-                if len(chosen):
-                    yield self._table("ratings", choice, canonical(ratings(chosen, self.method.interval)))
+
+    def categories(self) -> Iterator[Table]:
+        """The standings of the chosen raters over all categories, and in each."""
+        name, ties = self.setting.method, self.setting.ties
+        own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
+        for category in ("", *filter(None, self.opinions.categories)):
+            players = self._players(own, category)
+            place = {"category": category, "name": name, "ties": ties}
+            yield from self._standings("standings", own, players, players.ratings(), **place)
 
     def _own(self, own: Choice) -> Iterator[Table]:
-        name, ties = self.setting.method, self.setting.ties
-        players = self._about(own, self.setting.contestants == MODELS).present()
+        name, ties, category = self.setting.method, self.setting.ties, self.setting.category
+        players = self._players(own, category)
         given = players.ratings()
-        for rule in ("on", "off") if name != "ordinal" else ("on",):
-            yield from self._standings("standings", own, players, given, name, rule)
-        yield from self._standings("standings", own, players, given, beside(name), ties)
+        for by, rule in (*((name, rule) for rule in _rules(name)), (beside(name), ties)):
+            place = {"category": category, "name": by, "ties": rule}
+            yield from self._standings("standings", own, players, given, **place)
         games = given.games(ties=ties == "on", tie_band=self.method.tie_band if ties == "on" else None)
         if len(games):
-            yield self._table("matrices", own, canonical(matrix_table(games, players.names)), ties=ties)
+            payload = canonical(matrix_table(games, players.names))
+            yield Table("matrices", own.selector, payload, category=category, ties=ties)
         if self.setting.contestants == MODELS:
-            everyone = self._about(own).present()
-            yield from self._standings(EVERYONE, own, everyone, everyone.ratings(), name, ties)
+            everyone = self._about(own, category).present()
+            place = {"category": category, "name": name, "ties": ties}
+            yield from self._standings(EVERYONE, own, everyone, everyone.ratings(), **place)
 
     def _others(self, other: Choice) -> Iterator[Table]:
         from leaderboard.stats.errors import ParameterError
 
-        players = self._about(other, self.setting.contestants == MODELS).present()
-        place = self.setting.method, self.setting.ties
+        players = self._players(other, self.setting.category)
+        place = {"category": self.setting.category, "name": self.setting.method, "ties": self.setting.ties}
         try:
-            yield from self._standings("standings", other, players, players.ratings(), *place)
+            yield from self._standings("standings", other, players, players.ratings(), **place)
         except ParameterError:  # of the band: they used another scale
             return
 
-    def _about(self, choice: Choice, models: bool = False) -> Opinions:
-        """The comparisons of some raters in the chosen categories."""
-        own, category = self.opinions.by(choice.ids), self.setting.category
-        name = left_out(category, self.opinions.categories)
-        chosen = own.about(category) if name is None else own.but(name)
-        return chosen.among("model") if models else chosen
+    def _players(self, choice: Choice, category: str) -> Opinions:
+        """The comparisons of some raters in a category, among the contestants that are asked for."""
+        chosen = self._about(choice, category)
+        return (chosen.among("model") if self.setting.contestants == MODELS else chosen).present()
+
+    def _about(self, choice: Choice, category: str) -> Opinions:
+        """The comparisons of some raters in one category, in all, or in all but one."""
+        own, name = self.opinions.by(choice.ids), left_out(category, self.opinions.categories)
+        return own.about(category) if name is None else own.but(name)
 
     def _standings(
-        self, kind: str, choice: Choice, players: Opinions, given: Ratings, name: str, ties: str
+        self,
+        kind: str,
+        choice: Choice,
+        players: Opinions,
+        given: Ratings,
+        *,
+        category: str,
+        name: str,
+        ties: str,
     ) -> Iterator[Table]:
-        method = published(self.method, name, ties, self.setting.category)
+        method = published(self.method, name, ties, category)
         if not len(given.games(ties=method.ties, tie_band=method.tie_band)):
             return
         inputs = digest(players, given, method)
         if inputs not in self.computed:
             self.computed[inputs] = canonical(standings(players, given, method))
-        yield self._table(kind, choice, self.computed[inputs], ties=ties, method=name, inputs=inputs)
+        payload = self.computed[inputs]
+        yield Table(kind, choice.selector, payload, ties, category, name, inputs)
 
-    def _table(self, kind: str, choice: Choice, payload: str, **place: str) -> Table:
-        return Table(kind, choice.selector, payload, category=self.setting.category, **place)
+
+def _rules(method: str) -> tuple[str, ...]:
+    """The tie rules of a method: the ordinal model takes every rating as given."""
+    return TIES[:1] if method == "ordinal" else TIES

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import charts, services
+from leaderboard import charts, computing, services
 from leaderboard.models import SnapshotSlice
 from leaderboard.pages.categories import Place
 from leaderboard.tables.categories import CategoryMatrix, Standing
@@ -146,24 +146,71 @@ def test_the_page_is_sorted_by_a_category(client, made):
     assert list(cells(client, "?sort=nothing")) == list(cells(client))
 
 
-def test_the_switches_but_category_are_there_and_keep_to_what_is_stored(client, made):
-    page = client.get("/studies/small/categories/?category=coding&contestants=models").content.decode()
-    assert "switch-raters" in page
+def test_the_switches_but_category_are_there(client, made):
+    page = client.get("/studies/small/categories/?category=coding").content.decode()
+    for name in ("raters", "band", "level", "resample"):
+        assert f"switch-{name}" in page
     assert "switch-category" not in page
+    assert "switch-all-but" not in page
     assert client.get("/studies/small/categories/?raters=nobody").status_code == 404
-    assert client.get("/studies/small/categories/?level=97.5").status_code == 404
-    page = client.get("/studies/small/categories/?level=80").content.decode()
-    assert "80 % intervals" in page
-    assert "holds no intervals" not in page
+    assert client.get("/studies/small/categories/?level=5").status_code == 404
 
 
-def test_a_level_that_the_snapshot_does_not_hold_is_not_pretended(client, made, monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 10)
-    made.rate("alpha", "gamma", 1)
-    services.refresh(made.study)
-    page = client.get("/studies/small/categories/?level=80").content.decode()
-    assert "95 % intervals" in page
-    assert "holds no intervals of 80 %" in page
+class TestAnySetting:
+    def test_the_matrix_waits_and_then_shows_what_the_board_of_each_category_shows(self, client, made):
+        wanted = "?raters=people&method=bradley-terry&band=2-7&level=97.5&resample=games"
+        waiting = client.get(f"/studies/small/categories/{wanted}").content.decode()
+        assert "ratings 2-7 are ties; intervals resample games; intervals of 97.5 %" in waiting
+        poll = wanted.replace("&", "&amp;") + "&amp;shown=wanted"
+        assert f'hx-get="/studies/small/categories/computing/{poll}"' in waiting
+        assert "category-table" not in waiting
+        assert computing.compute_next(made.study.pk)
+        page = client.get(f"/studies/small/categories/{wanted}").content.decode()
+        assert "People, Bradley-Terry, ties (2-7) count half. 97.5 % intervals over games" in page
+        table = categories_csv(client, wanted)
+        for category in ("", "coding", "poems"):
+            board = f"/studies/small/standings.json{wanted}&category={category}"
+            client.get(board)
+            assert computing.compute_next(made.study.pk)
+            name = category or "All"
+            columns = ("rank", "rating", "low (97.5 % interval)", "high (97.5 % interval)", "games")
+            assert {row["Contestant"]: [row[f"{name}: {what}"] for what in columns] for row in table} == {
+                row["contestant"]: [str(row[what]) for what in ("rank", "rating", "low", "high", "games")]
+                for row in client.get(board).json()["standings"]
+            }
+
+    def test_files_are_told_when_to_come_back(self, client, made):
+        where = "/studies/small/categories/tables/categories.csv?band=3-6"
+        waiting = client.get(where)
+        assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
+        assert computing.compute_next(made.study.pk)
+        assert client.get(where).status_code == 200
+
+    def test_models_only(self, client, made):
+        made.contestants["gamma"].kind = "people"
+        made.contestants["gamma"].save()
+        made.study.touch()
+        services.refresh(made.study)
+        client.get("/studies/small/categories/?contestants=models")
+        assert computing.compute_next(made.study.pk)
+        assert set(cells(client, "?contestants=models")) == {"alpha", "beta"}
+
+    def test_a_level_for_which_the_rounds_are_few_is_computed(self, client, made, monkeypatch):
+        monkeypatch.setattr(services, "ROUNDS", 10)
+        made.rate("alpha", "gamma", 1)
+        services.refresh(made.study)
+        assert "computing" in client.get("/studies/small/categories/?level=80").content.decode()
+        assert computing.compute_next(made.study.pk)
+        assert "80 % intervals" in client.get("/studies/small/categories/?level=80").content.decode()
+
+    def test_what_is_ready_takes_as_many_queries_as_what_is_stored(self, client, made):
+        client.get("/studies/small/categories/?band=3-6")
+        assert computing.compute_next(made.study.pk)
+        with CaptureQueriesContext(connection) as stored:
+            client.get("/studies/small/categories/")
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/studies/small/categories/?band=3-6")
+        assert len(captured) == len(stored) == 5
 
 
 def test_raters_without_games_in_a_category_have_no_column_there(client, made):
@@ -173,9 +220,13 @@ def test_raters_without_games_in_a_category_have_no_column_there(client, made):
     assert "poems" not in head
 
 
+def categories_csv(client, query=""):
+    text = client.get(f"/studies/small/categories/tables/categories.csv{query}").content.decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
 def test_the_matrix_as_csv_and_figure(client, made):
-    text = client.get("/studies/small/categories/tables/categories.csv").content.decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(text)))
+    rows = categories_csv(client)
     assert {row["Contestant"] for row in rows} == {"alpha", "beta", "gamma"}
     assert [row["poems: rank"] for row in rows if row["Contestant"] == "beta"] == ["1"]
     figure = client.get("/studies/small/categories/figures/categories.json").json()
