@@ -17,6 +17,7 @@ from leaderboard.api.standings import ANYBODY, NOT_FOUND, Pages, Slug, snapshot_
 from leaderboard.exports import catalogue
 from leaderboard.exports.raters import called
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.sealing import unsealed
 
 studies = Router(tags=["results"])
 snapshots = Router(tags=["results"])
@@ -263,4 +264,5 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
     if row is None:
         where = ", ".join(f"{name} {value}" for name, value in place.items() if value)
         raise HttpError(404, f"Snapshot {snapshot.pk} holds no table {kind.value} of {where or 'this kind'}.")
-    return TableOut(snapshot=snapshot.pk, kind=kind, content=row.content, **place)
+    content = unsealed(snapshot.study, row.content) if kind == SnapshotSlice.Kind.DATA else row.content
+    return TableOut(snapshot=snapshot.pk, kind=kind, content=content, **place)

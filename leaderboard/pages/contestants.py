@@ -28,6 +28,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.page import Panel, step
 from leaderboard.pages.shell import visible
 from leaderboard.presentation import METHOD_NAMES, interval_line, ties_phrase
+from leaderboard.sealing import unsealed
 from leaderboard.stored import Stored
 from leaderboard.tables import Content
 
@@ -143,8 +144,9 @@ class ContestantPage(SettingPage):
 
     @cached_property
     def lengths(self) -> Content | None:
-        """How long its texts are, where the snapshot measured them."""
-        rows = (self.stored.get("data", "") or {}).get("contestants", ())
+        """How long its texts are, once the study is closed, where the snapshot measured them."""
+        lengths = self.stored.get("data", "")
+        rows = unsealed(self.study, lengths)["contestants"] if lengths else ()
         return next((row for row in rows if row["contestant"] == self.name), None)
 
     @cached_property

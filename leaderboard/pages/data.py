@@ -16,6 +16,7 @@ from leaderboard.charts.lengths import coverage_bars, length_boxes
 from leaderboard.models import Snapshot
 from leaderboard.page import Page, Panel, step
 from leaderboard.pages.kinds import Choices, choices, ending, labels, one_of
+from leaderboard.sealing import unsealed
 from leaderboard.stored import Stored
 from leaderboard.tables import Content
 from leaderboard.tables.data import (
@@ -45,8 +46,9 @@ class DataPage(Page):
 
     @cached_property
     def content(self) -> Content | None:
-        """None in a snapshot from before texts were measured."""
-        return self.stored.get("data", "")
+        """As far as it may be seen now; None in a snapshot from before texts were measured."""
+        lengths = self.stored.get("data", "")
+        return lengths and unsealed(self.study, lengths)
 
     @property
     def outdated(self) -> bool:

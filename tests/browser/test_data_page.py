@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page
 
 from arena.models import Reference
@@ -34,6 +35,8 @@ def made(monkeypatch):
         made.rate("Heron 70B", HOSTILE, 2, prompt=prompt)
         made.rate(HOSTILE, "Heron 70B", 7, prompt=prompt)
         made.rate("Heron 70B", HOSTILE, None, prompt=prompt, rater=judge, reason="refused")
+    made.study.closed_at = timezone.now()
+    made.study.save()
     services.refresh(made.study)
     return made
 

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import math
+from copy import deepcopy
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from arena.models import Reference, Study
 from arena.transfer.completions import digest_of
@@ -24,7 +26,7 @@ from leaderboard.tables.data import (
     unscored_table,
 )
 from tests import factories
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
@@ -32,13 +34,14 @@ ADDRESS = "/studies/small/data/"
 SECRET = "zanzibar"
 
 
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 10)
+@pytest.fixture(autouse=True, scope="module")
+def rounds():
+    with few_rounds(10):
+        yield
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
     """Two prompts, two models and a person; the model alpha writes four words, beta one."""
     made = HandMade("alpha", "beta", slug="small", categories=("coding", HOSTILE))
     made.contestants["people"] = factories.make_contestant(study=made.study, name="people", kind="people")
@@ -55,12 +58,19 @@ def made():
     made.rate("alpha", "beta", 2, prompt=1)
     made.rate("beta", "alpha", 7, prompt=1)
     made.rate("alpha", "beta", None, rater=made.judge("strict", simulated=True), reason="out_of_range")
+    made.study.closed_at = timezone.now()
+    made.study.save()
     services.refresh(made.study)
     return made
 
 
-def rows_of(client, panel, query=""):
-    response = client.get(f"{ADDRESS}tables/{panel}.csv{query}")
+@pytest.fixture
+def made(shared):
+    return deepcopy(shared)
+
+
+def rows_of(client, panel, query="", address=ADDRESS):
+    response = client.get(f"{address}tables/{panel}.csv{query}")
     assert response["Content-Type"].startswith("text/csv")
     return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
 
@@ -129,6 +139,38 @@ def test_contestants_with_their_lengths(made, client):
     assert [found[name]["Kind"] for name in ("alpha", "people")] == ["model", "people"]
 
 
+def test_lengths_that_tell_who_wrote_a_text_are_sealed_while_people_rate(made, client, admin_client):
+    Study.objects.update(closed_at=None)
+    for visitor in (client, admin_client):
+        assert visitor.get(f"{ADDRESS}tables/contestants.csv").status_code == 404
+        for panel in ("lengths", "all-lengths"):
+            assert {row["Texts"] for row in rows_of(visitor, panel)} == {"Prompts", "Completions"}
+        page = visitor.get(ADDRESS).content.decode()
+        assert "it would help to guess who wrote what" in page
+        assert "Demonstrations" not in page.replace("Demonstrations are what people wrote", "")
+        assert "on average" not in visitor.get("/studies/small/contestants/alpha/").content.decode()
+    found = client.get("/api/v1/studies/small/tables/data/").json()["content"]
+    assert found["contestants"] == []
+    assert {row["what"] for row in found["groups"][0]["texts"]} == {"prompt", "completion"}
+
+
+def test_lengths_of_the_only_model_are_sealed_too(made, client):
+    Study.objects.update(closed_at=None)
+    made.contestants["beta"].completions.all().delete()
+    made.study.touch()
+    services.refresh(made.study)
+    assert {row["Texts"] for row in rows_of(client, "lengths")} == {"Prompts"}
+
+
+def test_references_are_no_secret_where_no_people_are_compared(made, client):
+    Study.objects.update(closed_at=None)
+    made.contestants["people"].completions.all().delete()
+    made.study.touch()
+    services.refresh(made.study)
+    lengths = {(row["Part"], row["Texts"]): row for row in rows_of(client, "lengths")}
+    assert lengths["All prompts", "Demonstrations"]["Mean"] == "4"
+
+
 def test_coverage_and_unscored_replies(made, client):
     people, judge = rows_of(client, "coverage")
     assert (people["Raters"], people["0 ratings"], people["1 rating"], people["2 ratings"]) == (
@@ -154,19 +196,20 @@ def test_agreement_stands_here_where_pairs_were_rated_twice(made, client):
 
 
 def test_a_study_without_texts_says_so(client):
-    made = HandMade("alpha", "beta", slug="small")
+    made = HandMade("alpha", "beta", slug="bare")
+    address = "/studies/bare/data/"
     made.prompts[0].turns = []
     made.prompts[0].save()
     for name in ("alpha", "beta"):
         factories.make_completion(prompt=made.prompts[0], contestant=made.contestants[name], turns=[])
     made.rate("alpha", "beta", 1)
     services.refresh(made.study)
-    page = client.get(ADDRESS).content.decode()
+    page = client.get(address).content.decode()
     assert "The texts of this study are not known here" in page
     assert "How often pairs were rated" in page
     assert 'aria-labelledby="choice-measure"' not in page
-    assert client.get(f"{ADDRESS}figures/lengths.json").status_code == 404
-    assert [row["Unknown"] for row in rows_of(client, "lengths")[:2]] == ["1", "2"]
+    assert client.get(f"{address}figures/lengths.json").status_code == 404
+    assert [row["Unknown"] for row in rows_of(client, "lengths", address=address)[:2]] == ["1", "2"]
 
 
 def test_a_study_with_some_unknown_texts_counts_them(made, client):
