@@ -22,16 +22,18 @@ def read_games(
     score: npt.ArrayLike,
     contestants: int,
     cluster: npt.ArrayLike | None,
+    crossed: npt.ArrayLike | None = None,
 ) -> Outcomes | Clusters:
-    """The outcome of each game, arranged by cluster if there are clusters.
+    """The outcome of each game, arranged by cluster if there are clusters; ``crossed`` is a second kind.
 
     Raises the errors of make_games, and NoGamesError if there is no game.
     """
     first, second, points = column("a", a), column("b", b), column("score", score)
     label = None if cluster is None else column("cluster", cluster)
-    _check(first, second, points, contestants, label)
+    other = None if crossed is None else column("crossed", crossed)
+    _check(first, second, points, contestants, label, other)
     outcomes = outcomes_of(first, second, points.astype(np.float64, copy=False), contestants)
-    return outcomes if label is None else group_by_cluster(outcomes, label)
+    return outcomes if label is None else group_by_cluster(outcomes, label, other)
 
 
 def _check(
@@ -40,15 +42,20 @@ def _check(
     score: npt.NDArray[Any],
     contestants: int,
     label: npt.NDArray[Any] | None,
+    other: npt.NDArray[Any] | None,
 ) -> None:
-    if not len(a) == len(b) == len(score) == len(a if label is None else label):
-        make_games(a, b, score, contestants, cluster=label)
+    def check(part: slice = slice(None)) -> None:
+        cluster, crossed = (None if labels is None else labels[part] for labels in (label, other))
+        make_games(a[part], b[part], score[part], contestants, cluster=cluster, crossed=crossed)
+
+    lengths = {len(array) for array in (a, b, score, label, other) if array is not None}
+    if len(lengths) > 1 or (label is None and other is not None):
+        check()
     try:
         for part in parts(len(a)):
-            few = None if label is None else label[part]
-            make_games(a[part], b[part], score[part], contestants, cluster=few)
+            check(part)
     except StatsError:
         # Found in a part: the whole says at which position.
-        make_games(a, b, score, contestants, cluster=label)
+        check()
         raise
     check_count(len(a))

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.errors import (
+    ClusterError,
     ContestantNumberError,
     LengthMismatchError,
     ParameterError,
@@ -21,13 +22,17 @@ from leaderboard.stats.plain_values import IntArray as IntArray
 from leaderboard.stats.plain_values import column, dense_labels, numbers, whole_number, whole_numbers
 from leaderboard.stats.tie_bands import TIE_BAND, TieBand
 
+FEWEST_CROSSED: Final = 3
+"""Of two kinds of clusters a round takes one alone, of a kind with two of them, every other time."""
+
 
 @dataclass(frozen=True, eq=False)
 class Games:
     """Games ready for rating.
 
     ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``, ``cluster``
-    (or None) numbers the resampling unit of each game from 0 without gaps, usually its prompt.
+    (or None) numbers the resampling unit of each game from 0 without gaps, usually its prompt. ``crossed``
+    (or None) numbers a second kind of unit that runs across the first: raters who rate the same prompts.
     ``left_out`` counts the comparisons that had no side and so became no game.
     """
 
@@ -37,21 +42,31 @@ class Games:
     contestants: int
     cluster: IntArray | None = None
     left_out: int = 0
+    crossed: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.a)
 
     @property
     def units(self) -> int:
-        """How many things a bootstrap draws from: clusters where there are any, games otherwise."""
-        return len(self) if self.clusters is None else self.clusters
+        """How many things a bootstrap draws from: games, clusters, or the fewer of two kinds of clusters."""
+        kinds = [number for number in (self.clusters, self.crossed_clusters) if number is not None]
+        return min(kinds, default=len(self))
+
+    @property
+    def say_how_uncertain(self) -> bool:
+        """Whether there are units enough for any interval: two, or three of each of two kinds."""
+        return self.units >= (2 if self.crossed is None else FEWEST_CROSSED)
 
     @property
     def clusters(self) -> int | None:
         """The number of different clusters among the games, or None where there are none."""
-        if self.cluster is None:
-            return None
-        return int(self.cluster.max()) + 1 if len(self.cluster) else 0
+        return None if self.cluster is None else int(self.cluster.max(initial=-1)) + 1
+
+    @property
+    def crossed_clusters(self) -> int | None:
+        """The number of different clusters of the second kind, or None where there are none."""
+        return None if self.crossed is None else int(self.crossed.max(initial=-1)) + 1
 
 
 def make_games(
@@ -61,9 +76,13 @@ def make_games(
     contestants: int,
     *,
     cluster: npt.ArrayLike | None = None,
+    crossed: npt.ArrayLike | None = None,
     left_out: int = 0,
 ) -> Games:
-    """Check the arrays and return them as Games; raise a StatsError that names the first bad position."""
+    """Check the arrays and return them as Games; raise a StatsError that names the first bad position.
+
+    ``cluster`` and ``crossed`` are labels of any kind; ``crossed`` needs ``cluster``.
+    """
     if whole_number("contestants", contestants) < 0:
         raise ContestantNumberError(f"the number of contestants is {contestants}; it cannot be negative")
     first, second = whole_numbers("a", a), whole_numbers("b", b)
@@ -77,7 +96,10 @@ def make_games(
     _refuse(
         ~np.isin(points, (0.0, 0.5, 1.0)), ScoreError, lambda i: f"score[{i}] is {points[i]}, not 0, 0.5 or 1"
     )
-    return Games(first, second, points, contestants, _dense_clusters(cluster, len(first)), left_out)
+    if crossed is not None and cluster is None:
+        raise ClusterError("there is a second kind of cluster, but the games have no first")
+    units = (_dense("cluster", cluster, len(first)), _dense("crossed", crossed, len(first)))
+    return Games(first, second, points, contestants, units[0], left_out, units[1])
 
 
 def games_from_ratings(
@@ -89,6 +111,7 @@ def games_from_ratings(
     ties: bool,
     contestants: int,
     cluster: npt.ArrayLike | None = None,
+    crossed: npt.ArrayLike | None = None,
     tie_band: TieBand | None = None,
 ) -> Games:
     """Reduce ratings to games; ``first`` and ``second`` are the contestants in presentation order.
@@ -105,7 +128,9 @@ def games_from_ratings(
     _check_lengths(first=np.asarray(first), second=np.asarray(second), rating=ratings, points=scale)
     score = scores(ratings, scale, ties=ties, tie_band=tie_band)
     kept = ~np.isnan(score)
-    checked = make_games(first, second, np.where(kept, score, 0.5), contestants, cluster=cluster)
+    checked = make_games(
+        first, second, np.where(kept, score, 0.5), contestants, cluster=cluster, crossed=crossed
+    )
     if kept.all():
         return checked
     return make_games(
@@ -114,6 +139,7 @@ def games_from_ratings(
         score[kept],
         contestants,
         cluster=None if checked.cluster is None else checked.cluster[kept],
+        crossed=None if checked.crossed is None else checked.crossed[kept],
         left_out=int((~kept).sum()),
     )
 
@@ -161,14 +187,14 @@ def _check_lengths(**arrays: npt.NDArray[Any]) -> None:
         raise LengthMismatchError(f"the arrays differ in length: {sizes}")
 
 
-def _dense_clusters(cluster: npt.ArrayLike | None, games: int) -> IntArray | None:
+def _dense(name: str, given: npt.ArrayLike | None, games: int) -> IntArray | None:
     """Renumber cluster labels 0, 1, ... in sorted order, so that no empty cluster can be drawn."""
-    if cluster is None:
+    if given is None:
         return None
-    labels = column("cluster", cluster)
+    labels = column(name, given)
     if len(labels) != games:
-        raise LengthMismatchError(f"the arrays differ in length: a has {games}, cluster has {len(labels)}")
-    return dense_labels("cluster", labels)
+        raise LengthMismatchError(f"the arrays differ in length: a has {games}, {name} has {len(labels)}")
+    return dense_labels(name, labels)
 
 
 def _refuse(bad: npt.NDArray[np.bool_], error: type[StatsError], message: Callable[[int], str]) -> None:

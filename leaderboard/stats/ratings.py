@@ -12,8 +12,9 @@ from leaderboard.stats.games import FloatArray, Games, IntArray, games_from_rati
 from leaderboard.stats.plain_values import column, dense_labels, numbers
 from leaderboard.stats.tie_bands import TieBand
 
-RESAMPLE: Final = ("prompts", "games", "raters")
-"""What a bootstrap may draw: whole prompts, single games, or whole raters."""
+PROMPTS_AND_RATERS: Final = "prompts-and-raters"
+RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
+"""What a bootstrap may draw: whole prompts, single games, whole raters, or both prompts and raters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,18 +41,28 @@ class Ratings:
         return len(self.rating)
 
     def unit(self, resample: str) -> IntArray | None:
-        """The number of what each rating is drawn with, None for games; raise ParameterError if not known."""
+        """The number of what each rating is drawn with, None for games; raise ParameterError if not known.
+
+        Of prompts-and-raters it is the prompt, and ``crossed`` has the rater.
+        """
         if resample not in RESAMPLE:
             raise ParameterError(f"resample is {resample!r}; choose one of {', '.join(RESAMPLE)}")
         if resample == "games":
             return None
-        unit = self.prompt if resample == "prompts" else self.rater
-        if unit is None:
-            raise ParameterError(f"resample is {resample!r}, but the comparisons name no {resample}")
-        return unit
+        return self._known("raters" if resample == "raters" else "prompts", resample)
+
+    def crossed(self, resample: str) -> IntArray | None:
+        """The rater of each rating where both prompts and raters are drawn, None otherwise."""
+        return self._known("raters", resample) if resample == PROMPTS_AND_RATERS else None
+
+    def _known(self, what: str, resample: str) -> IntArray:
+        number = self.prompt if what == "prompts" else self.rater
+        if number is None:
+            raise ParameterError(f"resample is {resample!r}, but the comparisons name no {what}")
+        return number
 
     def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:
-        """The comparisons as games (see games_from_ratings), clustered by the unit of ``resample``."""
+        """The comparisons as games (see games_from_ratings), clustered by the units of ``resample``."""
         return games_from_ratings(
             self.first,
             self.second,
@@ -60,6 +71,7 @@ class Ratings:
             ties=ties,
             contestants=self.contestants,
             cluster=self.unit(resample),
+            crossed=self.crossed(resample),
             tie_band=tie_band,
         )
 
@@ -96,6 +108,7 @@ def make_ratings(
 
 def ratings_of_games(games: Games, resample: str = "prompts") -> Ratings:
     """Games as ratings on three points, the clusters being what ``resample`` says."""
+    of_raters = games.cluster if resample == "raters" else games.crossed
     rating = (3.0 - 2.0 * games.score).astype(np.int64)
     points = np.full(len(games), 3, dtype=np.int64)
     return Ratings(
@@ -104,8 +117,8 @@ def ratings_of_games(games: Games, resample: str = "prompts") -> Ratings:
         rating,
         points,
         games.contestants,
-        prompt=games.cluster if resample == "prompts" else None,
-        rater=games.cluster if resample == "raters" else None,
+        prompt=None if resample == "raters" else games.cluster,
+        rater=of_raters,
     )
 
 

@@ -9,11 +9,15 @@ every round; and drawing the games of the pool with replacement again would add 
 noise of prompts. The order comes from a shuffle (Fisher and Yates 1938, as by Durstenfeld 1964) done while
 walking: step t draws one of the places t.. of the pool, plays the game there, and puts the game at t there.
 Where Elo remembers far fewer games than the pool has, only these are drawn (late_games.py).
+
+Crossed clusters (raters who rate the same prompts): each round draws prompts as above and, independently, as
+many raters as there are. A game is in the pool as often as its prompt was drawn times as often as its rater
+was: the pigeonhole bootstrap (Owen 2007; Owen and Eckles 2012).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, Final
 
 import numpy as np
@@ -26,18 +30,32 @@ from leaderboard.stats.random_stream import choices, round_keys
 GAME_DRAWS: Final = 0
 CLUSTER_DRAWS: Final = 1
 POOL_ORDER: Final = 2
+CROSSED_DRAWS: Final = 4
+"""3 is in late_games.py."""
+
 DRAWS_AT_ONCE: Final = 2**15
+_NUMBERS_AT_ONCE: Final = 2**20
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Outcomes arranged by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``."""
+    """Outcomes arranged by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``.
+
+    ``crossed`` numbers the cluster of a second kind that each game is in, from 0 and in the same order; it is
+    None where there is no second kind.
+    """
 
     outcomes: Outcomes
     start: IntArray
+    crossed: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.start) - 1
+
+    @property
+    def crossed_clusters(self) -> int | None:
+        """The number of clusters of the second kind."""
+        return None if self.crossed is None else int(self.crossed.max()) + 1
 
     @property
     def of_game(self) -> npt.NDArray[Any]:
@@ -45,13 +63,25 @@ class Clusters:
         return self.outcomes.of_game
 
     @property
+    def nbytes(self) -> int:
+        """The bytes of what is kept for each game."""
+        return self.of_game.nbytes + (0 if self.crossed is None else self.crossed.nbytes)
+
+    @property
     def size(self) -> IntArray:
         """The number of games of each cluster."""
         return np.diff(self.start)
 
 
-def group_by_cluster(outcomes: Outcomes, label: npt.NDArray[Any]) -> Clusters:
-    """Arrange the outcomes of games by the label of their cluster, and in their order within it."""
+def group_by_cluster(
+    outcomes: Outcomes, label: npt.NDArray[Any], other: npt.NDArray[Any] | None = None
+) -> Clusters:
+    """Arrange the outcomes of games by the label of their cluster, and in their order within it.
+
+    ``other`` holds the labels of a second kind of cluster.
+    """
+    crossed = None if other is None else _numbered(other)
+    moved = None if crossed is None else np.empty_like(crossed)
     labels = distinct_values(label.__getitem__, len(label))
     size = np.zeros(len(labels), dtype=np.int64)
     for part in parts(len(label)):
@@ -65,22 +95,69 @@ def group_by_cluster(outcomes: Outcomes, label: npt.NDArray[Any]) -> Clusters:
         found, first, times = np.unique(number[order], return_index=True, return_counts=True)
         places = np.repeat(free[found] - first, times) + np.arange(len(order))
         arranged[places] = outcomes.of_game[part][order]
+        if crossed is not None and moved is not None:
+            moved[places] = crossed[part][order]
         free[found] += times
-    return Clusters(replace(outcomes, of_game=arranged), start)
+    return Clusters(replace(outcomes, of_game=arranged), start, moved)
 
 
-def cluster_draws(seed: int, rounds: IntArray, clusters: int) -> Iterator[IntArray]:
+def _numbered(label: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The labels numbered from 0 in sorted order, in as few bytes as hold the numbers."""
+    labels = distinct_values(label.__getitem__, len(label))
+    number = np.empty(len(label), dtype=np.min_scalar_type(len(labels)))
+    for part in parts(len(label)):
+        number[part] = np.searchsorted(labels, label[part])
+    return number
+
+
+def cluster_draws(
+    seed: int, rounds: IntArray, clusters: int, purpose: int = CLUSTER_DRAWS
+) -> Iterator[IntArray]:
     """For each round in turn the clusters drawn, as many as there are."""
-    keys = round_keys(seed, rounds, CLUSTER_DRAWS)
+    keys = round_keys(seed, rounds, purpose)
     together = max(1, DRAWS_AT_ONCE // clusters)
     for row in range(0, len(rounds), together):
         yield from np.ascontiguousarray(choices(keys[row : row + together], 0, clusters, clusters).T)
 
 
+def times_drawn(seed: int, rounds: IntArray, clusters: int, purpose: int = CLUSTER_DRAWS) -> IntArray:
+    """How often each cluster is drawn in each round, of shape (rounds, clusters)."""
+    drawn = cluster_draws(seed, rounds, clusters, purpose)
+    return np.array([np.bincount(one, minlength=clusters) for one in drawn])
+
+
+def crossed_times(clusters: Clusters, seed: int, rounds: IntArray) -> Iterator[IntArray | None]:
+    """For each round how often each cluster of the second kind is drawn; None where there is none."""
+    number = clusters.crossed_clusters
+    if number is None:
+        yield from repeat(None, len(rounds))
+        return
+    for drawn in cluster_draws(seed, rounds, number, CROSSED_DRAWS):
+        yield np.bincount(drawn, minlength=number)
+
+
 def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
     """How many games each round plays."""
+    if clusters.crossed is not None:
+        return _crossed_sizes(clusters, clusters.crossed, seed, rounds)
     size = clusters.size
     return np.array([size[drawn].sum() for drawn in cluster_draws(seed, rounds, len(clusters))])
+
+
+def _crossed_sizes(clusters: Clusters, crossed: npt.NDArray[Any], seed: int, rounds: IntArray) -> IntArray:
+    """The sum of the products of how often the two clusters of each game are drawn."""
+    from scipy.sparse import csr_array
+
+    shape = len(clusters), int(crossed.max()) + 1
+    contents = csr_array((np.ones(len(crossed)), crossed, clusters.start), shape=shape, copy=True)
+    contents.sum_duplicates()
+    sizes = []
+    together = max(1, _NUMBERS_AT_ONCE // sum(shape))
+    for some in (rounds[first : first + together] for first in range(0, len(rounds), together)):
+        first_kind = times_drawn(seed, some, shape[0])
+        second_kind = times_drawn(seed, some, shape[1], CROSSED_DRAWS)
+        sizes.append((first_kind * (contents @ second_kind.T).T).sum(axis=1))
+    return np.concatenate(sizes).astype(np.int64)
 
 
 def game_steps(
@@ -100,7 +177,8 @@ def cluster_steps(
     ``sizes`` are the pool_sizes of the rounds. Those with fewer games than the most are filled with
     ``len(clusters.outcomes)``.
     """
-    pools = _pools(clusters, sizes, seed, rounds)
+    pools = np.empty((int(sizes.max()), len(rounds)), dtype=clusters.of_game.dtype)
+    fill_pools(pools.T, clusters, seed, rounds)
     keys, columns = round_keys(seed, rounds, POOL_ORDER), np.arange(len(rounds))
     flat = pools.reshape(-1)
     for first in range(0, len(pools), steps_at_once):
@@ -114,22 +192,28 @@ def cluster_steps(
         yield block
 
 
-def _pools(clusters: Clusters, sizes: IntArray, seed: int, rounds: IntArray) -> npt.NDArray[Any]:
-    """The games of the drawn clusters, of shape (games, rounds)."""
-    size = clusters.size
-    pools = np.full((int(sizes.max()), len(rounds)), len(clusters.outcomes), dtype=clusters.of_game.dtype)
-    for column, drawn in enumerate(cluster_draws(seed, rounds, len(clusters))):
-        _fill(pools[:, column], clusters, drawn, size[drawn])
-    return pools
+def fill_pools(pools: npt.NDArray[Any], clusters: Clusters, seed: int, rounds: IntArray) -> None:
+    """Put the games of the drawn clusters of each round into its row; what is left as for cluster_steps."""
+    draws = cluster_draws(seed, rounds, len(clusters))
+    for pool, drawn, times in zip(pools, draws, crossed_times(clusters, seed, rounds), strict=True):
+        done = 0
+        for places in _places(clusters, drawn):
+            played = places
+            if times is not None and clusters.crossed is not None:
+                played = places.repeat(times[clusters.crossed[places]])
+            pool[done : done + len(played)] = clusters.of_game[played]
+            done += len(played)
+        pool[done:] = len(clusters.outcomes)
 
 
-def _fill(pool: npt.NDArray[Any], clusters: Clusters, drawn: IntArray, sizes: IntArray) -> None:
-    """Put the outcomes of the drawn clusters into the pool, one cluster after the other, some at a time."""
+def _places(clusters: Clusters, drawn: IntArray) -> Iterator[IntArray]:
+    """Where the games of the drawn clusters stand, one cluster after the other, some at a time."""
+    sizes = clusters.size[drawn]
     ends = np.cumsum(sizes)
     cuts = [0, *(np.flatnonzero(np.diff(ends // GAMES_AT_ONCE)) + 1), len(drawn)]
     done = 0
     for first, last in pairwise(cuts):
         few, end = sizes[first:last], int(ends[last - 1])
         shift = clusters.start[drawn[first:last]] - (ends[first:last] - few)
-        pool[done:end] = clusters.of_game[np.repeat(shift, few) + np.arange(done, end)]
+        yield np.repeat(shift, few) + np.arange(done, end)
         done = end

@@ -33,6 +33,7 @@ class BradleyTerryBootstrap:
     centre: float
     seed: int
     clusters: int | None
+    crossed_clusters: int | None
     threads: int
     prior_games: float
     prior_rounds: int
@@ -48,15 +49,17 @@ def bootstrap_bradley_terry(
     rounds: int = 1000,
     seed: int = 0,
     cluster: npt.ArrayLike | None = None,
+    crossed: npt.ArrayLike | None = None,
     threads: int | None = None,
 ) -> BradleyTerryBootstrap:
     """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo).
 
     The order of games does not matter here, so a round is a set of weights on the distinct outcomes:
-    multinomial without ``cluster``, sums over the drawn clusters with it. Ratings average 1000 within
-    each connected component. Raises a StatsError for bad input.
+    multinomial without ``cluster``, sums over the drawn clusters with it, with ``crossed`` over products of
+    how often both were drawn. Ratings average 1000 within each connected component. Raises a StatsError for
+    bad input.
     """
-    games = resamplable(make_games(a, b, score, contestants, cluster=cluster))
+    games = resamplable(make_games(a, b, score, contestants, cluster=cluster, crossed=crossed))
     check_run(rounds, seed, threads)
     outcomes = distinct_outcomes(games)
     used = choose_threads(threads, len(outcomes), rounds)
@@ -65,7 +68,7 @@ def bootstrap_bradley_terry(
     fits, place = fit_blocks(
         lambda weights: fit_rounds(table, reference, weights),
         outcomes,
-        games.cluster,
+        games,
         rounds=rounds,
         seed=seed,
         threads=used,
@@ -77,6 +80,7 @@ def bootstrap_bradley_terry(
         CENTRE,
         seed,
         clusters=games.clusters,
+        crossed_clusters=games.crossed_clusters,
         threads=used,
         prior_games=PRIOR_GAMES,
         prior_rounds=int(np.concatenate([fit.prior for fit in fits])[place].sum()),

@@ -39,6 +39,7 @@ class DavidsonBootstrap:
     centre: float
     seed: int
     clusters: int | None
+    crossed_clusters: int | None
     threads: int
     prior_games: float
     prior_rounds: int
@@ -61,20 +62,19 @@ def bootstrap_davidson(
     rounds: int = 1000,
     seed: int = 0,
     cluster: npt.ArrayLike | None = None,
+    crossed: npt.ArrayLike | None = None,
     threads: int | None = None,
 ) -> DavidsonBootstrap:
     """Fit Davidson's model to ``rounds`` resamples of the games (arguments as for bootstrap_bradley_terry).
 
     The same seed draws the same resamples as there. Raises a StatsError for bad input.
     """
-    games = resamplable(make_games(a, b, score, contestants, cluster=cluster))
+    games = resamplable(make_games(a, b, score, contestants, cluster=cluster, crossed=crossed))
     check_run(rounds, seed, threads)
     outcomes = distinct_outcomes(games)
     used = choose_threads(threads, len(outcomes), rounds)
     table = PairTable.of(outcomes, contestants)
-    fits, place = fit_blocks(
-        _Model.of(table).fit, outcomes, games.cluster, rounds=rounds, seed=seed, threads=used
-    )
+    fits, place = fit_blocks(_Model.of(table).fit, outcomes, games, rounds=rounds, seed=seed, threads=used)
     return DavidsonBootstrap(
         np.concatenate([fit.rating for fit in fits])[place],
         np.concatenate([fit.nu for fit in fits])[place],
@@ -83,6 +83,7 @@ def bootstrap_davidson(
         CENTRE,
         seed,
         clusters=games.clusters,
+        crossed_clusters=games.crossed_clusters,
         threads=used,
         prior_games=PRIOR_GAMES,
         prior_rounds=int(np.concatenate([fit.prior for fit in fits])[place].sum()),

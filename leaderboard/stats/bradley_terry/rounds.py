@@ -14,10 +14,10 @@ from leaderboard.stats.bradley_terry.climbing import Likelihood, climb, climb_fr
 from leaderboard.stats.bradley_terry.fit import BradleyTerryLikelihood, to_ratings
 from leaderboard.stats.bradley_terry.pair_table import BoolArray, PairTable
 from leaderboard.stats.elo.backends import MOST_THREADS, processors
-from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.games import FloatArray, Games, IntArray
 from leaderboard.stats.outcome_draws import OutcomeDraws
 from leaderboard.stats.outcomes import Outcomes
-from leaderboard.stats.resampling import cluster_draws
+from leaderboard.stats.resampling import CLUSTER_DRAWS, CROSSED_DRAWS, times_drawn
 from leaderboard.stats.rounds import in_blocks
 
 Fits = TypeVar("Fits")
@@ -74,7 +74,7 @@ def fit_rounds(table: PairTable, reference: Reference, weights: FloatArray) -> R
 def fit_blocks(
     fit: Callable[[FloatArray], Fits],
     outcomes: Outcomes,
-    cluster: IntArray | None,
+    games: Games,
     *,
     rounds: int,
     seed: int,
@@ -82,10 +82,11 @@ def fit_blocks(
 ) -> tuple[list[Fits], IntArray]:
     """What ``fit`` makes of the weights (outcomes, rounds) of each block, and every round's place in that.
 
-    Rounds that draw the same clusters are fitted once, so places may repeat.
+    ``outcomes`` are those of the games, whose clusters are drawn. Rounds that draw the same clusters are
+    fitted once, so places may repeat.
     """
-    draw = weights_of_rounds(outcomes, cluster, seed)
-    distinct, place = distinct_rounds(cluster, seed, rounds)
+    draw = weights_of_rounds(outcomes, games.cluster, seed, games.crossed)
+    distinct, place = distinct_rounds(seed, rounds, games.clusters, games.crossed_clusters)
     together = rounds_together(len(outcomes))
     return in_blocks(lambda block: fit(draw(distinct[block])), len(distinct), together, threads), place
 
@@ -103,17 +104,20 @@ def choose_threads(wanted: int | None, outcomes: int, rounds: int) -> int:
 
 
 def weights_of_rounds(
-    outcomes: Outcomes, cluster: IntArray | None, seed: int
+    outcomes: Outcomes, cluster: IntArray | None, seed: int, crossed: IntArray | None = None
 ) -> Callable[[IntArray], FloatArray]:
     """A function from round numbers to weights on the outcomes, (outcomes, rounds).
 
-    The rounds of one call are at most ``DRAWN_TOGETHER``, from a multiple of it.
+    The rounds of one call are at most ``DRAWN_TOGETHER``, from a multiple of it. ``crossed`` numbers the
+    second kind of cluster of each game, which needs the first.
     """
     if cluster is None:
         few = len(outcomes) ** 2 < len(outcomes.of_game)
         if few:
             return lambda rounds: _multinomial(outcomes, seed, rounds)
         return OutcomeDraws(outcomes.of_game, len(outcomes), seed).weights
+    if crossed is not None:
+        return _crossed_weights(outcomes, cluster, crossed, seed)
     clusters = int(cluster.max()) + 1
     from scipy.sparse import coo_array
 
@@ -121,24 +125,49 @@ def weights_of_rounds(
     contents = coo_array((ones, (outcomes.of_game, cluster)), shape=(len(outcomes), clusters)).tocsr()
 
     def draw(rounds: IntArray) -> FloatArray:
-        drawn = [np.bincount(one, minlength=clusters) for one in cluster_draws(seed, rounds, clusters)]
-        weights: FloatArray = contents @ np.array(drawn, dtype=np.float64).T
+        drawn = times_drawn(seed, rounds, clusters)
+        weights: FloatArray = contents @ drawn.astype(np.float64).T
         return weights
 
     return draw
 
 
-def distinct_rounds(cluster: IntArray | None, seed: int, rounds: int) -> tuple[IntArray, IntArray]:
+def _crossed_weights(
+    outcomes: Outcomes, cluster: IntArray, crossed: IntArray, seed: int
+) -> Callable[[IntArray], FloatArray]:
+    """A game counts as often as its cluster was drawn times as often as that of the second kind was."""
+    clusters, others = (int(kind.max()) + 1 for kind in (cluster, crossed))
+    order = np.argsort(outcomes.of_game, kind="stable")
+    first_kind, second_kind = cluster[order], crossed[order]
+    games = np.bincount(outcomes.of_game, minlength=len(outcomes))
+    start = np.cumsum(games) - games
+
+    def draw(rounds: IntArray) -> FloatArray:
+        drawn = zip(
+            times_drawn(seed, rounds, clusters),
+            times_drawn(seed, rounds, others, CROSSED_DRAWS),
+            strict=True,
+        )
+        columns = [np.add.reduceat(times[first_kind] * also[second_kind], start) for times, also in drawn]
+        return np.array(columns, dtype=np.float64).T
+
+    return draw
+
+
+def distinct_rounds(
+    seed: int, rounds: int, clusters: int | None, crossed_clusters: int | None = None
+) -> tuple[IntArray, IntArray]:
     """One round of each distinct draw, and for every round the place of its like among those.
 
     Few clusters give few different draws (3 clusters 10, 5 clusters 126), and equal draws have equal fits.
     """
     numbers = np.arange(rounds)
-    clusters = 0 if cluster is None else int(cluster.max()) + 1
-    if not 0 < clusters <= MOST_CLUSTERS_COMPARED:
+    kinds = ((clusters, CLUSTER_DRAWS), (crossed_clusters, CROSSED_DRAWS))
+    known = [(number, purpose) for number, purpose in kinds if number]
+    if not 0 < sum(number for number, _ in known) <= MOST_CLUSTERS_COMPARED:
         return numbers, numbers
-    drawn = [np.bincount(one, minlength=clusters) for one in cluster_draws(seed, numbers, clusters)]
-    _, first, place = np.unique(np.array(drawn), axis=0, return_index=True, return_inverse=True)
+    drawn = [times_drawn(seed, numbers, number, purpose) for number, purpose in known]
+    _, first, place = np.unique(np.concatenate(drawn, axis=1), axis=0, return_index=True, return_inverse=True)
     return first, place.reshape(-1)
 
 

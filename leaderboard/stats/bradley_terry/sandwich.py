@@ -4,7 +4,8 @@ The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature o
 B the sum over independent units of the outer product of their scores. The unit is the game, or the cluster
 (prompt, rater) whose games may depend on each other (Liang and Zeger 1986). B is multiplied by G / (G - 1)
 for G units, because scores are taken at the estimate itself (elsewhere called CR0, or HC0 for games; here
-with this factor).
+with this factor). Where clusters of a second kind run across the first, such as raters who all rate the same
+prompts, games are dependent that share either (crossed_spread.py).
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 from leaderboard.stats.bradley_terry.davidson import DavidsonFit, chances, likelihood_of_rounds
 from leaderboard.stats.bradley_terry.fit import POINTS_PER_UNIT, BradleyTerryFit, all_games
 from leaderboard.stats.bradley_terry.pair_table import PairTable
-from leaderboard.stats.errors import ClusterError
+from leaderboard.stats.crossed_spread import spread_of_units
 from leaderboard.stats.games import FloatArray, Games, IntArray
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
@@ -34,7 +35,7 @@ class Sandwich:
 
     Both are NaN for a contestant that met nobody, and for all where there is only one unit. ``clusters`` is
     the number of clusters, None where single games are the units. ``units`` is how many independent things it
-    rests on, as normal_interval wants it: games, clusters, or the fewer of two crossed kinds.
+    rests on, as normal_interval wants it (see Games.units).
     """
 
     covariance: FloatArray
@@ -43,15 +44,10 @@ class Sandwich:
     units: int
 
 
-def sandwich(
-    games: Games, fit: BradleyTerryFit | DavidsonFit, *, crossed: IntArray | None = None
-) -> Sandwich:
+def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
     """The robust covariance of the fit of these games, clustered where the games have clusters.
 
-    Ratings are measured from the mean of their component, as the fit has them. ``crossed`` (games,) numbers a
-    second kind of cluster from 0 that runs across the first, such as raters who all rate the same prompts.
-    Then games are dependent that share either: B of the first plus B of the second less B of both (Cameron,
-    Gelbach and Miller 2011). Raises ClusterError where ``crossed`` comes without clusters.
+    Ratings are measured from the mean of their component, as the fit has them.
     """
     outcomes = distinct_outcomes(games)
     table = PairTable.of(outcomes, games.contestants)
@@ -59,14 +55,12 @@ def sandwich(
         curvature, scores = _davidson(table, outcomes, fit)
     else:
         curvature, scores = _bradley_terry(table, outcomes, fit)
-    spread, units = _spread(scores, outcomes, games.cluster), games.units
-    if crossed is not None:
-        spread, units = _crossed(scores, outcomes, games.cluster, crossed)
+    spread = spread_of_units(lambda cluster: _spread(scores, outcomes, cluster), games.cluster, games.crossed)
     root = (np.eye(games.contestants) - table.gauge) @ np.linalg.inv(curvature)[: games.contestants]
     covariance = root @ spread @ root.T * POINTS_PER_UNIT**2
     alone = np.bincount(table.component)[table.component] == 1
     covariance[alone] = covariance[:, alone] = np.nan
-    return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters, units)
+    return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters, games.units)
 
 
 def _bradley_terry(
@@ -112,23 +106,6 @@ def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatA
         squared = of_cluster.T @ of_cluster
     spread: FloatArray = squared.toarray() * (units / (units - 1) if units > 1 else np.nan)
     return spread
-
-
-def _crossed(
-    scores: Any, outcomes: Outcomes, cluster: IntArray | None, other: IntArray
-) -> tuple[FloatArray, int]:
-    """The spread with two kinds of clusters, without negative parts it may have, and the fewer of them."""
-    if cluster is None:
-        raise ClusterError("there is a second kind of cluster, but the games have no first")
-    kinds = int(other.max()) + 1
-    both = np.unique(cluster * kinds + other, return_inverse=True)[1].reshape(-1)
-    each = (_spread(scores, outcomes, numbers) for numbers in (cluster, other, both))
-    spread = next(each) + next(each) - next(each)
-    units = min(int(cluster.max()) + 1, kinds)
-    if units == 1:
-        return spread, units
-    value, direction = np.linalg.eigh(spread)
-    return (direction * np.maximum(value, 0.0)) @ direction.T, units
 
 
 def normal_interval(

@@ -25,7 +25,8 @@ MEMORY: Final = 130_000_000
 class EloBootstrap:
     """Bootstrapped Elo: ``samples`` of shape (rounds, contestants) and what made them.
 
-    ``clusters`` is the number of clusters resampled, None where single games were.
+    ``clusters`` is the number of clusters resampled, None where single games were; ``crossed_clusters`` that
+    of the second kind, None without one.
     """
 
     samples: FloatArray
@@ -36,6 +37,7 @@ class EloBootstrap:
     init: float
     seed: int
     clusters: int | None
+    crossed_clusters: int | None
     backend: str
     threads: int
 
@@ -53,6 +55,7 @@ def bootstrap_elo(
     init: float = 1000.0,
     seed: int = 0,
     cluster: npt.ArrayLike | None = None,
+    crossed: npt.ArrayLike | None = None,
     backend: str | None = None,
     threads: int | None = None,
 ) -> EloBootstrap:
@@ -61,9 +64,10 @@ def bootstrap_elo(
     ``a`` and ``b`` are integer arrays of contestant numbers, ``score`` is 1, 0.5 or 0 for ``a``,
     ``contestants`` their count. Without ``cluster`` each round draws n of the n games with replacement
     and the order of drawing is the order of play. With ``cluster`` (a prompt number for each game) each
-    round draws whole clusters and plays all their games in a random order of that round. Elo forgets: of
-    many games only the last ones of a round are played, because the others have no influence left (see
-    forgetting.py).
+    round draws whole clusters and plays all their games in a random order of that round. ``crossed`` is a
+    second kind of cluster that runs across the first, such as raters who rate the same prompts: each round
+    draws them too, and plays a game as often as both were drawn, multiplied. Elo forgets: of many games only
+    the last ones of a round are played, because the others have no influence left (see forgetting.py).
 
     ``backend`` is "numpy", "numba" (several times as fast; `make fast` installs it) or None for the faster
     one; ``threads`` None means as many as help. The result says what ran. Both change the time taken alone:
@@ -71,7 +75,7 @@ def bootstrap_elo(
     """
     parameters = EloParameters(k, scale, base, init)
     check_run(rounds, seed, threads)
-    games = read_games(a, b, score, contestants, cluster)
+    games = read_games(a, b, score, contestants, cluster, crossed)
     outcomes = games.outcomes if isinstance(games, Clusters) else games
     last = games_remembered(outcomes, contestants, parameters)
     updates = rounds * last
@@ -80,9 +84,19 @@ def bootstrap_elo(
     samples = elo_samples(
         games, contestants, parameters, rounds, seed, backend=module, threads=used, last=last
     )
-    clusters = len(games) if isinstance(games, Clusters) else None
+    drawn = games if isinstance(games, Clusters) else None
     return EloBootstrap(
-        samples, rounds, k, scale, base, init, seed, clusters=clusters, backend=chosen, threads=used
+        samples,
+        rounds,
+        k,
+        scale,
+        base,
+        init,
+        seed,
+        clusters=None if drawn is None else len(drawn),
+        crossed_clusters=None if drawn is None else drawn.crossed_clusters,
+        backend=chosen,
+        threads=used,
     )
 
 
@@ -114,12 +128,12 @@ def elo_samples(
             )
         )
     sizes = backend.pool_sizes(games, seed, np.arange(rounds))
-    late = worth_drawing(games, sizes, last)
+    late = worth_drawing(games, sizes, last, seed)
     samples = np.empty((rounds, contestants))
 
     def play(which: IntArray, longest: int, walk: Callable[[IntArray], FloatArray]) -> None:
         if len(which):
-            held = max(1, (MEMORY - games.of_game.nbytes) // (longest * games.of_game.itemsize))
+            held = max(1, (MEMORY - games.nbytes) // (longest * games.of_game.itemsize))
             size = min(at_once, max(1, held // threads))
             blocks = in_blocks(lambda block: walk(which[block]), len(which), size, min(threads, held))
             samples[which] = np.concatenate(blocks)

@@ -22,10 +22,11 @@ import numpy.typing as npt
 
 from leaderboard.stats.elo.sequential import EloParameters
 from leaderboard.stats.games import FloatArray, IntArray
-from leaderboard.stats.late_games import LATE_GAMES
+from leaderboard.stats.late_games import LATE_GAMES, late_games
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.random_stream import WordArray, round_keys
-from leaderboard.stats.resampling import CLUSTER_DRAWS, GAME_DRAWS, POOL_ORDER, Clusters
+from leaderboard.stats.resampling import CLUSTER_DRAWS, GAME_DRAWS, POOL_ORDER, Clusters, fill_pools
+from leaderboard.stats.resampling import pool_sizes as sizes_of_crossed
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -198,6 +199,13 @@ def _fill_pools(
 
 
 @_compiled
+def _shuffle_pools(pools: npt.NDArray[Any], sizes: IntArray, order_keys: WordArray) -> None:
+    """Put the games of each row, so many of them, in random order as _fill_pools does."""
+    for r in range(len(pools)):
+        _shuffle(pools[r, : sizes[r]], order_keys[r])
+
+
+@_compiled
 def _fill_late(
     pools: npt.NDArray[Any],
     of_game: npt.NDArray[Any],
@@ -255,6 +263,7 @@ def prepare(dtype: np.dtype[Any]) -> None:
     clusters = Clusters(outcomes, np.array([0, 1]))
     walk_games(outcomes, 1, 2, EloParameters(), 0, one)
     walk_pools(clusters, pool_sizes(clusters, 0, one), 2, EloParameters(), 0, one)
+    _shuffle_pools(np.zeros((1, 1), dtype=dtype), one, round_keys(0, one, POOL_ORDER))
     walk_late(clusters, 1, 2, EloParameters(), 0, one)
 
 
@@ -278,9 +287,13 @@ def walk_pools(
 ) -> FloatArray:
     """As walk.walk_pools."""
     outcomes = clusters.outcomes
-    pools = np.empty((len(rounds), int(sizes.max())), dtype=clusters.of_game.dtype)
     draw_keys, order_keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, POOL_ORDER))
-    _fill_pools(pools, clusters.of_game, clusters.start, draw_keys, order_keys, len(outcomes))
+    pools = np.empty((len(rounds), int(sizes.max())), dtype=clusters.of_game.dtype)
+    if clusters.crossed is None:
+        _fill_pools(pools, clusters.of_game, clusters.start, draw_keys, order_keys, len(outcomes))
+    else:
+        fill_pools(pools, clusters, seed, rounds)
+        _shuffle_pools(pools, sizes, order_keys)
     # Two more contestants who always draw absorb the steps without a game.
     packed = np.append(_packed(outcomes), _pack(contestants, contestants + 1, 1))
     gain = 2.0 * parameters.half_rate * parameters.k
@@ -292,10 +305,12 @@ def walk_late(
     clusters: Clusters, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
     """As walk.walk_late."""
-    pools = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
-    draw_keys, keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, LATE_GAMES))
-    largest = int(clusters.size.max())
-    _fill_late(pools, clusters.of_game, clusters.start, largest, draw_keys, keys)
+    if clusters.crossed is None:
+        pools = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
+        draw_keys, keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, LATE_GAMES))
+        _fill_late(pools, clusters.of_game, clusters.start, int(clusters.size.max()), draw_keys, keys)
+    else:
+        pools = np.ascontiguousarray(late_games(clusters, games, seed, rounds).T)
     gain = 2.0 * parameters.half_rate * parameters.k
     state = _walk_pools(pools, _packed(clusters.outcomes), contestants, gain)
     return _ratings(state, contestants, parameters, len(rounds))
@@ -303,6 +318,8 @@ def walk_late(
 
 def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
     """As resampling.pool_sizes."""
+    if clusters.crossed is not None:
+        return sizes_of_crossed(clusters, seed, rounds)
     sizes = np.zeros(len(rounds), dtype=np.int64)
     _pool_sizes(clusters.start, round_keys(seed, rounds, CLUSTER_DRAWS), sizes)
     return sizes

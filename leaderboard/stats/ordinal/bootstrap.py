@@ -1,4 +1,4 @@
-"""The ordinal model on many resamples of the ratings: of single ones, of whole prompts, or of whole raters.
+"""The ordinal model on many resamples of the ratings: of single ones, of whole prompts or raters, or of both.
 
 The maximum of a resample lies near that of all ratings, so one inverse of the curvature, taken there, serves
 every round ("chord" steps). Rounds this does not settle, rounds that need the prior, and rounds in which a
@@ -18,7 +18,8 @@ from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.ordinal.cells import make_table
 from leaderboard.stats.ordinal.fitting import WholeFit, fit_everything
 from leaderboard.stats.ordinal.likelihood import Sums, settled
-from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings
+from leaderboard.stats.resampling import CLUSTER_DRAWS, CROSSED_DRAWS, times_drawn
 from leaderboard.stats.rounds import check_run, in_blocks
 
 _CHORD_STEPS: Final = 20
@@ -33,8 +34,9 @@ class OrdinalBootstrap:
 
     ``position_samples`` (rounds,) is the advantage of standing first in log-odds, ``effect_samples`` (rounds,
     effects) the effect of each covariate in ``adjust`` per standard deviation (of all ratings), in log-odds.
-    ``clusters`` is the number of prompts or raters drawn from, None for games. ``prior_rounds`` counts the
-    rounds without a finite maximum. The spread of rater leans is that of all ratings in every round.
+    ``clusters`` is the number of prompts or raters drawn from, None for games, ``crossed_clusters`` that of
+    the raters where both are drawn. ``prior_rounds`` counts the rounds without a finite maximum. The spread
+    of rater leans is that of all ratings in every round.
     """
 
     samples: FloatArray
@@ -45,6 +47,7 @@ class OrdinalBootstrap:
     seed: int
     resample: str
     clusters: int | None
+    crossed_clusters: int | None
     threads: int
     prior_rounds: int
     component: IntArray
@@ -69,14 +72,16 @@ def bootstrap_ordinal(
     if not len(ratings):
         raise NoGamesError("there are no ratings to resample")
     check_run(rounds, seed, threads)
-    unit, used = ratings.unit(resample), threads or 1
+    unit, crossed, used = ratings.unit(resample), ratings.crossed(resample), threads or 1
     table = make_table(ratings, position=position, adjust=adjust, raters=raters)
     fit = fit_everything(table)
-    draw = weights_of_rounds(table.distinct_ratings, unit, seed)
-    distinct, again = distinct_rounds(unit, seed, rounds)
+    clusters, crossed_clusters = (None if kind is None else int(kind.max()) + 1 for kind in (unit, crossed))
+    draw = weights_of_rounds(table.distinct_ratings, unit, seed, crossed)
+    distinct, again = distinct_rounds(seed, rounds, clusters, crossed_clusters)
 
     def run(block: IntArray) -> tuple[FloatArray, BoolArray]:
-        return fit_rounds(fit, draw(distinct[block]), of_raters=resample == "raters")
+        numbers = distinct[block]
+        return fit_rounds(fit, draw(numbers), _raters_drawn(table.layout.raters, resample, seed, numbers))
 
     found = in_blocks(run, len(distinct), DRAWN_TOGETHER, used)
     place = np.concatenate([places for places, _ in found], axis=1)[:, again]
@@ -90,29 +95,50 @@ def bootstrap_ordinal(
         rounds=rounds,
         seed=seed,
         resample=resample,
-        clusters=None if unit is None else int(unit.max()) + 1,
+        clusters=clusters,
+        crossed_clusters=crossed_clusters,
         threads=used,
         prior_rounds=int(np.concatenate([prior for _, prior in found])[again].sum()),
         component=table.component,
     )
 
 
-def fit_rounds(fit: WholeFit, weights: FloatArray, *, of_raters: bool) -> tuple[FloatArray, BoolArray]:
+def _raters_drawn(leaning: int, resample: str, seed: int, rounds: IntArray) -> FloatArray | None:
+    """How often each of the raters whose leans are fitted is drawn, (raters, rounds); None where none is."""
+    purpose = {"raters": CLUSTER_DRAWS, PROMPTS_AND_RATERS: CROSSED_DRAWS}.get(resample)
+    if purpose is None or not leaning:
+        return None
+    return times_drawn(seed, rounds, leaning, purpose).T.astype(np.float64)
+
+
+def fit_rounds(
+    fit: WholeFit, weights: FloatArray, raters_drawn: FloatArray | None = None
+) -> tuple[FloatArray, BoolArray]:
     """The parameters of each round of ``weights`` (distinct ratings, rounds), and which took the prior.
 
-    ``of_raters`` says that whole raters were drawn: one drawn twice has its lean, and the pull on it, twice.
+    ``raters_drawn`` (raters, rounds) says how often whole raters were drawn, where they were and their leans
+    are fitted: one drawn twice has its lean, and the pull on it, twice.
     """
     table = fit.model.table
     numbers_of_round = max(table.design.shape[0], table.layout.size**2)
-    parts = np.array_split(weights, -(-numbers_of_round * weights.shape[1] // _NUMBERS_AT_ONCE), axis=1)
-    places, priors = zip(*(_fit_part(fit, part, of_raters) for part in parts if part.shape[1]), strict=True)
+    parts = -(-numbers_of_round * weights.shape[1] // _NUMBERS_AT_ONCE)
+    some = (part for part in np.array_split(np.arange(weights.shape[1]), parts) if len(part))
+    places, priors = zip(
+        *(
+            _fit_part(fit, weights[:, part], None if raters_drawn is None else raters_drawn[:, part])
+            for part in some
+        ),
+        strict=True,
+    )
     return np.concatenate(places, axis=1), np.concatenate(priors)
 
 
-def _fit_part(fit: WholeFit, weights: FloatArray, of_raters: bool) -> tuple[FloatArray, BoolArray]:
+def _fit_part(
+    fit: WholeFit, weights: FloatArray, raters_drawn: FloatArray | None
+) -> tuple[FloatArray, BoolArray]:
     rounds = weights.shape[1]
     prior = fit.model.table.falls_apart(weights) | fit.prior
-    sums = Sums.of(fit.model.table, weights, prior, _penalty(fit, weights, of_raters))
+    sums = Sums.of(fit.model.table, weights, prior, _penalty(fit, rounds, raters_drawn))
     place, done = np.repeat(fit.place, rounds, axis=1), np.zeros(rounds, dtype=bool)
     shared = np.flatnonzero(prior == fit.prior)
     if len(shared):
@@ -127,13 +153,11 @@ def _fit_part(fit: WholeFit, weights: FloatArray, of_raters: bool) -> tuple[Floa
     return place, prior
 
 
-def _penalty(fit: WholeFit, weights: FloatArray, of_raters: bool) -> FloatArray:
-    table = fit.model.table
-    penalty = np.repeat(fit.penalty, weights.shape[1], axis=1)
-    if of_raters and table.layout.raters:
-        drawn = weights[table.one_of_rater] / table.count[table.one_of_rater, None]
+def _penalty(fit: WholeFit, rounds: int, raters_drawn: FloatArray | None) -> FloatArray:
+    penalty = np.repeat(fit.penalty, rounds, axis=1)
+    if raters_drawn is not None:
         # Somebody who was not drawn has no ratings in the round; the pull keeps the lean at zero.
-        penalty[table.layout.leans_at] *= np.maximum(drawn, 1.0)
+        penalty[fit.model.table.layout.leans_at] *= np.maximum(raters_drawn, 1.0)
     return penalty
 
 

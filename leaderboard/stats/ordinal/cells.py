@@ -48,7 +48,6 @@ def make_table(ratings: Ratings, *, position: bool, adjust: Sequence[str], rater
         pair_sides=pair_sides,
         deviation=deviation,
         component=connected_components(ratings.first, ratings.second, ratings.contestants),
-        one_of_rater=_one_of_rater(ratings, layout, kinds),
     )
 
 
@@ -202,12 +201,6 @@ def _inside(kinds: _Kinds, layout: Layout) -> tuple[Any, FloatArray]:
         here[:, layout.thresholds_at(points)] = width_rows(points)
         widths.append(here)
     return _ones(np.concatenate(row), np.concatenate(column), (start, len(kinds))), np.concatenate(widths)
-
-
-def _one_of_rater(ratings: Ratings, layout: Layout, kinds: _Kinds) -> IntArray:
-    if not layout.raters or ratings.rater is None:
-        return np.empty(0, dtype=np.int64)
-    return kinds.of_rating[np.unique(ratings.rater, return_index=True)[1]]
 
 
 def _distinct_ratings(ratings: Ratings, kinds: _Kinds) -> Outcomes:

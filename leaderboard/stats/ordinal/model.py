@@ -90,16 +90,16 @@ def ordinal(
     """Fit the ordinal model by penalised maximum likelihood.
 
     ``adjust`` names covariates of the ratings; ``raters`` gives each rater a lean towards the first.
-    Standard errors are robust to ratings of one unit going together: ``resample`` is "prompts", "raters" or
-    "games", and None is prompts where they are known. Raises NoGamesError without ratings and ParameterError
+    Standard errors are robust to ratings of one unit going together: ``resample`` is one of RESAMPLE, and
+    None is prompts where they are known. Raises NoGamesError without ratings and ParameterError
     for covariates or raters that are missing, and for effects that cannot be told from the contestants.
     """
     if not len(ratings):
         raise NoGamesError("there are no ratings to rank")
-    unit = _unit(ratings, resample)
+    unit, crossed = _unit(ratings, resample), None if resample is None else ratings.crossed(resample)
     fit = fit_everything(make_table(ratings, position=position, adjust=adjust, raters=raters))
-    units = len(ratings) if unit is None else int(unit.max()) + 1
-    return _described(fit, sandwich(fit, unit, of_raters=resample == "raters"), units)
+    units = min((int(kind.max()) + 1 for kind in (unit, crossed) if kind is not None), default=len(ratings))
+    return _described(fit, sandwich(fit, unit, crossed, of_raters=resample == "raters"), units)
 
 
 def _unit(ratings: Ratings, resample: str | None) -> IntArray | None:

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from leaderboard.stats.crossed_spread import spread_of_units
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.ordinal.fitting import WholeFit
 from leaderboard.stats.ordinal.likelihood import width_slope
@@ -11,15 +12,31 @@ from leaderboard.stats.ordinal.likelihood import width_slope
 _UNITS_AT_ONCE: Final = 4096
 
 
-def sandwich(fit: WholeFit, unit: IntArray | None, *, of_raters: bool) -> FloatArray:
+def sandwich(
+    fit: WholeFit, unit: IntArray | None, crossed: IntArray | None = None, *, of_raters: bool
+) -> FloatArray:
     """The cluster-robust covariance (parameters, parameters) of the fit (Huber 1967; Liang and Zeger 1986).
 
-    ``unit`` numbers from 0 what goes together (prompts, raters), or is None where every rating stands alone.
-    ``of_raters`` says that units are raters, so that the pull on a lean belongs to one. For contestants it is
-    the covariance of ratings with each component's mean taken away, in log-odds.
+    ``unit`` numbers from 0 what goes together (prompts, raters), or is None where every rating stands alone;
+    ``crossed`` the raters where they are a second kind of unit. ``of_raters`` says that units are raters, so
+    that the pull on a lean belongs to one. For contestants it is the covariance of ratings with each
+    component's mean taken away, in log-odds.
     """
+    table, slopes = fit.model.table, _slopes(fit)
+    meat = spread_of_units(
+        lambda units: _spread(fit, slopes, units, of_raters),
+        unit,
+        crossed,
+        lambda raters: _spread(fit, slopes, raters, of_raters=True),
+    )
+    bread = fit.inverse - table.gauge @ fit.inverse
+    covariance: FloatArray = bread @ meat @ bread.T
+    return covariance
+
+
+def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) -> FloatArray:
+    """The sum over units of the outer products of their slopes, times G / (G - 1)."""
     table = fit.model.table
-    slopes = _slopes(fit)
     if unit is None:
         units = int(table.count.sum())
         half = slopes * np.sqrt(table.count)
@@ -33,9 +50,8 @@ def sandwich(fit: WholeFit, unit: IntArray | None, *, of_raters: bool) -> FloatA
             if of_raters and table.layout.raters:
                 _pull(fit, part, start)
             meat += part @ part.T
-    bread = fit.inverse - table.gauge @ fit.inverse
-    covariance: FloatArray = bread @ meat @ bread.T * (units / max(units - 1, 1))
-    return covariance
+    spread: FloatArray = meat * (units / max(units - 1, 1))
+    return spread
 
 
 def _pull(fit: WholeFit, part: FloatArray, start: int) -> None:

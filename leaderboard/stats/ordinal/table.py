@@ -32,8 +32,7 @@ class OrdinalTable:
     which ratings speak for and against it, ``inside`` (widths, the same) which lie between two thresholds,
     and ``widths`` (widths, parameters) how far apart those are. ``spread`` (imaginary, levels) and ``level``
     (levels, distinct) give imaginary ratings to the levels that have none. ``deviation`` is the
-    standard deviation of each covariate; ``component`` numbers the connected contestants; ``one_of_rater`` is
-    the number of some distinct rating of each rater, where leans are fitted.
+    standard deviation of each covariate; ``component`` numbers the connected contestants.
     """
 
     layout: Layout
@@ -49,7 +48,6 @@ class OrdinalTable:
     pair_sides: tuple[IntArray, IntArray]
     deviation: FloatArray
     component: IntArray
-    one_of_rater: IntArray
 
     @property
     def distinct(self) -> int:

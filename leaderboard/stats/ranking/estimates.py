@@ -89,7 +89,7 @@ def _elo(material: Material, method: Method) -> Estimate:
     if method.rounds is None:
         rating = sequential_elo(games.a, games.b, games.score, games.contestants, **options)
         return Estimate(rating, component, parameters=parameters)
-    options |= _run(method) | {"cluster": games.cluster}
+    options |= _run(method) | _units(games)
     samples = bootstrap_elo(games.a, games.b, games.score, games.contestants, **options).samples
     return Estimate(median(samples), component, samples, parameters=parameters)
 
@@ -101,7 +101,7 @@ def _bradley_terry(material: Material, method: Method) -> Estimate:
     if method.rounds is None or method.sandwich:
         return _fitted(fit, details, **_sandwich(games, fit, method))
     again = bootstrap_bradley_terry(
-        games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
+        games.a, games.b, games.score, games.contestants, **_units(games), **_run(method)
     )
     return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
 
@@ -125,9 +125,9 @@ def _davidson(material: Material, method: Method) -> Estimate:
     if method.rounds is None or method.sandwich:
         return _fitted(fit, {"davidson": ties}, **_sandwich(games, fit, method))
     again = bootstrap_davidson(
-        games.a, games.b, games.score, games.contestants, cluster=games.cluster, **_run(method)
+        games.a, games.b, games.score, games.contestants, **_units(games), **_run(method)
     )
-    if games.units > 1:
+    if games.say_how_uncertain:
         ties |= _interval(lambda wanted: percentiles(again.nu_samples[:, None], wanted)[:, 0], method)
     return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
 
@@ -156,10 +156,11 @@ def _ordinal(material: Material, method: Method) -> Estimate:
         return _fitted(fit, details)
     if method.sandwich:
         for found in (*details["effects"].values(), *filter(None, [details["position"]])):
-            found |= _student_ends(found, fit.units, method)
+            if material.games.say_how_uncertain:
+                found |= _student_ends(found, fit.units, method)
         return _fitted(fit, details, **_ordinal_sandwich(fit, method.rounds, method.seed))
     again = bootstrap_ordinal(material.ratings, **options, **_run(method))
-    if material.games.units > 1:
+    if material.games.say_how_uncertain:
         if options["position"]:
             details["position"] |= _named_ends(again.position_samples, method)
         for place, name in enumerate(again.adjust):
@@ -205,9 +206,7 @@ def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, Any]:
 
 
 def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, Any]:
-    """The same from the effect's standard error; none from a single unit."""
-    if units < 2:
-        return {}
+    """The same from the effect's standard error."""
     points, error = np.array([effect["points"]]), np.array([effect["se"] * POINTS_PER_UNIT])
     return _interval(lambda wanted: student_quantiles(points, error, units, wanted)[:, 0], method)
 
@@ -217,6 +216,10 @@ def _interval(quantiles: Callable[[tuple[float, ...]], FloatArray], method: Meth
     low, high = quantiles(bounds(method.interval)).tolist()
     kept = zip(KEPT_PERCENTILES, quantiles(KEPT_PERCENTILES).tolist(), strict=True)
     return {"low": low, "high": high, "quantiles": {f"{each:g}": value for each, value in kept}}
+
+
+def _units(games: Games) -> dict[str, Any]:
+    return {"cluster": games.cluster, "crossed": games.crossed}
 
 
 def _run(method: Method) -> dict[str, Any]:

@@ -26,10 +26,10 @@ class Method:
 
     ``ties`` and ``tie_band`` (None for the usual ratings) say what counts half. ``rounds`` is the number of
     resamples, or of draws from the normal approximation with sandwich intervals; None means no intervals.
-    ``resample`` is what a round draws, "prompts" falling back to games where none are known. ``adjust`` names
-    covariates of the ordinal model, or "raters". ``pairwise`` asks for the probability of each contestant
-    being above each other one, ``robustness`` for the fewest games that decide who is first (Bradley-Terry
-    only). ``threads`` changes the time taken, nothing else.
+    ``resample`` is what a round draws, one of RESAMPLE, "prompts" falling back to games where none are known.
+    ``adjust`` names covariates of the ordinal model, or "raters". ``pairwise`` asks for the probability of
+    each contestant being above each other one, ``robustness`` for the fewest games that decide who is first
+    (Bradley-Terry only). ``threads`` changes the time taken, nothing else.
     """
 
     name: str = "elo"

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats.errors import NoGamesError
+from leaderboard.stats.errors import NoGamesError, ParameterError
 from leaderboard.stats.games import FloatArray, Games, IntArray, names_of
 from leaderboard.stats.order.separation import probability_above
 from leaderboard.stats.ranking.cautions import Findings, cautions
 from leaderboard.stats.ranking.estimates import Estimate, Material, estimate
 from leaderboard.stats.ranking.method import METHODOLOGY, Method
 from leaderboard.stats.ranking.rows import DECIMALS, Certainty, Standing, Tally, rounded, rows
-from leaderboard.stats.ratings import Ratings, ratings_of_games
+from leaderboard.stats.ranking.same_raters import same_raters
+from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,14 @@ def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
     """Rank the contestants of ``games``, called ``names`` in the order of their numbers.
 
     Rounds draw the clusters of the games, called what ``method.resample`` says, or games where there are
-    none. The ordinal model takes the scores for ratings on three points. Raises a StatsError where there is
-    nothing to rank.
+    none; prompts-and-raters needs clusters of two kinds. The ordinal model takes the scores for ratings on
+    three points. Raises a StatsError where there is nothing to rank.
     """
-    if method.resample == "games":
-        games = replace(games, cluster=None)
+    if method.resample == PROMPTS_AND_RATERS:
+        if games.crossed is None:
+            raise ParameterError(f"resample is {method.resample!r}, but the games have one kind of cluster")
+    else:
+        games = replace(games, cluster=None if method.resample == "games" else games.cluster, crossed=None)
     resample = "games" if games.cluster is None else method.resample
     labels = names_of(names, games.contestants)
     material = Material(games, ratings_of_games(games, resample), resample, labels)
@@ -95,7 +99,7 @@ def _ranked(material: Material, method: Method) -> Standings:
     _check_some(games)
     found, tally = estimate(material, method), Tally.of(games)
     # A single unit is the same in every round, which would look like certainty.
-    sure = Certainty.of(found, method.interval) if games.units > 1 else None
+    sure = Certainty.of(found, method.interval) if games.say_how_uncertain else None
     components = _components(labels, found.component, tally.games)
     standings = rows(labels, found, tally, sure)
     above = None
@@ -160,10 +164,19 @@ def _parameters(material: Material, method: Method, found: Estimate) -> dict[str
         "resample": material.resample if resampled else None,
         "clusters": games.clusters if resampled else None,
         "units": games.units if resampled else None,
+        **(_of_raters(material) if resampled else {}),
         "methodology": METHODOLOGY,
         **({"adjust": list(method.adjust)} if method.name == "ordinal" else {}),
         **found.parameters,
     }
+
+
+def _of_raters(material: Material) -> dict[str, int]:
+    """How many raters rounds draw beside the prompts; where they draw prompts alone, whose opinions stay."""
+    if material.games.crossed_clusters is not None:
+        return {"raters_drawn": material.games.crossed_clusters}
+    same = same_raters(material.ratings) if material.resample == "prompts" else None
+    return {} if same is None else {"same_raters": same}
 
 
 def _plain(value: Any, decimals: int) -> Any:

@@ -90,7 +90,8 @@ def intervals(
 ) -> Iterator[tuple[str, float, tuple[np.ndarray, np.ndarray]]]:
     """For each kind of interval and level the ends of each contestant's."""
     fit, bootstrap = METHODS[method]
-    samples = bootstrap(games.a, games.b, games.score, 4, rounds=rounds, cluster=games.cluster).samples
+    arrays, units = (games.a, games.b, games.score, 4), {"cluster": games.cluster, "crossed": games.crossed}
+    samples = bootstrap(*arrays, rounds=rounds, **units).samples
     fitted = fit(games)
     error = sandwich(games, fitted).standard_error
     for level in LEVELS:
@@ -107,24 +108,9 @@ def coverage(
     true = truth(design, method)
     for seed in range(studies):
         games, prompt, rater = simulate(design, seed)
-        cluster = {"games": None, "prompts": prompt, "raters": rater}[unit]
-        drawn = make_games(games.a, games.b, games.score, 4, cluster=cluster)
+        cluster = {"games": None, "raters": rater}.get(unit, prompt)
+        crossed = rater if unit == "prompts-and-raters" else None
+        drawn = make_games(games.a, games.b, games.score, 4, cluster=cluster, crossed=crossed)
         for kind, level, (low, high) in intervals(drawn, method, rounds):
             inside.setdefault((kind, level), []).append((low <= true) & (true <= high))
     return {key: float(np.mean(found)) for key, found in inside.items()}
-
-
-def crossed_coverage(design: Design, studies: int, method: str) -> dict[tuple[str, float], float]:
-    """The same for the sandwich in which prompts and raters are both clusters."""
-    inside: dict[tuple[str, float], list[np.ndarray]] = {}
-    true, fit = truth(design, method), METHODS[method][0]
-    for seed in range(studies):
-        games, prompt, rater = simulate(design, seed)
-        fitted = fit(games)
-        clustered = make_games(games.a, games.b, games.score, 4, cluster=prompt)
-        found = sandwich(clustered, fitted, crossed=rater)
-        for kind, units in (("sandwich", None), ("t", found.units)):
-            for level in LEVELS:
-                low, high = normal_interval(fitted.rating, found.standard_error, level, units)
-                inside.setdefault((kind, level), []).append((low <= true) & (true <= high))
-    return {key: float(np.mean(share)) for key, share in inside.items()}

@@ -101,6 +101,8 @@ class TestTheGate:
             make_games([0], [0], [1], 1)
 
     def test_a_game_without_a_cluster_is_refused(self):
+        with pytest.raises(errors.ClusterError, match="no first"):
+            make_games([0, 0], [1, 1], [1, 0], 2, crossed=[0, 1])
         with pytest.raises(errors.ClusterError, match=r"cluster\[1\] is NaN"):
             make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1.0, np.nan])
 

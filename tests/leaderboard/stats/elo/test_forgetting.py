@@ -163,7 +163,7 @@ class TestLateGames:
         cluster, clusters = self.made()
         rounds = np.arange(300)
         sizes = pool_sizes(clusters, 5, rounds)
-        some = rounds[worth_drawing(clusters, sizes, 8)]
+        some = rounds[worth_drawing(clusters, sizes, 8, 5)]
         found = late_games(clusters, 8, 5, some)
         for column, own in enumerate(cluster_draws(5, some, len(clusters))):
             times = np.bincount(own, minlength=len(clusters))
@@ -174,7 +174,7 @@ class TestLateGames:
         _, clusters = self.made()
         rounds = np.arange(30_000)
         sizes = pool_sizes(clusters, 5, rounds)
-        some = rounds[worth_drawing(clusters, sizes, 4)]
+        some = rounds[worth_drawing(clusters, sizes, 4, 5)]
         found = late_games(clusters, 4, 5, some)
         # Chance of each game: as often as its cluster was drawn, of all games of the pool.
         expected = np.zeros(len(clusters.of_game))
@@ -188,6 +188,6 @@ class TestLateGames:
 
     def test_few_games_or_uneven_clusters_are_not_worth_it(self):
         _, clusters = self.made()
-        assert worth_drawing(clusters, np.array([15, 16, 40]), 8).tolist() == [False, True, True]
+        assert worth_drawing(clusters, np.array([15, 16, 40]), 8, 5).tolist() == [False, True, True]
         uneven = every_game_an_outcome(np.repeat(np.arange(101), [1] * 100 + [1000]))
-        assert not worth_drawing(uneven, np.array([10_000]), 8).any()
+        assert not worth_drawing(uneven, np.array([10_000]), 8, 5).any()

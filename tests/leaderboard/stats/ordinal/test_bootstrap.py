@@ -106,7 +106,7 @@ class TestRounds:
     def test_all_ratings_once_is_the_whole_fit(self):
         ratings = simulated_ratings(20, effect=0.3, raters=2, lean_sd=0.5, seed=5)
         fit = fit_everything(make_table(ratings, position=True, adjust=["length"], raters=True))
-        place, prior = fit_rounds(fit, np.repeat(fit.model.table.count[:, None], 3, axis=1), of_raters=True)
+        place, prior = fit_rounds(fit, np.repeat(fit.model.table.count[:, None], 3, axis=1), np.ones((2, 3)))
         assert place == pytest.approx(np.repeat(fit.place, 3, axis=1), abs=1e-9)
         assert not prior.any()
 
