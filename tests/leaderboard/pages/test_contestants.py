@@ -2,6 +2,8 @@
 
 import csv
 import io
+from collections.abc import Iterator
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -11,22 +13,23 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import services
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard import computing, services
+from leaderboard.models import ComputedView, Snapshot, SnapshotSlice
 from tests import factories
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)>"&'
 
 
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "ROUNDS", 10)
+@pytest.fixture(autouse=True, scope="module")
+def rounds() -> Iterator[None]:
+    with few_rounds(10):
+        yield
 
 
-@pytest.fixture
-def made() -> HandMade:
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows: None, rounds: None) -> HandMade:
     """alpha beats beta 2 of 3 (one tie), and loses to gamma on the poem; a judge sees it the other way."""
     made = HandMade("alpha", "beta", "gamma", "idle", slug="small", categories=("coding", "poems"))
     strict = made.judge("strict")
@@ -38,6 +41,11 @@ def made() -> HandMade:
     made.rate("gamma", "beta", 2, rater=strict, prompt=1)
     services.refresh(made.study)
     return made
+
+
+@pytest.fixture
+def made(shared: HandMade) -> HandMade:
+    return deepcopy(shared)
 
 
 def url(made: HandMade, name: str) -> str:
@@ -106,22 +114,100 @@ def test_switches(client: Client, made: HandMade, query: str, words: str) -> Non
     assert words in text(client.get(f"{url(made, 'alpha')}?{query}"))
 
 
-def test_intervals_of_other_levels(client: Client, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = text(client.get(f"{url(made, 'alpha')}?level=80"))
-    assert "holds no intervals of 80 %; those shown are of 95 %" in few
+def test_a_usual_level_is_read_from_the_snapshot(
+    client: Client, made: HandMade, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(services, "ROUNDS", 200)
     services.refresh(made.study, anew=True)
     enough = text(client.get(f"{url(made, 'alpha')}?level=80"))
-    assert "holds no intervals" not in enough
     assert "<dt>80 % interval</dt>" in enough
-    content = (
-        SnapshotSlice.objects.filter(kind="standings", raters="people", ties="on", category="", method="elo")
-        .latest("pk")
-        .content
-    )
-    row = next(row for row in content["standings"] if row["contestant"] == "alpha")
+    row = standing("alpha")
     low, high = row["quantiles"]["10"], row["quantiles"]["90"]
     assert f"<dd>{low:.0f} to {high:.0f}</dd>" in enough
+    assert not ComputedView.objects.exists()
+
+
+def standing(name: str) -> dict[str, Any]:
+    """The row of a contestant in the newest standings by people over all categories."""
+    found = SnapshotSlice.objects.filter(
+        kind="standings", raters="people", ties="on", category="", method="elo"
+    )
+    return next(row for row in found.latest("pk").content["standings"] if row["contestant"] == name)
+
+
+class TestAnySetting:
+    WANTED = "?raters=people&band=3-6&level=97.5&resample=games"
+
+    def test_it_waits_and_then_shows_what_board_and_categories_show(
+        self, client: Client, made: HandMade
+    ) -> None:
+        page = url(made, "alpha")
+        waiting = text(client.get(page + self.WANTED))
+        assert "ratings 3-6 are ties; intervals resample games; intervals of 97.5 %" in waiting
+        assert f'hx-get="{page}computing/{self.WANTED.replace("&", "&amp;")}&amp;shown=wanted"' in waiting
+        assert "Ratings by category" not in waiting
+        assert client.get(f"{page}tables/opponents.csv{self.WANTED}").status_code == 202
+        for _ in ("the board", "the categories"):
+            assert computing.compute_next(made.study.pk)
+        board = client.get(f"/studies/small/standings.json{self.WANTED}").json()
+        row = next(row for row in board["standings"] if row["contestant"] == "alpha")
+        shown = text(client.get(page + self.WANTED))
+        assert "<dt>97.5 % interval</dt>" in shown
+        assert f"<dd>{row['rating']:.0f}</dd>" in shown
+        everywhere, *each = rows(client, f"{page}tables/categories.csv{self.WANTED}")
+        for found in (everywhere, rows(client, f"{page}tables/raters.csv{self.WANTED}")[0]):
+            assert [found[name] for name in ("Rank", "Rating", "Low (97.5 % interval)", "Games")] == [
+                str(row[name]) for name in ("rank", "rating", "low", "games")
+            ]
+        matrix = rows(client, f"/studies/small/categories/tables/categories.csv{self.WANTED}")
+        own = next(line for line in matrix if line["Contestant"] == "alpha")
+        assert [(line["Category"], line["Rating"]) for line in each] == [
+            (name, own[f"{name}: rating"]) for name in ("coding", "poems")
+        ]
+
+    def test_a_wider_band_makes_ties_of_more_games(self, client: Client, made: HandMade) -> None:
+        """Against beta 1, 8 (turned round) and 4; against gamma 7, which is a tie from 2 to 7."""
+        where = url(made, "alpha") + "tables/opponents.csv?band=2-7"
+        client.get(where)
+        computing.compute_next(made.study.pk)
+        computing.compute_next(made.study.pk)
+        found = [
+            (each["Opponent"], each["Wins"], each["Ties"], each["Win rate"]) for each in rows(client, where)
+        ]
+        assert found == [("beta", "2", "1", "0.8333"), ("gamma", "0", "1", "0.5")]
+
+    def test_models_only_leave_people_out(self, client: Client, made: HandMade) -> None:
+        made.contestants["gamma"].kind = "people"
+        made.contestants["gamma"].save()
+        made.study.touch()
+        services.refresh(made.study)
+        alpha, gamma = (url(made, name) + "?contestants=models" for name in ("alpha", "gamma"))
+        client.get(alpha)
+        computing.compute_next(made.study.pk)
+        computing.compute_next(made.study.pk)
+        assert '<span class="muted">of 2</span>' in text(client.get(alpha))
+        assert "or people are left out" in text(client.get(gamma))
+
+    def test_the_history_is_of_settings_that_snapshots_hold(self, client: Client, made: HandMade) -> None:
+        Snapshot.objects.update(created_at=timezone.now() - timedelta(days=2))
+        made.rate("beta", "alpha", 2)
+        services.refresh(made.study)
+        assert client.get(url(made, "alpha") + "tables/history.csv").status_code == 200
+        client.get(url(made, "alpha") + "?band=3-6")
+        computing.compute_next(made.study.pk)
+        computing.compute_next(made.study.pk)
+        assert client.get(url(made, "alpha") + "tables/history.csv?band=3-6").status_code == 404
+
+    def test_snapshots_without_a_level_have_no_interval_in_the_history(
+        self, client: Client, made: HandMade, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Snapshot.objects.update(created_at=timezone.now() - timedelta(days=2))
+        monkeypatch.setattr(services, "ROUNDS", 200)
+        made.rate("beta", "alpha", 2)
+        services.refresh(made.study)
+        old, new = rows(client, url(made, "alpha") + "tables/history.csv?level=80")
+        assert old["Low (80 % interval)"] == ""
+        assert new["Low (80 % interval)"] == str(standing("alpha")["quantiles"]["10"])
 
 
 def test_ties_off_counts_no_ties(client: Client, made: HandMade) -> None:
@@ -129,7 +215,7 @@ def test_ties_off_counts_no_ties(client: Client, made: HandMade) -> None:
     assert (beta["Games"], beta["Wins"], beta["Ties"]) == ("3", "3", "0")
 
 
-@pytest.mark.parametrize("query", ["raters=judge:nobody", "method=x", "level=97", "level=x", "ties=maybe"])
+@pytest.mark.parametrize("query", ["raters=judge:nobody", "method=x", "level=7", "level=x", "ties=maybe"])
 def test_what_there_is_not_is_said(client: Client, made: HandMade, query: str) -> None:
     response = client.get(f"{url(made, 'alpha')}?{query}")
     assert response.status_code == 404
@@ -208,9 +294,9 @@ def test_everything_hostile_is_text(client: Client, made: HandMade) -> None:
     assert "<img" not in text(client.get(url(made, "alpha") + "figures/opponents.json"))
 
 
-def test_an_old_snapshot_without_lengths_or_levels(client: Client, made: HandMade) -> None:
+def test_an_old_snapshot_without_lengths(client: Client, made: HandMade) -> None:
     SnapshotSlice.objects.filter(kind="data").delete()
-    assert "Where it stands" in text(client.get(url(made, "alpha") + "?level=99"))
+    assert "Where it stands" in text(client.get(url(made, "alpha")))
 
 
 def test_queries_do_not_grow(client: Client, made: HandMade) -> None:
