@@ -74,7 +74,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
     content = board.matrices
     if content is None:
         return
-    contestants = len(board.order)
+    contestants, level = len(board.order), float(board.setting.level)
     size = {"height": step(contestants + 6), "width": _width(contestants), "wide": contestants > MOST_INLINE}
 
     def counts(what: str) -> tables.Matrix:
@@ -87,8 +87,9 @@ def _matrices(board: Board) -> Iterator[Panel]:
         "win-rates",
         "Win rates",
         "Read across a row: the share of points the contestant of the row won against that of the "
-        "column, a tie counting half.",
-        lambda: rates().table("Win rates"),
+        f"column, a tie counting half. The table has Wilson’s {level:g}\N{NO-BREAK SPACE}% intervals, in "
+        "which every game counts as independent, so where several raters saw one prompt they are too narrow.",
+        lambda: tables.win_rates_table(rates(), counts("games"), level),
         draw=lambda: charts.win_rate_map(rates(), counts("games")),
         **size,
     )

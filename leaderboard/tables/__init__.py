@@ -31,7 +31,7 @@ from leaderboard.tables.contestants import (
     placed_table,
 )
 from leaderboard.tables.length_effect import length_sentence, length_table, unknown_sentence
-from leaderboard.tables.matrices import Matrix, count_matrix, win_rates
+from leaderboard.tables.matrices import Matrix, count_matrix, win_rates, win_rates_table
 from leaderboard.tables.parts import Cell, Content, DataTable
 from leaderboard.tables.position_text import position_sentences
 from leaderboard.tables.raters import SUMMARY_COLUMNS, Kind, RaterFigure, kinds_table, summary
@@ -120,6 +120,7 @@ __all__ = [
     "unknown_sentence",
     "unscored_reasons",
     "win_rates",
+    "win_rates_table",
     "within_table",
     "without_pools",
 ]

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import sqrt
-from statistics import NormalDist
 
 from leaderboard.tables.parts import Content, DataTable
+from leaderboard.tables.shares import wilson
 from leaderboard.tables.standings import provisional
 
 
@@ -97,17 +96,6 @@ def opponents(matrices: Content | None, name: str, level: float) -> list[Opponen
             rate = (won + tied / 2) / played
             found.append(Opponent(other, played, won, tied, rate, *wilson(rate, played, level)))
     return sorted(found, key=lambda each: (-each.rate, each.name))
-
-
-def wilson(share: float, n: int, level: float) -> tuple[float, float]:
-    """Wilson's interval (1927) of a share of ``n`` independent games, at ``level`` percent.
-
-    With ties counted half it is too wide rather than too narrow: points then vary less than wins do.
-    """
-    z = NormalDist().inv_cdf(0.5 + level / 200)
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)
 
 
 def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTable:

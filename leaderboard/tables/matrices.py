@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.tables.parts import Content, DataTable
+from leaderboard.tables.parts import Cell, Content, DataTable
+from leaderboard.tables.shares import wilson
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,20 @@ def win_rates(content: Content, order: Sequence[str]) -> Matrix:
         return (content["wins"][a][b] + content["ties"][a][b] / 2) / games if games else None
 
     return Matrix(names, tuple(tuple(rate(place[a], place[b]) for b in names) for a in names))
+
+
+def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
+    """The share of points against each opponent with the ends of Wilson's interval of ``level`` percent."""
+
+    def cells(rate: float | None, played: float | int | None) -> tuple[Cell, ...]:
+        return (None,) * 3 if rate is None or not played else (rate, *wilson(rate, int(played), level))
+
+    columns = [f"{name}: {what}" for name in rates.names for what in ("win rate", "low", "high")]
+    return DataTable(
+        f"Win rates with {level:g} % intervals",
+        ("Contestant", *columns),
+        tuple(
+            (name, *(cell for pair in zip(own, played, strict=True) for cell in cells(*pair)))
+            for name, own, played in zip(rates.names, rates.values, games.values, strict=True)
+        ),
+    )

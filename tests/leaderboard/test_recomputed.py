@@ -16,6 +16,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from arena.models import Comparison, Contestant
 from leaderboard import services
@@ -116,9 +117,13 @@ def test_games_wins_and_win_rates(client, answers):
             assert row["Games"] == n
             assert (row["Win %"], row["Tie %"]) == pytest.approx((100 * won / n, 100 * tied / n), abs=0.01)
         for row in table(client, f"tables/win-rates.csv{query}"):
-            for other in set(row) - {"Contestant", row["Contestant"]}:
+            for other in {row["Contestant"] for row in standings} - {row["Contestant"]}:
                 n, won, tied = points(played, row["Contestant"], other)
-                assert row[other] == (pytest.approx((won + tied / 2) / n) if n else None)
+                expected = [None] * 3
+                if n:
+                    rate = (won + tied / 2) / n
+                    expected = pytest.approx([rate, *proportion_confint(rate * n, n, 0.05, "wilson")])
+                assert [row[f"{other}: {what}"] for what in ("win rate", "low", "high")] == expected
         if not category:
             for row in table(client, f"contestants/{slug(NAMES[0])}/tables/opponents.csv{query}"):
                 assert (row["Games"], row["Wins"], row["Ties"]) == points(played, NAMES[0], row["Opponent"])

@@ -4,6 +4,7 @@ import csv
 import io
 
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from leaderboard import tables
 from leaderboard.tables import DataTable
@@ -133,9 +134,27 @@ def test_matrices_follow_the_order_of_the_board():
 def test_win_rates_count_a_tie_half_and_leave_unplayed_cells_empty():
     rates = tables.win_rates(MATRIX, ["a", "b", "c"])
     assert rates.values == ((None, 4 / 6, None), (2 / 6, None, None), (None, None, None))
-    table = rates.table("Win rates")
-    assert table.columns == ("Contestant", "a", "b", "c")
-    assert table.rows[1] == ("b", 2 / 6, None, None)
+
+
+def test_win_rates_have_wilsons_intervals():
+    rates, games = (
+        tables.win_rates(MATRIX, ["a", "b", "c"]),
+        tables.count_matrix(MATRIX, "games", ["a", "b", "c"]),
+    )
+    table = tables.win_rates_table(rates, games, 90.0)
+    assert table.columns[:4] == ("Contestant", "a: win rate", "a: low", "a: high")
+    low, high = proportion_confint(4, 6, 0.1, "wilson")
+    assert table.rows[0] == (
+        "a",
+        None,
+        None,
+        None,
+        pytest.approx(4 / 6),
+        *map(pytest.approx, (low, high)),
+        *[None] * 3,
+    )
+    assert table.rows[1][1:4] == pytest.approx((2 / 6, 1 - high, 1 - low))
+    assert table.rows[2] == ("c", *[None] * 9)
 
 
 def test_ratings_stand_beside_the_unscored_and_the_position_statistics():
