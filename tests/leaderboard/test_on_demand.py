@@ -12,10 +12,11 @@ from kombu.exceptions import OperationalError
 
 from arena.models import Comparison, Contestant
 from leaderboard import computing, on_demand, services
+from leaderboard.board.scope import Scope
 from leaderboard.board.setting import Setting, parse
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.slices import canonical
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 
@@ -23,9 +24,8 @@ NAMES = ("alpha", "beta", "gamma", "delta")
 
 
 @pytest.fixture(autouse=True, scope="module")
-def few_rounds():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(services, "ROUNDS", 50)
+def rounds():
+    with few_rounds(50):
         yield
 
 
@@ -43,8 +43,8 @@ def messages(monkeypatch):
     return sent
 
 
-@pytest.fixture(scope="module")
-def shared(shared_rows, few_rounds):
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
     """Four contestants, one of them people, on eight prompts of two categories, by people and two judges."""
     made = HandMade(*NAMES, categories=("coding", "poems") * 4)
     Contestant.objects.filter(name="delta").update(kind="people")
@@ -67,14 +67,24 @@ def setting(made, **wanted):
     return parse(wanted, made.snapshot.counts)
 
 
-def computed(made, **wanted):
-    """What the tables of a setting are once a worker has been there."""
+def computed(made, scope=Scope.BOARD, **wanted):
+    """What the tables of a setting are once a worker has been there, by kind, raters, ties and method."""
+    return {
+        (kind, *rest): content for (kind, *rest, _), content in by_category(made, scope, **wanted).items()
+    }
+
+
+def by_category(made, scope=Scope.BOARD, **wanted):
+    """The same, with the category as the last word of each place."""
     chosen = setting(made, **wanted)
-    assert isinstance(on_demand.contents(made.snapshot, chosen), on_demand.Waiting)
+    assert isinstance(on_demand.contents(made.snapshot, chosen, scope), on_demand.Waiting)
     assert computing.compute_next(made.study.pk)
-    answer = on_demand.contents(made.snapshot, chosen)
+    answer = on_demand.contents(made.snapshot, chosen, scope)
     assert isinstance(answer, on_demand.Ready), ComputedView.objects.get().error
-    return answer.contents
+    return {
+        (kind, raters, ties, method, category): content
+        for (kind, raters, category, ties, method), content in answer.contents.items()
+    }
 
 
 def command(made, *options):
@@ -138,8 +148,6 @@ class TestEquality:
             kind="standings", raters="people", ties="on", category="poems", method="bradley-terry"
         )
         assert found["standings", "people", "on", "bradley-terry"] == stored.content
-        stored = made.snapshot.slices.get(kind="ratings", raters="judge:three", category="poems")
-        assert found["ratings", "judge:three", "", ""] == stored.content
 
     def test_models_only_are_the_games_among_them(self, made):
         found = computed(made, contestants="models", method="bradley-terry")
@@ -161,6 +169,56 @@ class TestEquality:
         found = computed(made, band="2-7")
         raters = {raters for kind, raters, _, _ in found if kind == "standings"}
         assert raters == {"people", "judge:strict"}
+
+
+class TestCategories:
+    @pytest.mark.parametrize("ties", ["on", "off"])
+    @pytest.mark.parametrize("method", ["elo", "bradley-terry", "davidson", "ordinal"])
+    def test_a_stored_setting_computed_anew_is_the_same_byte_for_byte(self, made, method, ties):
+        rule = "on" if method == "ordinal" else ties
+        stored = {
+            row.category: row.payload
+            for row in made.snapshot.slices.filter(
+                kind="standings", raters="judge:strict", ties=rule, method=method
+            )
+        }
+        made.snapshot.slices.all().delete()  # so that none can be copied
+        found = by_category(made, Scope.CATEGORIES, method=method, ties=ties, raters="judge:strict")
+        assert set(stored) == {"", "coding", "poems"}
+        assert {place: canonical(content) for place, content in found.items()} == {
+            ("standings", "judge:strict", rule, method, category): payload
+            for category, payload in stored.items()
+        }
+
+    def test_each_is_what_the_board_of_that_category_shows(self, made):
+        wanted = {"band": "2-7", "contestants": "models", "resample": "games", "level": "97.5"}
+        found = by_category(made, Scope.CATEGORIES, **wanted)
+        assert len(found) == 3
+        for (*place, category), content in found.items():
+            assert computed(made, **wanted, category=category)[tuple(place)] == content
+
+    def test_the_board_and_the_categories_of_a_setting_are_kept_apart(self, made):
+        chosen = setting(made, band="3-6")
+        by_category(made, Scope.CATEGORIES, band="3-6")
+        assert on_demand.contents(made.snapshot, chosen).state == "wanted"
+        assert sorted(ComputedView.objects.values_list("setting", flat=True)) == [
+            "?raters=people&band=3-6",
+            "categories/?raters=people&band=3-6",
+        ]
+
+    def test_what_the_board_computed_is_copied(self, made, monkeypatch):
+        from leaderboard.slices import any_setting
+
+        computed(made, band="3-6")
+        about, original = [], any_setting.standings
+
+        def noting(players, given, method):
+            about.append(len(given))
+            return original(players, given, method)
+
+        monkeypatch.setattr(any_setting, "standings", noting)
+        by_category(made, Scope.CATEGORIES, band="3-6")
+        assert sum(about) == 24  # coding and poems; all together is there
 
 
 class TestTheDataOfTheSnapshot:
@@ -282,7 +340,7 @@ class TestAsking:
         snapshot = services.refresh(made.study, anew=True).snapshot
         chosen = parse({"category": f"-{name}", "band": "3-6", "level": "97.5"}, snapshot.counts)
         assert on_demand.contents(snapshot, chosen).state == "wanted"
-        assert computing.setting_of(ComputedView.objects.get()) == chosen
+        assert computing.wanted_of(ComputedView.objects.get()) == (chosen, Scope.BOARD)
 
 
 class TestWorking:
