@@ -1,11 +1,15 @@
 """What `make test` and `make lint` run: linters, then the suite on every database and broker there is.
 
+Tests that start an arena of their own mostly wait, so they run beside the linters and both suites. The
+browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
+
 ARENA_TEST_REQUIRE_ALL=1 turns everything that would be skipped into a failure, save for one kind: tests that
 read public data sets, which no package brings, fail only where ARENA_REFERENCE_DATA names a folder.
 """
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,9 +17,11 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from tests.conftest import find_chromium
 from tests.services.servers import MissingServiceError, postgresql, redis_server
@@ -30,6 +36,7 @@ LINTERS = {
     "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run", "-v1"],
 }
 NO_DATA = "no reference data"
+IN_PROCESS = "not browser and not processes"
 
 
 @dataclass
@@ -48,26 +55,30 @@ def main() -> None:
     parser.add_argument("--lint-only", action="store_true")
     lint_only = parser.parse_args().lint_only
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers started here are stopped
-    results = [lint(name, command) for name, command in LINTERS.items()]
-    if not lint_only:
-        results += [suite("suite on SQLite", {}, []), browser(), services()]
+    results = lint() if lint_only else everything()
     failed = report(results, require_all=os.environ.get("ARENA_TEST_REQUIRE_ALL") == "1")
     sys.exit(1 if failed else 0)
 
 
-def lint(name: str, command: list[str]) -> Result:
-    """Run one linter on the whole project."""
-    say(name)
-    code = subprocess.run([BIN / command[0], *command[1:]], cwd=ROOT).returncode
-    return Result(name, "failed" if code else "passed")
+def everything() -> list[Result]:
+    """All steps, one beside the other where they do not get in each other's way."""
+    with Suite("tests of whole arenas", ["-m", "processes"], apart=True) as processes:
+        results = lint()
+        with Suite("suite on SQLite", ["-n", "2", "-m", IN_PROCESS]) as sqlite:
+            results.append(sqlite.result())
+        results.append(services())
+        results.append(processes.result())
+    return [*results, browser()]
 
 
-def browser() -> Result:
-    """The tests in a real browser: not beside the others, which would keep the pages waiting."""
-    executable = find_chromium()
-    if executable is None:
-        return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
-    return suite(f"browser ({executable})", {}, ["-m", "browser"])
+def lint() -> list[Result]:
+    """Every linter on the whole project, all at once."""
+    with ExitStack() as stack:
+        steps = [
+            stack.enter_context(Step(name, [str(BIN / command[0]), *command[1:]], apart=True))
+            for name, command in LINTERS.items()
+        ]
+        return [Result(step.name, "failed" if step.wait() else "passed") for step in steps]
 
 
 def services() -> Result:
@@ -78,23 +89,80 @@ def services() -> Result:
             database, broker = stack.enter_context(postgresql()), stack.enter_context(redis_server())
         except MissingServiceError as error:
             return Result(name, "skipped", str(error))
-        return suite(name, {"DATABASE_URL": database, "BROKER_URL": broker}, ["--database-only"])
+        urls = {"DATABASE_URL": database, "BROKER_URL": broker}
+        tests = Suite(name, ["-n", "2", "-m", IN_PROCESS, "--database-only"], urls)
+        return stack.enter_context(tests).result()
 
 
-def suite(name: str, environment: dict[str, str], arguments: list[str]) -> Result:
-    """Run pytest in an environment of its own and count what it did."""
-    say(name)
-    inherited = {key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "BROKER_URL"}}
-    selection = arguments if "-m" in arguments else [*arguments, "-m", "not browser"]
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "results.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", *selection, f"--junit-xml={file}"]
-        code = subprocess.run(command, cwd=ROOT, env={**inherited, **environment}).returncode
-        counts, skips = read_results(file) if file.exists() else (Counter(), Counter())
-    note = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
-    note += f" in {time.monotonic() - started:.0f} s"
-    return Result(name, "failed" if code else "passed", note, skips)
+def browser() -> Result:
+    """The tests in a real browser."""
+    executable = find_chromium()
+    if executable is None:
+        return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
+    with Suite(f"browser ({executable})", ["-n", "2", "-m", "browser"]) as tests:
+        return tests.result()
+
+
+class Step:
+    """A command that runs from now on. ``apart``: what it prints is held back until it has ended."""
+
+    def __init__(
+        self, name: str, command: list[str], environment: Mapping[str, str] = os.environ, apart: bool = False
+    ) -> None:
+        self.name = name
+        self._output = tempfile.TemporaryFile() if apart else None  # noqa: SIM115 - closed in __exit__
+        if not apart:
+            say(name)
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=self._output, stderr=self._output
+        )
+
+    def wait(self) -> int:
+        """Wait for its end; its exit code."""
+        code = self._process.wait()
+        if self._output:
+            say(self.name)
+            self._output.seek(0)
+            shutil.copyfileobj(self._output, sys.stdout.buffer)
+            sys.stdout.flush()
+        return code
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop it as Ctrl-C does, if it still runs: tests stop what they started."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait()
+        if self._output:
+            self._output.close()
+
+
+class Suite(Step):
+    """A pass of pytest in an environment of its own, and the count of what it did."""
+
+    def __init__(
+        self, name: str, selection: list[str], urls: Mapping[str, str] | None = None, apart: bool = False
+    ) -> None:
+        kept = {key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "BROKER_URL"}}
+        self._folder = tempfile.TemporaryDirectory()
+        self._results = Path(self._folder.name) / "results.xml"
+        self._started = time.monotonic()
+        command = [sys.executable, "-m", "pytest", "-q", *selection, f"--junit-xml={self._results}"]
+        super().__init__(name, command, {**kept, **(urls or {})}, apart)
+
+    def result(self) -> Result:
+        """Wait for its end and count."""
+        code = self.wait()
+        counts, skips = read_results(self._results) if self._results.exists() else (Counter(), Counter())
+        note = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+        note += f" in {time.monotonic() - self._started:.0f} s"
+        return Result(self.name, "failed" if code else "passed", note, skips)
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        self._folder.cleanup()
 
 
 def read_results(file: Path) -> tuple[Counter[str], Counter[str]]:

@@ -1,12 +1,14 @@
 """The summary of `make test`: what counts as failed, and when a skip does."""
 
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests import run
-from tests.run import Result
+from tests.run import Result, Step
 
 JUNIT = """<testsuites><testsuite>
 <testcase name="a"/><testcase name="b"/>
@@ -59,3 +61,31 @@ def test_the_summary_says_what_was_left_out(capsys: pytest.CaptureFixture[str]) 
     assert "skipped  browser: no Chromium on PATH" in printed
     assert "2 skipped: no Chromium on PATH" in printed
     assert printed.endswith("PASSED\n")
+
+
+def test_what_a_step_prints_apart_from_others_follows_when_it_has_ended(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with Step("apart", [sys.executable, "-c", "print('from', 'it'); exit(3)"], apart=True) as step:
+        with Step("meanwhile", [sys.executable, "-c", "pass"]) as other:
+            assert other.wait() == 0
+        assert step.wait() == 3
+    assert capfd.readouterr().out == "\n== meanwhile\n\n== apart\nfrom it\n"
+
+
+WAITING = """
+import time, pathlib, sys
+try:
+    pathlib.Path(sys.argv[1]).touch()
+    time.sleep(600)
+except KeyboardInterrupt:
+    pathlib.Path(sys.argv[1]).write_text("tidied up")
+"""
+
+
+def test_a_step_that_nobody_waits_for_any_more_tidies_up(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    with Step("apart", [sys.executable, "-c", WAITING, str(mark)], apart=True):
+        while not mark.exists():
+            time.sleep(0.01)
+    assert mark.read_text() == "tidied up"
