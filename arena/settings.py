@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "arena.busy.BusyDatabaseMiddleware",
+    "arena.api.heads.HeadMiddleware",
 ]
 ROOT_URLCONF = "arena.urls"
 WSGI_APPLICATION = "arena.wsgi.application"

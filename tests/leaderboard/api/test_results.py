@@ -85,6 +85,17 @@ def test_public_studies_need_no_token_and_private_ones_do_not_exist(
     assert read(client, path, rater).status_code == hidden.status_code
 
 
+@pytest.mark.parametrize("path", [*PUBLIC, "studies/nowhere/standings/", "comparisons/"])
+def test_head_is_get_without_the_body(made: HandMade, client: Client, path: str) -> None:
+    got, head = read(client, path), client.head(f"/api/v1/{path}")
+    assert (head.status_code, head.content) == (got.status_code, b"")
+    assert head["Content-Length"] == str(len(got.content))
+    assert head.get("ETag") == got.get("ETag")
+    if "ETag" in head:
+        again = client.head(f"/api/v1/{path}", headers={"If-None-Match": head["ETag"]})
+        assert again.status_code == 304
+
+
 def test_the_leaderboard_is_that_of_the_file(made: HandMade, client: Client) -> None:
     query = "?raters=judge:judy&ties=off&method=bradley-terry"
     found = read(client, f"studies/made/leaderboard/{query}").json()
