@@ -96,7 +96,7 @@ def interval_line(used: Mapping[str, Any]) -> str:
     """
     if used["rounds"] is None:
         return ""
-    units = _counted(used.get("units") or used["clusters"], used["resample"])
+    units = _units(used)
     level = f"{used['interval']:g} % interval"
     if used.get("intervals") == "sandwich":
         return f"{level}: Student's t, from the robust covariance over {units}"
@@ -105,6 +105,15 @@ def interval_line(used: Mapping[str, Any]) -> str:
         f"{level}: percentiles {low:.6g} to {high:.6g} of {_counted(used['rounds'], 'rounds')} "
         f"resampling {units}"
     )
+
+
+def _units(used: Mapping[str, Any]) -> str:
+    """What is drawn, and whose opinions stay as they are where that matters."""
+    if "raters_drawn" in used:
+        return f"{_counted(used['clusters'], 'prompts')} and {_counted(used['raters_drawn'], 'raters')}"
+    units = _counted(used.get("units") or used["clusters"], used["resample"])
+    same = used.get("same_raters")
+    return units if same is None else f"{units}, so for other prompts and these same {same} raters"
 
 
 def printable(text: str) -> str:

@@ -59,7 +59,9 @@ class SettingIn(Schema):
     band: Name | None = Field(None, max_length=7, description="Ratings that are ties, LOW-HIGH, such as 3-6.")
     level: Name | None = Field(None, max_length=5, description="Of the intervals, in percent; 95.")
     contestants: Name | None = Field(None, max_length=20, description="models: without people.")
-    resample: Name | None = Field(None, max_length=20, description="prompts, games or raters.")
+    resample: Name | None = Field(
+        None, max_length=20, description="prompts, games, raters or prompts-and-raters."
+    )
 
 
 class StandingOut(Schema):

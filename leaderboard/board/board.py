@@ -12,7 +12,7 @@ from leaderboard import tables
 from leaderboard.board import panels as board_panels
 from leaderboard.board.contents import find
 from leaderboard.board.scope import Scope
-from leaderboard.board.setting import EVERYONE, Setting
+from leaderboard.board.setting import EVERYONE, PROMPTS_AND_RATERS, Setting
 from leaderboard.board.setting_page import SettingPage
 from leaderboard.board.standings_view import Asked, StandingsView
 from leaderboard.board.switches import Option, Switch
@@ -155,6 +155,11 @@ class Board(SettingPage):
         return tuple(
             replace(switch, options=tuple(map(self._kept, switch.options))) for switch in super().switches
         )
+
+    @property
+    def for_other_raters(self) -> str:
+        """The address of this setting with intervals that are for other raters too."""
+        return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
 
     def _kept(self, option: Option) -> Option:
         return replace(option, query=self.asked.query(option.query))

@@ -20,7 +20,8 @@ MODELS: Final = "models"
 EVERYONE: Final = "everyone"
 """The kind of the standings with people that stand beside those of models only."""
 
-RESAMPLE: Final = ("prompts", "games", "raters")
+PROMPTS_AND_RATERS: Final = "prompts-and-raters"
+RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
 
 _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
 _SHOWN: Final = 100
@@ -37,7 +38,7 @@ class Setting:
     ``category`` is empty for all of them together, a name, or a name after a minus sign for all but that one.
     ``band`` holds the ratings that count as ties, LOW-HIGH, or nothing for those that usually do; ``level``
     that of the intervals in percent; ``contestants`` is empty for all of them or MODELS; ``resample`` is what
-    a round of the bootstrap draws as a whole.
+    a round of the bootstrap draws as a whole. ``raters`` is empty on the pages about all of them.
     """
 
     raters: str
@@ -65,7 +66,7 @@ class Setting:
 
     def parts(self) -> dict[str, str]:
         """What the address says: the raters, and every switch that is not as usual."""
-        return {name: value for name, value in asdict(self).items() if value != _USUAL.get(name)}
+        return {name: value for name, value in asdict(self).items() if value != _USUAL.get(name, "")}
 
     def is_stored(self, categories: Sequence[str]) -> bool:
         """Whether every snapshot holds this setting; anything else is computed when somebody asks for it."""
@@ -113,6 +114,15 @@ def parse(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting | Non
     return replace(found, band=band, contestants=models).settled()
 
 
+def parse_for_all(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting:
+    """The band of ties and the level that an address asks for on the pages about all raters.
+
+    A band acts on those who used its scale. Raises UnknownSettingError for one of a scale that nobody used.
+    """
+    used = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
+    return Setting("", band=_band_of(wanted.get("band") or "", used), level=_level(wanted))
+
+
 def scales(counts: Mapping[str, Any], raters: str) -> list[int]:
     """The points of the scales that some raters used."""
     points: list[int] = choice_of(counts, raters).get("points", [8])
@@ -152,16 +162,19 @@ def _unknown(name: str, value: str, known: Sequence[str]) -> UnknownSettingError
 
 def _band(wanted: Mapping[str, str], points: Sequence[int]) -> str:
     """The tie band asked for, or nothing for the usual one."""
-    value = wanted.get("band")
-    if not value:
-        return ""
-    if len(points) > 1:
+    value = wanted.get("band") or ""
+    if value and len(points) > 1:
         named = " and ".join(str(size) for size in points)
         raise UnknownSettingError(f"These raters used scales of {named} points; a tie band needs one scale.")
+    return _band_of(value, points)
+
+
+def _band_of(value: str, points: Sequence[int]) -> str:
+    """A band of one of these scales; nothing for the usual one."""
     known = [band for size in points for band in bands(size)]
-    if value not in known:
+    if value and value not in known:
         raise _unknown("band", value, known)
-    return "" if value == known[0] else value
+    return "" if value in [band for size in points for band in bands(size)[:1]] else value
 
 
 def _level(wanted: Mapping[str, str]) -> str:

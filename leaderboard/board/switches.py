@@ -71,7 +71,7 @@ def words(setting: Setting, counts: Mapping[str, Any]) -> str:
     if setting.contestants:
         said.append("models only")
     if setting.resample != RESAMPLE[0]:
-        said.append(f"intervals resample {setting.resample}")
+        said.append(f"intervals resample {setting.resample.replace('-', ' ')}")
     return "; ".join([*said, f"intervals of {setting.level} %"])
 
 
@@ -91,7 +91,7 @@ class _Switches:
         yield self._bands()
         yield self._all_but()
         yield self._levels()
-        drawn = [(value, value.capitalize()) for value in RESAMPLE]
+        drawn = [(value, value.replace("-", " ").capitalize()) for value in RESAMPLE]
         yield self._switch("resample", "Resampled", drawn, group="more")
 
     def _switch(

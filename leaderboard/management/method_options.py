@@ -75,8 +75,9 @@ def add_sampling_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--resample",
         default="prompts",
-        metavar="games|prompts|raters",
-        help="what is drawn as a whole (default: prompts, or games where no prompt is known)",
+        metavar="games|prompts|raters|prompts-and-raters",
+        help="what is drawn as a whole; prompts-and-raters: both at once, where the same raters rate many "
+        "prompts (default: prompts, or games where no prompt is known)",
     )
     parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 

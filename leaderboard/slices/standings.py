@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TIES: Final = ("on", "off")
 
-FORM: Final = 2
+FORM: Final = 3
 """Raised when a table gets other fields, so that none without them is copied from the snapshot before."""
 
 BOOTSTRAPPED: Final = ("elo", "bradley-terry")
@@ -73,7 +73,8 @@ def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
         *map(int, uncounted),
     ]
     found = hashlib.sha256(repr(words).encode())
-    rater = ratings.rater if method.resample == "raters" else None
+    # Resampling prompts looks at raters too, to say whether they are the same ones.
+    rater = None if method.resample == "games" else ratings.rater
     for array in (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt, rater):
         found.update(b"|" if array is None else array.tobytes())
     return found.hexdigest()

@@ -65,7 +65,10 @@ def test_the_page_waits_and_then_shows_the_numbers(client, made):
     assert [row.contestant for row in page.rows] == [row["contestant"] for row in page.content["standings"]]
 
 
-@pytest.mark.parametrize(("resample", "units"), [("games", "Games"), ("raters", "Raters")])
+@pytest.mark.parametrize(
+    ("resample", "units"),
+    [("games", "Games"), ("raters", "Raters"), ("prompts-and-raters", "Prompts and raters")],
+)
 def test_the_page_names_what_counts_as_independent(client, made, resample, units):
     address = f"/studies/small/?raters=people&method=davidson&resample={resample}"
     client.get(address)

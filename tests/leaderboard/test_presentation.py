@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from leaderboard.presentation import standings_table
-from leaderboard.stats import Method, make_games, rank_games
+from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
 
 
 def make_standings(**overrides):
@@ -25,6 +25,16 @@ def test_the_shares_of_a_sandwich_are_of_draws_and_say_how_many():
     text = standings_table(make_standings(intervals="sandwich"))
     assert "from the robust covariance over 6 games; first and groups from 20 draws; seed 0." in text
     assert "first: share of the 20 draws in which it is first." in text
+
+
+def test_intervals_say_that_raters_stay_the_same_or_are_drawn_too():
+    cell = np.arange(200)
+    ratings = make_ratings(cell % 2, 1 - cell % 2, 1 + cell % 7, 8, 2, prompt=cell // 4, rater=cell % 4)
+    method = Method("bradley-terry", rounds=20)
+    text = standings_table(rank_ratings(ratings, "xy", method))
+    assert "20 rounds resampling 50 prompts, so for other prompts and these same 4 raters; seed 0." in text
+    text = standings_table(rank_ratings(ratings, "xy", replace(method, resample="prompts-and-raters")))
+    assert "20 rounds resampling 50 prompts and 4 raters; seed 0." in text
 
 
 def test_many_letters_are_cut_and_the_note_says_so():

@@ -142,7 +142,8 @@ class TestMethods:
         assert sum(map(len, found["groups"])) >= 3
 
     @pytest.mark.parametrize(
-        ("unit", "clusters", "units"), [("prompts", 12, 12), ("raters", 3, 3), ("games", None, 72)]
+        ("unit", "clusters", "units"),
+        [("prompts", 12, 12), ("raters", 3, 3), ("games", None, 72), ("prompts-and-raters", 12, 3)],
     )
     def test_what_is_resampled(self, graded, unit, clusters, units):
         used = rank_json(graded, "--resample", unit, "--rounds", 3)["parameters"]
@@ -255,7 +256,10 @@ class TestErrors:
             (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
             (["--interval", "100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
             (["--k", "1e308"], "--k is 1e+308; it must be at most 1e+09."),
-            (["--resample", "days"], "--resample is 'days'; choose one of prompts, games, raters."),
+            (
+                ["--resample", "days"],
+                "--resample is 'days'; choose one of prompts, games, raters, prompts-and-raters.",
+            ),
             (["--intervals", "wald"], "--intervals is 'wald'; choose one of bootstrap, sandwich."),
             (["--tie-band", "wide"], "--tie-band is 'wide'; it must be LOW-HIGH, such as 3-6."),
             (["--tie-band=--"], "--tie-band is '[]'; it must be LOW-HIGH, such as 3-6."),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from leaderboard.stats.games import IntArray
+from leaderboard.stats.games import FEWEST_CROSSED, IntArray
 from leaderboard.stats.ranking.estimates import Estimate, Material
 from leaderboard.stats.ranking.method import Method
 from leaderboard.stats.ranking.rows import Tally
@@ -133,19 +133,30 @@ def _not_settled(found: Findings) -> Iterator[str]:
 def _few_clusters(found: Findings) -> Iterator[str]:
     if found.method.rounds is None:
         return
-    units, drawn = found.material.games.units, found.material.resample
-    if units == 1:
+    games, drawn = found.material.games, found.material.resample
+    if games.units == 1:
+        thing = "rater" if games.crossed_clusters == 1 else drawn.split("-")[0].removesuffix("s")
+        yield (f"There is only one {thing} to resample, which says nothing about uncertainty: no intervals.")
+    elif not games.say_how_uncertain:
         yield (
-            f"There is only one {drawn.removesuffix('s')} to resample, which says nothing about uncertainty: "
-            "no intervals."
+            f"There are only {_few(found.material, FEWEST_CROSSED)}: resampling prompts and raters takes "
+            f"{FEWEST_CROSSED} of each, so there are no intervals."
         )
-    elif found.material.games.clusters is not None and units < FEWEST_CLUSTERS:
-        yield f"The intervals rest on only {units} {drawn}; {_what_few_mean(found.method, units)}."
+    elif games.clusters is not None and games.units < FEWEST_CLUSTERS:
+        few = _few(found.material, FEWEST_CLUSTERS)
+        yield f"The intervals rest on only {few}; {_what_few_mean(found.method, games.units)}."
+
+
+def _few(material: Material, enough: int) -> str:
+    """What rounds draw of which there is not enough, in words."""
+    games, drawn = material.games, material.resample.split("-")
+    kinds = ((games.clusters, drawn[0]), (games.crossed_clusters, drawn[-1]))
+    return " and ".join(f"{number} {name}" for number, name in kinds if number and number < enough)
 
 
 def _few_rounds(found: Findings) -> Iterator[str]:
     method = found.method
-    if method.rounds is None or method.sandwich or found.material.games.units == 1:
+    if method.rounds is None or method.sandwich or not found.material.games.say_how_uncertain:
         return
     share = (100.0 - method.interval) / 200.0
     if method.rounds * share < FEWEST_BEYOND:

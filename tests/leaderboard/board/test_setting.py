@@ -146,6 +146,7 @@ class TestWhatSnapshotsHold:
             {"level": "97.5"},
             {"contestants": "models"},
             {"resample": "games"},
+            {"resample": "prompts-and-raters"},
         ],
     )
     def test_computed(self, changes):

@@ -21,6 +21,7 @@ from leaderboard.stats.errors import LengthMismatchError, NoGamesError, Paramete
 from tests.leaderboard.stats.simulation import simulated_games
 
 NAMES = ("Vicuna", "Koala", "Oasst", "Dolly")
+BOTH = "prompts-and-raters"
 
 
 def by_name(standings):
@@ -335,6 +336,54 @@ class TestResampling:
     def test_raters_that_are_not_known_are_an_error(self):
         with pytest.raises(ParameterError, match="resample is 'raters', but the comparisons name no raters"):
             self.used(self.ratings(prompt=True), resample="raters")
+
+    def test_prompts_and_raters_together(self):
+        drawn, warnings = self.used(self.ratings(prompt=True, rater=True), resample=BOTH)
+        assert drawn == (BOTH, 40, 7)
+        assert (
+            "The intervals rest on only 7 raters; with fewer than 30 they tend to be too narrow" in warnings
+        )
+
+    @pytest.mark.parametrize("known", ["prompt", "rater"])
+    def test_both_must_be_known(self, known):
+        missing = {"prompt": "raters", "rater": "prompts"}[known]
+        with pytest.raises(
+            ParameterError, match=f"resample is '{BOTH}', but the comparisons name no {missing}"
+        ):
+            self.used(self.ratings(**{known: True}), resample=BOTH)
+
+    @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
+    @pytest.mark.parametrize("name", ["bradley-terry", "davidson", "ordinal"])
+    def test_two_raters_are_too_few_for_both(self, name, intervals):
+        ratings = self.ratings(prompt=True, rater=True)
+        method = Method(name, rounds=20, resample=BOTH, intervals=intervals)
+        found = rank_ratings(replace(ratings, rater=ratings.rater % 2), "xyz", method)
+        assert {(row.low, row.p_first, row.quantiles) for row in found.standings} == {(None, None, None)}
+        assert found.warnings == (
+            "There are only 2 raters: resampling prompts and raters takes 3 of each, so there are no "
+            "intervals.",
+        )
+        assert {entry.get("low") for entry in found.details.values() if isinstance(entry, dict)} <= {None}
+        alone = rank_ratings(replace(ratings, rater=ratings.rater * 0), "xyz", method)
+        assert "There is only one rater to resample" in alone.warnings[0]
+
+    @pytest.mark.parametrize("name", ["elo", "bradley-terry", "davidson", "ordinal"])
+    def test_every_method_draws_both(self, name):
+        ratings = self.ratings(prompt=True, rater=True)
+        found = rank_ratings(ratings, "xyz", Method(name, rounds=200, resample=BOTH))
+        assert found.parameters["raters_drawn"] == 7
+        assert all(row.low < row.rating < row.high for row in found.standings)
+
+    def test_games_with_two_kinds_of_clusters(self):
+        ratings = self.ratings(prompt=True, rater=True)
+        games = ratings.games(ties=True, resample=BOTH)
+        method = Method("bradley-terry", rounds=20, resample=BOTH)
+        expected = rank_ratings(ratings, "xyz", method).canonical_json()
+        assert rank_games(games, "xyz", method).canonical_json() == expected
+        by_prompt = rank_games(games, "xyz", replace(method, resample="prompts"))
+        assert by_prompt.parameters["units"] == 40
+        with pytest.raises(ParameterError, match="the games have one kind of cluster"):
+            rank_games(replace(games, crossed=None), "xyz", method)
 
     def test_clusters_of_games_can_be_ignored(self):
         games = simulated_games(30, clustered=True)
