@@ -5,15 +5,14 @@ from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from ninja import Field, Query, Router, Schema
-from ninja.decorators import decorate_view
 from ninja.errors import HttpError
 from ninja.pagination import paginate
 
-from arena.api.conditional import conditional
 from arena.api.schemas import Name, written_out
 from arena.models import Comparison, Contestant, Rater, Study
 from leaderboard import exports
-from leaderboard.api.standings import ANYBODY, NOT_FOUND, Pages, Slug, snapshot_of, study_of
+from leaderboard.api.operations import MISSING, reads
+from leaderboard.api.standings import Pages, Slug, snapshot_of, study_of
 from leaderboard.exports import catalogue
 from leaderboard.exports.raters import called
 from leaderboard.models import Snapshot, SnapshotSlice
@@ -127,13 +126,12 @@ class VotesOut(Schema):
     next: int | None
 
 
-@studies.get(
+@reads(
+    studies,
     "/{slug}/leaderboard/",
-    response={200: dict[str, dict[str, EntryOut]], **NOT_FOUND},
-    summary="Read a whole leaderboard",
-    openapi_extra=ANYBODY,
+    "Read a whole leaderboard",
+    {200: dict[str, dict[str, EntryOut]], **MISSING},
 )
-@decorate_view(conditional)
 def show_leaderboard(request: HttpRequest, slug: Slug, wanted: Query[WholeIn]) -> Any:
     """Every contestant in every category, "full" being all together: the same as leaderboard.json."""
     study = study_of(request, slug)
@@ -143,26 +141,14 @@ def show_leaderboard(request: HttpRequest, slug: Slug, wanted: Query[WholeIn]) -
         raise HttpError(404, str(error)) from error
 
 
-@studies.get(
-    "/{slug}/contestants/",
-    response={200: list[ContestantOut], **NOT_FOUND},
-    summary="List contestants",
-    openapi_extra=ANYBODY,
-)
-@decorate_view(conditional)
+@reads(studies, "/{slug}/contestants/", "List contestants", {200: list[ContestantOut], **MISSING})
 @paginate(Pages)
 def list_contestants(request: HttpRequest, slug: Slug) -> Any:
     """What a study compares, by name."""
     return study_of(request, slug).contestants.order_by("name", "pk")
 
 
-@studies.get(
-    "/{slug}/tables/{kind}/",
-    response={200: TableOut, **NOT_FOUND},
-    summary="Read a table of the newest snapshot",
-    openapi_extra=ANYBODY,
-)
-@decorate_view(conditional)
+@reads(studies, "/{slug}/tables/{kind}/", "Read a table of the newest snapshot", {200: TableOut, **MISSING})
 def show_newest_table(request: HttpRequest, slug: Slug, kind: Kind, wanted: Query[PlaceIn]) -> TableOut:
     """Numbers behind the figures: matrices, ratings as given, correlation, agreement, length and data."""
     snapshot = Snapshot.objects.newest(study_of(request, slug))
@@ -171,25 +157,13 @@ def show_newest_table(request: HttpRequest, slug: Slug, kind: Kind, wanted: Quer
     return _table(snapshot, kind, wanted)
 
 
-@snapshots.get(
-    "/{snapshot_id}/tables/{kind}/",
-    response={200: TableOut, **NOT_FOUND},
-    summary="Read a table of a snapshot",
-    openapi_extra=ANYBODY,
-)
-@decorate_view(conditional)
+@reads(snapshots, "/{snapshot_id}/tables/{kind}/", "Read a table of a snapshot", {200: TableOut, **MISSING})
 def show_table(request: HttpRequest, snapshot_id: int, kind: Kind, wanted: Query[PlaceIn]) -> TableOut:
     """The same of any stored snapshot. Older snapshots keep their numbers for a while, see the list."""
     return _table(snapshot_of(request, snapshot_id), kind, wanted)
 
 
-@studies.get(
-    "/{slug}/comparisons/",
-    response={200: VotesOut, **NOT_FOUND},
-    summary="Read the votes of a closed study",
-    openapi_extra=ANYBODY,
-)
-@decorate_view(conditional)
+@reads(studies, "/{slug}/comparisons/", "Read the votes of a closed study", {200: VotesOut, **MISSING})
 def list_comparisons(request: HttpRequest, slug: Slug, wanted: Query[VotesIn]) -> VotesOut:
     """Every comparison that counts, in the order given; 403 while people still rate."""
     study = study_of(request, slug)
@@ -265,4 +239,4 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
         where = ", ".join(f"{name} {value}" for name, value in place.items() if value)
         raise HttpError(404, f"Snapshot {snapshot.pk} holds no table {kind.value} of {where or 'this kind'}.")
     content = unsealed(snapshot.study, row.content) if kind == SnapshotSlice.Kind.DATA else row.content
-    return TableOut(snapshot=snapshot.pk, kind=kind, content=content, **place)
+    return TableOut(snapshot=snapshot.pk, kind=kind, content=dict(content), **place)

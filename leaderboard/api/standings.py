@@ -5,15 +5,14 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
-from ninja.decorators import decorate_view
 from ninja.errors import HttpError
 from ninja.pagination import LimitOffsetPagination, paginate
 
 from arena.api.auth import caller_of
-from arena.api.conditional import conditional
-from arena.api.schemas import REFUSALS, ErrorOut, Name, written_out
+from arena.api.schemas import ErrorOut, Name, written_out
 from arena.models import Contestant, Study
 from arena.querysets import StudyQuerySet
+from leaderboard.api.operations import MISSING, reads
 from leaderboard.board.board import Board
 from leaderboard.board.setting import UnknownSettingError
 from leaderboard.cards import Card, cards
@@ -22,13 +21,6 @@ from leaderboard.page import NoNumbersError, NotReadyError
 
 studies = Router(tags=["standings"])
 snapshots = Router(tags=["standings"])
-SAME: dict[int, Any] = {304: None}
-"""Nothing, to whoever sends the ETag of what would be sent."""
-
-NOT_FOUND = {**SAME, 404: ErrorOut, 422: ErrorOut, **REFUSALS}
-ANYBODY: dict[str, Any] = {"security": [{}]}
-"""For the document: an operation that needs no token."""
-
 Slug = Annotated[Name, Field(max_length=80)]
 
 
@@ -170,27 +162,21 @@ class Pages(LimitOffsetPagination):
         offset: int = Field(0, ge=0, le=2**31 - 1)
 
 
-@studies.get(
-    "/",
-    response={200: list[StudyOut], **SAME, 422: ErrorOut, **REFUSALS},
-    summary="List studies",
-    openapi_extra=ANYBODY,
-)
-@decorate_view(conditional)
+@reads(studies, "/", "List studies", {200: list[StudyOut]})
 @paginate(Pages)
 def list_studies(request: HttpRequest) -> Any:
     """The public studies by name; all of them for an operator."""
     return [_listed(card) for card in cards(readable(request))]
 
 
-@studies.get(
+# What only another method finds is left out, as on the board.
+@reads(
+    studies,
     "/{slug}/standings/",
-    response={200: StandingsOut, 202: ErrorOut, 503: ErrorOut, **NOT_FOUND},
-    summary="Read standings",
-    exclude_unset=True,  # what only another method finds is left out, as on the board
-    openapi_extra=ANYBODY,
+    "Read standings",
+    {200: StandingsOut, 202: ErrorOut, 503: ErrorOut, **MISSING},
+    unset=False,
 )
-@decorate_view(conditional)
 def show_standings(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[SettingIn]
 ) -> StandingsOut | Status[ErrorOut]:
@@ -209,26 +195,14 @@ def show_standings(
         raise HttpError(404, str(error)) from error
 
 
-@studies.get(
-    "/{slug}/snapshots/",
-    response={200: list[SnapshotOut], **NOT_FOUND},
-    summary="List snapshots",
-    openapi_extra=ANYBODY,
-)
-@decorate_view(conditional)
+@reads(studies, "/{slug}/snapshots/", "List snapshots", {200: list[SnapshotOut], **MISSING})
 @paginate(Pages)
 def list_snapshots(request: HttpRequest, slug: Slug) -> Any:
     """The snapshots of a study, the newest first."""
     return Snapshot.objects.filter(study=study_of(request, slug)).select_related("study").order_by("-pk")
 
 
-@snapshots.get(
-    "/{snapshot_id}/",
-    response={200: SnapshotDetailOut, **NOT_FOUND},
-    summary="Read a snapshot",
-    openapi_extra=ANYBODY,
-)
-@decorate_view(conditional)
+@reads(snapshots, "/{snapshot_id}/", "Read a snapshot", {200: SnapshotDetailOut, **MISSING})
 def show_snapshot(request: HttpRequest, snapshot_id: int) -> Snapshot:
     """Parameters and counts of a snapshot, and which tables it holds."""
     return snapshot_of(request, snapshot_id)
