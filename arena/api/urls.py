@@ -10,6 +10,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from arena.api.auth import BearerAuth, OpenAuth, Scope
 from arena.api.parsing import JSONParser, UnreadableBodyError
+from arena.api.reference import Reference
 
 api = NinjaAPI(
     title="Likert Arena",
@@ -19,6 +20,7 @@ api = NinjaAPI(
         "read published numbers. Public studies are read without a token; every other request carries a "
         "bearer token with the scope of the operation: rate, runs or read."
     ),
+    docs=Reference(),
     parser=JSONParser(),
     urls_namespace="api-v1",
 )

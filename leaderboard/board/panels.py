@@ -116,4 +116,6 @@ def _width(contestants: int) -> str:
     """How wide a matrix must be for its cells to be told apart, and for the numbers in them."""
     if contestants > MOST_INLINE:
         return "wide"
-    return "large" if contestants > charts.MOST_NUMBERS else "matrix"
+    if contestants > charts.MOST_NUMBERS:
+        return "large"
+    return "matrix" if contestants > charts.MOST_ON_A_PHONE else ""

@@ -9,13 +9,23 @@ from leaderboard.charts.categories import rank_map
 from leaderboard.charts.contestants import history, kinds_places, places, win_rates
 from leaderboard.charts.length_effect import length_effect
 from leaderboard.charts.matrices import count_map, win_rate_map
-from leaderboard.charts.parts import LONGEST_LABEL, MOST_NUMBERS, MOST_SERIES, SERIES, Figure, full, label
+from leaderboard.charts.parts import (
+    LONGEST_LABEL,
+    MOST_NUMBERS,
+    MOST_ON_A_PHONE,
+    MOST_SERIES,
+    SERIES,
+    Figure,
+    full,
+    label,
+)
 from leaderboard.charts.ratings import histogram, mirrored_histogram, position_dots, score_differences
 from leaderboard.charts.standings import intervals
 
 __all__ = [
     "LONGEST_LABEL",
     "MOST_NUMBERS",
+    "MOST_ON_A_PHONE",
     "MOST_SERIES",
     "SERIES",
     "Figure",

@@ -13,6 +13,7 @@ from leaderboard.charts.parts import (
     layout,
     legend,
     names_axis,
+    over_columns,
     title,
 )
 from leaderboard.charts.ratings import vertical_line
@@ -214,7 +215,7 @@ def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
     else:
         trace["colorbar"] = {"title": title(what), "thickness": 12}
     drawn_on = layout(
-        xaxis=kinds_axis(values.names) | {"side": "top", "tickangle": -45, "showgrid": False},
+        xaxis=over_columns(kinds_axis(values.names)),
         yaxis=kinds_axis(values.names) | {"autorange": "reversed", "showgrid": False},
         margin={"l": 10, "r": 10, "t": 60, "b": 10},
     )

@@ -1,6 +1,6 @@
 """Ranks by category as a heat map."""
 
-from leaderboard.charts.parts import Figure, full, layout, names_axis, title
+from leaderboard.charts.parts import Figure, full, layout, names_axis, over_columns
 from leaderboard.tables.categories import ALL, CategoryMatrix, Standing
 
 
@@ -23,12 +23,12 @@ def rank_map(matrix: CategoryMatrix, level: str) -> Figure:
         "zmin": 1,
         "zmax": max(len(names), 2),
         "colorscale": [[0, "--heat-high"], [1, "--heat-mid"]],
-        "colorbar": {"title": title("Rank"), "thickness": 12},
+        "showscale": False,
         "texttemplate": "%{z}",
         "textfont": {"color": "--text"},
     }
     drawn_on = layout(
-        xaxis=names_axis(shown) | {"side": "top", "tickangle": -45, "showgrid": False},
+        xaxis=over_columns(names_axis(shown)),
         yaxis=names_axis(names) | {"autorange": "reversed", "showgrid": False},
         margin={"l": 10, "r": 10, "t": 30, "b": 10},
     )

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from leaderboard.charts.parts import MOST_NUMBERS, Figure, full, layout, names_axis, title
+from leaderboard.charts.parts import Figure, full, layout, names_axis, over_columns, title
 from leaderboard.tables.matrices import Matrix
 
 MOST_IN_CELLS: Final = 20
-"""A larger matrix has no numbers in its cells: they would not be readable."""
+"""A larger matrix has a scale of colours instead of numbers in its cells: they would not be readable."""
 
 
 def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
@@ -49,10 +49,9 @@ def _heat_map(matrix: Matrix, games: Matrix, text: str) -> Figure:
 
 def _matrix_figure(matrix: Matrix, trace: Figure, number: str) -> Figure:
     if len(matrix.names) <= MOST_IN_CELLS:
-        trace |= {"texttemplate": number, "textfont": {"size": 11, "color": "--text"}}
-    angle = -45 if len(matrix.names) <= MOST_NUMBERS else -90
+        trace |= {"texttemplate": number, "textfont": {"size": 11, "color": "--text"}, "showscale": False}
     drawn_on = layout(
-        xaxis=names_axis(matrix.names) | {"side": "top", "tickangle": angle, "showgrid": False},
+        xaxis=over_columns(names_axis(matrix.names)),
         yaxis=names_axis(matrix.names) | {"autorange": "reversed", "showgrid": False},
         margin={"l": 10, "r": 10, "t": 30, "b": 10},
     )

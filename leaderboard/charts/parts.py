@@ -12,6 +12,9 @@ _LONGEST_END: Final = 9
 MOST_NUMBERS: Final = 16
 """Most contestants whose names stand slanted over a matrix, and whose figure fits a screen."""
 
+MOST_ON_A_PHONE: Final = 6
+"""Most columns of a matrix whose numbers can be read on a phone without scrolling the figure."""
+
 MOST_SERIES: Final = len(SERIES)
 
 
@@ -35,7 +38,8 @@ def full(name: str) -> str:
 
 def legend(series: int) -> Figure:
     """A legend along the upper edge, where there is more than one series."""
-    place = {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0}
+    edge = {"yref": "container", "y": 1, "yanchor": "top", "xref": "container", "x": 0, "xanchor": "left"}
+    place = {"orientation": "h", **edge}
     return {"showlegend": series > 1, "legend": place}
 
 
@@ -52,6 +56,11 @@ def names_axis(names: Sequence[str]) -> Figure:
         "automargin": True,
         "zeroline": False,
     }
+
+
+def over_columns(axis: Figure) -> Figure:
+    """An axis of names over the columns of a matrix: upright where they do not fit beside each other."""
+    return axis | {"side": "top", "autotickangles": [0, -90], "showgrid": False}
 
 
 def layout(**more: Any) -> Figure:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -20,6 +20,9 @@ from leaderboard.page import Panel, step
 from leaderboard.presentation import METHOD_NAMES, ties_phrase
 from leaderboard.tables import Content
 from leaderboard.tables.categories import ALL, CategoryMatrix, Standing
+
+_MOST_RANKS_ON_A_PHONE: Final = 9
+"""Most categories whose ranks, short as they are, can be read on a phone without scrolling the figure."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class Categories(SettingPage):
                 self.matrix.table(f"{self.level} interval"),
                 draw=lambda: charts.rank_map(self.matrix, self.level),
                 height=step(len(self.matrix.contestants) + 6),
-                width="matrix",
+                width="matrix" if len(self.matrix.categories) > _MOST_RANKS_ON_A_PHONE else "",
             )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from leaderboard.board.setting import UnknownSettingError
+from leaderboard.charts import MOST_ON_A_PHONE
 from leaderboard.judge_facts import as_they_are
 from leaderboard.models import Snapshot
 from leaderboard.pages.shell import Published
@@ -16,7 +17,7 @@ from leaderboard.tables.raters import Kind
 
 PEOPLE: Final = "people"
 
-FEW_KINDS: Final = 3
+FEW_KINDS: Final = MOST_ON_A_PHONE
 """A matrix of more kinds of raters is wider than a phone and scrolls there."""
 
 

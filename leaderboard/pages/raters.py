@@ -79,8 +79,9 @@ class Line:
     chosen: bool
 
     @property
-    def cells(self) -> list[RaterFigure]:
-        return summary(self.kind)
+    def cells(self) -> list[tuple[str, RaterFigure]]:
+        """Every number with the name of its column: on a phone a row is a card."""
+        return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)

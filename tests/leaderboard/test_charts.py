@@ -107,6 +107,12 @@ def strings(value):
         yield value
 
 
+def test_names_over_a_small_matrix_turn_upright_where_there_is_no_room():
+    matrix = Matrix(("a", "b"), ((None, 1), (1, None)))
+    axis = charts.count_map(matrix, matrix, "games")["layout"]["xaxis"]
+    assert (axis["side"], axis["autotickangles"], "tickangle" in axis) == ("top", [0, -90], False)
+
+
 def test_names_are_escaped_wherever_plotly_reads_tags():
     board = standings(standing(HOSTILE, 1100.0))
     matrix = Matrix((HOSTILE,), ((1,),))
