@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.games import IntArray
-from leaderboard.stats.random_stream import WordArray, choices, round_keys, words
-from leaderboard.stats.resampling import CLUSTER_DRAWS, Clusters, crossed_times
+from leaderboard.stats.random_stream import GOLDEN, mix, round_keys
+from leaderboard.stats.resampling import Clusters, cluster_draws, crossed_times
 
 LATE_GAMES: Final = 3
 """The purpose of the stream; other purposes are in resampling.py."""
@@ -28,6 +28,7 @@ FEWEST_PLACES: Final = 1 / 8
 
 MOST_PLACES: Final = 2**26
 _HALF: Final = np.uint64(32)
+_LOW: Final = np.uint64(2**32 - 1)
 
 
 def worth_drawing(clusters: Clusters, sizes: IntArray, games: int, seed: int) -> npt.NDArray[np.bool_]:
@@ -47,52 +48,70 @@ def _most_copies(times: IntArray | None) -> int:
 
 
 def late_games(clusters: Clusters, games: int, seed: int, rounds: IntArray) -> npt.NDArray[Any]:
-    """Outcome numbers of the last ``games`` games of each round, of shape (games, rounds)."""
-    found = np.empty((games, len(rounds)), dtype=clusters.of_game.dtype)
-    keys, draw_keys = (round_keys(seed, rounds, purpose) for purpose in (LATE_GAMES, CLUSTER_DRAWS))
-    crossed = list(crossed_times(clusters, seed, rounds))
-    places = len(clusters) * int(clusters.size.max()) * max(map(_most_copies, crossed))
-    first_at = np.empty(places, dtype=np.int32)
-    for column, times in enumerate(crossed):
-        drawn = choices(draw_keys[column : column + 1], 0, len(clusters), len(clusters))[:, 0]
-        found[:, column] = _of_round(clusters, drawn, times, games, keys[column : column + 1], first_at)
+    """Outcome numbers of the last ``games`` games of each round, of shape (rounds, games)."""
+    found = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
+    keys, draws = round_keys(seed, rounds, LATE_GAMES), cluster_draws(seed, rounds, len(clusters))
+    drawing = _Drawing(clusters, games)
+    for row, key, drawn, times in zip(found, keys, draws, crossed_times(clusters, seed, rounds), strict=True):
+        row[:] = drawing.last_games(key, drawn, times)
     return found
 
 
-def _of_round(
-    clusters: Clusters,
-    drawn: IntArray,
-    times: IntArray | None,
-    games: int,
-    key: WordArray,
-    first_at: npt.NDArray[np.int32],
-) -> npt.NDArray[Any]:
-    """The last games of one round that draws these clusters, of the second kind each so many ``times``.
+class _Drawing:
+    """Draws the last games of one round after the other, in memory that the rounds share."""
 
-    ``first_at`` is space to work in.
-    """
-    start, size, copies = clusters.start[drawn], clusters.size[drawn], _most_copies(times)
-    largest = int(clusters.size.max()) * copies
-    needed = int(games * len(drawn) * largest / len(clusters.of_game) * 1.05) + 64
-    while True:
-        slot, offset = _places(words(key, 0, needed)[:, 0], len(drawn), largest)
-        there = np.flatnonzero(offset < copies * size.take(slot))
-        slot, offset = slot.take(there), offset.take(there)
-        game = start.take(slot) + offset // copies
-        if times is not None and clusters.crossed is not None:
-            there = np.flatnonzero(offset % copies < times[clusters.crossed[game]])
-            slot, offset, game = slot.take(there), offset.take(there), game.take(there)
-        place, number = slot * largest + offset, np.arange(len(there), dtype=np.int32)
-        first_at[place[::-1]] = number[::-1]  # of equal ones the first stays
-        new = np.flatnonzero(first_at.take(place) == number)[:games]
-        if len(new) == games:
-            found: npt.NDArray[Any] = clusters.of_game.take(game.take(new))
-            return found
-        needed += needed // 4
+    def __init__(self, clusters: Clusters, games: int) -> None:
+        self.clusters, self.games = clusters, games
+        self.size = clusters.size
+        self.largest = int(self.size.max())
+        self.earliest_at = np.empty(0, dtype=np.int32)
+        self._make_room(0)
 
+    def last_games(self, key: np.uint64, drawn: IntArray, times: IntArray | None) -> npt.NDArray[Any]:
+        """Of the round with this key and these clusters, of the second kind each so many ``times``."""
+        places = len(drawn) * self.largest * _most_copies(times)
+        if len(self.earliest_at) < places:
+            self.earliest_at = np.empty(places, dtype=np.int32)
+        needed = int(self.games * places / len(self.clusters.of_game) * 1.05) + 64
+        while True:
+            if len(self.number) < needed:
+                self._make_room(needed)
+            found = self._try(key, drawn, times)[: self.games]
+            if len(found) == self.games:
+                return self.clusters.of_game.take(found)
+            needed = len(self.number) + len(self.number) // 4
 
-def _places(word: WordArray, slots: int, largest: int) -> tuple[IntArray, IntArray]:
-    """Which of the drawn clusters each attempt tries, and which place in it."""
-    slot = (word >> _HALF) * np.uint64(slots) >> _HALF
-    offset = (word & np.uint64(2**32 - 1)) * np.uint64(largest) >> _HALF
-    return slot.view(np.int64), offset.view(np.int64)
+    def _make_room(self, attempts: int) -> None:
+        """For so many attempts, the last one first: of those at one place the earliest is written last."""
+        self.counter = np.arange(attempts, 0, -1, dtype=np.uint64) * GOLDEN
+        self.number = np.arange(attempts, dtype=np.int32)
+        self.word, self.spare = np.empty_like(self.counter), np.empty_like(self.counter)
+
+    def _try(self, key: np.uint64, drawn: IntArray, times: IntArray | None) -> IntArray:
+        """The games that the attempts find, the first one first."""
+        copies = _most_copies(times)
+        start, size = self.clusters.start.take(drawn), self.size.take(drawn) * copies
+        slot, offset = self._attempts(key, len(drawn), self.largest * copies)
+        place = slot * (self.largest * copies)
+        place += offset
+        self.earliest_at[place] = self.number
+        new = self.earliest_at.take(place) == self.number
+        new &= offset < size.take(slot)
+        game = start.take(slot)
+        game += offset if copies == 1 else offset // copies
+        game = game.compress(new)
+        if times is not None and self.clusters.crossed is not None:
+            copy = (offset % copies).compress(new)
+            game = game.compress(copy < times[self.clusters.crossed[game]])
+        return game[::-1]
+
+    def _attempts(self, key: np.uint64, slots: int, largest: int) -> tuple[IntArray, IntArray]:
+        """Which of the drawn clusters each attempt tries, and which place in it."""
+        np.add(self.counter, key, out=self.word)
+        mix(self.word, self.spare)
+        np.right_shift(self.word, _HALF, out=self.spare)
+        np.bitwise_and(self.word, _LOW, out=self.word)
+        for half, things in ((self.spare, slots), (self.word, largest)):
+            half *= np.uint64(things)
+            half >>= _HALF
+        return self.spare.view(np.int64), self.word.view(np.int64)

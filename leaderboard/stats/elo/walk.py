@@ -52,7 +52,7 @@ def walk_late(
 ) -> FloatArray:
     """As walk_pools, playing the last ``games`` games of each pool."""
     pools = late_games(clusters, games, seed, rounds)
-    steps = (pools[first : first + STEPS_AT_ONCE] for first in range(0, games, STEPS_AT_ONCE))
+    steps = (pools[:, first : first + STEPS_AT_ONCE].T for first in range(0, games, STEPS_AT_ONCE))
     return _walk(clusters.outcomes, contestants, parameters, len(rounds), steps)
 
 
@@ -70,13 +70,20 @@ def _walk(
     gain = parameters.k * parameters.half_rate / 2.0
     columns = np.arange(rounds)
     # Two more contestants who always draw absorb the steps without a game.
-    first = np.append(outcomes.a, contestants) * rounds
-    second = np.append(outcomes.b, contestants + 1) * rounds
+    sides = np.append(outcomes.a, contestants) * rounds, np.append(outcomes.b, contestants + 1) * rounds
     won = np.append((2.0 * outcomes.score - 1.0) * gain, 0.0)
     state = np.zeros((contestants + 2) * rounds)
+    # Written again and again: memory of their own would cost each block more than the arithmetic.
+    played, starts = (np.empty((STEPS_AT_ONCE, rounds), dtype=np.intp) for _ in range(2))
+    places, wins = np.empty((STEPS_AT_ONCE, 2, rounds), dtype=np.intp), np.empty((STEPS_AT_ONCE, rounds))
     for block in steps:
-        places = np.stack((first.take(block) + columns, second.take(block) + columns), axis=1)
-        _play(state, places, won.take(block), gain)
+        now = slice(len(block))
+        played[now] = block
+        for side, start in enumerate(sides):
+            start.take(played[now], out=starts[now], mode="clip")
+            np.add(starts[now], columns, out=places[now, side])
+        won.take(played[now], out=wins[now], mode="clip")
+        _play(state, places[now], wins[now], gain)
     ratings = state.reshape(contestants + 2, rounds)[:contestants].T
     return parameters.init + np.ascontiguousarray(ratings) / parameters.half_rate
 

@@ -310,7 +310,7 @@ def walk_late(
         draw_keys, keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, LATE_GAMES))
         _fill_late(pools, clusters.of_game, clusters.start, int(clusters.size.max()), draw_keys, keys)
     else:
-        pools = np.ascontiguousarray(late_games(clusters, games, seed, rounds).T)
+        pools = late_games(clusters, games, seed, rounds)
     gain = 2.0 * parameters.half_rate * parameters.k
     state = _walk_pools(pools, _packed(clusters.outcomes), contestants, gain)
     return _ratings(state, contestants, parameters, len(rounds))

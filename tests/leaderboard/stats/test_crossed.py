@@ -1,6 +1,7 @@
 """Resampling prompts and raters at once: the pigeonhole bootstrap (Owen 2007), for every method."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from leaderboard.stats import (
 )
 from leaderboard.stats.bradley_terry.rounds import weights_of_rounds
 from leaderboard.stats.elo import bootstrap as elo_module
+from leaderboard.stats.elo.backends import BACKENDS
 from leaderboard.stats.late_games import late_games, worth_drawing
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
 from leaderboard.stats.resampling import (
@@ -279,13 +281,13 @@ class TestLateGames:
         assert len(some) > 3000
         found = late_games(clusters, 4, 5, some)
         expected = np.zeros(len(clusters.of_game))
-        for column, number in enumerate(some.tolist()):
+        for number, played in zip(some.tolist(), found, strict=True):
             copies = self.copies(number)
-            games, often = np.unique(found[:, column], return_counts=True)
+            games, often = np.unique(played, return_counts=True)
             assert (often <= copies[games]).all()
             expected += copies / copies.sum()
         for step in range(4):
-            seen = np.bincount(found[step], minlength=len(expected))
+            seen = np.bincount(found[:, step], minlength=len(expected))
             # Chi-square with 35 degrees of freedom: above 66.6 once in a thousand seeds.
             assert ((seen - expected) ** 2 / expected).sum() < 66.6
 
@@ -296,10 +298,9 @@ class TestLateGames:
         played = []
         original = late_games
         monkeypatch.setattr(elo_module, "games_remembered", lambda *_: 400)
-        for name in ("walk", "walk_numba"):
+        for name in BACKENDS.values():
             monkeypatch.setattr(
-                f"leaderboard.stats.elo.{name}.late_games",
-                lambda *given: played.append(given) or original(*given),
+                import_module(name), "late_games", lambda *given: played.append(given) or original(*given)
             )
         expected = bootstrap_elo(*arrays, rounds=30, backend="numpy", threads=1, **units(games)).samples
         played.clear()

@@ -165,10 +165,20 @@ class TestLateGames:
         sizes = pool_sizes(clusters, 5, rounds)
         some = rounds[worth_drawing(clusters, sizes, 8, 5)]
         found = late_games(clusters, 8, 5, some)
-        for column, own in enumerate(cluster_draws(5, some, len(clusters))):
+        for own, played in zip(cluster_draws(5, some, len(clusters)), found, strict=True):
             times = np.bincount(own, minlength=len(clusters))
-            games, often = np.unique(found[:, column], return_counts=True)
+            games, often = np.unique(played, return_counts=True)
             assert (often <= times[cluster[games]]).all()
+
+    def test_as_many_as_there_are_is_the_whole_pool(self):
+        """The last of them take more attempts than the first guess, which leaves the earlier ones alone."""
+        cluster, clusters = self.made()
+        rounds = np.arange(20)
+        for number, own in enumerate(cluster_draws(5, rounds, len(clusters))):
+            times = np.bincount(own, minlength=len(clusters))[cluster]
+            (found,) = late_games(clusters, times.sum(), 5, rounds[number : number + 1])
+            assert np.bincount(found, minlength=len(cluster)).tolist() == times.tolist()
+            assert found[:3].tolist() == late_games(clusters, 3, 5, rounds)[number].tolist()
 
     def test_every_game_of_the_pool_is_equally_likely_at_every_step(self):
         _, clusters = self.made()
@@ -182,7 +192,7 @@ class TestLateGames:
             times = np.bincount(own, minlength=len(clusters)).repeat(clusters.size)
             expected += times / times.sum()
         for step in range(4):
-            seen = np.bincount(found[step], minlength=len(expected))
+            seen = np.bincount(found[:, step], minlength=len(expected))
             # Chi-square with 31 degrees of freedom: above 61.1 once in a thousand seeds.
             assert ((seen - expected) ** 2 / expected).sum() < 61.1
 
