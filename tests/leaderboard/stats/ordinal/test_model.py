@@ -249,6 +249,20 @@ class TestManyScales:
                 threshold_rows(points) @ np.array(FREE[points]), abs=0.25
             )
 
+    @pytest.mark.parametrize(("points", "rating"), [(p, r) for p in (2, 3, 5) for r in range(1, p + 1)])
+    def test_one_rating_on_another_scale_moves_its_two_contestants_a_little_and_others_hardly(
+        self, points, rating
+    ):
+        common = simulated_ratings(50, seed=12)
+        columns = {"first": 0, "second": 3, "rating": rating, "points": points, "prompt": 50, "rater": 0}
+        one = {name: np.array([value]) for name, value in columns.items()}
+        stray = dataclasses.replace(common, **one, covariates={"length": np.zeros(1)})
+        before, after = ordinal(common), ordinal(joined([common, stray]))
+        moved = (after.rating - before.rating) / before.rating_se
+        assert np.abs(moved[[1, 2]]).max() < 0.05
+        assert np.abs(moved[[0, 3]]).max() < 0.25
+        assert after.thresholds[8] == pytest.approx(before.thresholds[8], abs=0.05)
+
     def test_a_scale_used_twice_is_more_of_the_same(self):
         ratings = simulated_ratings(30, points=5, seed=10)
         once, twice = ordinal(ratings), ordinal(joined([ratings, ratings]))
