@@ -149,24 +149,16 @@ def _benchmarks(entries: Sequence[Entry]) -> Iterator[Column]:
 
 
 def _words(entries: Sequence[Entry]) -> Iterator[Column]:
-    if any(entry.about.organisation for entry in entries):
-        yield Column(
-            "organisation",
-            "Organisation",
-            lambda e: e.about.organisation or None,
-            lambda e: e.about.organisation or NOTHING,
-            "word",
-            falling=False,
-        )
-    if any(entry.about.licence for entry in entries):
-        yield Column(
-            "licence",
-            "Licence",
-            lambda e: e.about.licence or None,
-            lambda e: e.about.licence or NOTHING,
-            "word",
-            falling=False,
-        )
+    for name in ("organisation", "licence"):
+        if any(getattr(entry.about, name) for entry in entries):
+            yield Column(
+                name,
+                name.capitalize(),
+                lambda e, name=name: getattr(e.about, name) or None,  # type: ignore[misc]
+                lambda e, name=name: getattr(e.about, name) or NOTHING,  # type: ignore[misc]
+                "word",
+                falling=False,
+            )
 
 
 def whole(value: float | None) -> str:
