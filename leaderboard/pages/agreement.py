@@ -177,11 +177,12 @@ class AgreementPage(Page):
 
     def _correlation(self) -> Iterator[Panel]:
         coefficient, ceiling = self.view.coefficient, self.ceiling
-        if not self.judges and not ceiling:
-            return
         own = [correlated(label, content, coefficient) for label, content in self.judges]
         people = correlated("People with each other", ceiling, coefficient) if ceiling else []
         listed_too = [("People with each other", ceiling)] if ceiling else []
+        known = any(row.value is not None for series in (*own, people) for row in series)
+        if not self.judges and not known:
+            return
         rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
         yield self.make_panel(
             "correlation",
@@ -189,7 +190,7 @@ class AgreementPage(Page):
             f"Dots are {self.coefficient_name}, bars {self.level:g} % intervals from resampling prompts; n "
             "counts the pairs that both rated. The upright mark is how people agree with the other people.",
             tables.correlation_table([*self.judges, *listed_too]),
-            draw=lambda: charts.correlations(coefficient, own, people),
+            draw=(lambda: charts.correlations(coefficient, own, people)) if known else None,
             height=step(rows + 5),
         )
 

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from arena import markdown
@@ -23,10 +23,16 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def methodology(request: HttpRequest) -> HttpResponse:
     """How the numbers are made, from the document that the tests check."""
-    heading, _, text = (settings.BASE_DIR / "docs" / "methodology.md").read_text().partition("\n")
-    html = mark_safe(markdown.render_document(text))  # noqa: S308 - sanitised
-    title = heading.removeprefix("# ")
-    return render(request, "leaderboard/methodology.html", {"title": title, "text": html})
+    first, *sections = (settings.BASE_DIR / "docs" / "methodology.md").read_text().split("\n## ")
+    title, introduction = _section(first.removeprefix("# "))
+    page = {"title": title, "introduction": introduction, "sections": [_section(each) for each in sections]}
+    return render(request, "leaderboard/methodology.html", page)
+
+
+def _section(text: str) -> tuple[str, SafeString]:
+    """The heading of a part of a document, and what stands below it as HTML."""
+    heading, _, body = text.partition("\n")
+    return heading, mark_safe(markdown.render_document(body))  # noqa: S308 - sanitised
 
 
 @require_safe

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -11,6 +13,9 @@ def test_the_page_shows_the_document_with_its_headings_and_tables(client):
     assert "<h1>How the numbers are made</h1>" in page
     assert "<h2>Bootstrapped Elo</h2>" in page
     assert "<table" in page
+    linked = re.findall(r'<li><a href="#([\w-]+)">', page)
+    assert "bootstrapped-elo" in linked
+    assert linked == re.findall(r'<section class="prose section" id="([\w-]+)">', page)
     assert f"Methodology version: {METHODOLOGY}." in page
 
 
