@@ -4,18 +4,17 @@ import json
 import logging
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
 from arena.models import Study
 from leaderboard import on_demand
 from leaderboard.board.scope import Scope
-from leaderboard.board.setting import Setting, parse
+from leaderboard.board.setting import Setting, parse, parse_for_all
 from leaderboard.holding import Hold
 from leaderboard.models import ComputedView, Snapshot
 
 if TYPE_CHECKING:
-    from leaderboard.slices import Table
     from leaderboard.stats import Method
 
 logger = logging.getLogger(__name__)
@@ -52,8 +51,9 @@ def compute_next(study_id: int) -> bool:
 
 
 def tables_of(view: ComputedView) -> str:
-    """The tables of a setting as canonical JSON. Raises SnapshotOutdatedError."""
+    """The tables of a setting as JSON. Raises SnapshotOutdatedError."""
     from leaderboard.reading.games import opinions
+    from leaderboard.reading.measures import texts
     from leaderboard.slices.any_setting import any_tables
 
     snapshot, method = view.snapshot, method_of(view.snapshot)
@@ -63,14 +63,16 @@ def tables_of(view: ComputedView) -> str:
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
     if read.mark != snapshot.data or revision != snapshot.revision:
         raise SnapshotOutdatedError
-    found = any_tables(read, setting, scope, method, on_demand.siblings(view))
-    return json.dumps([_plain(table) for table in found], sort_keys=True, separators=(",", ":"))
+    measured = texts(snapshot.study) if scope is Scope.RATERS else None
+    found = any_tables(read, setting, scope, method, on_demand.siblings(view), measured)
+    return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
 
 
 def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
     """The setting that a row is about, and which of its tables. Raises SnapshotOutdatedError."""
     scope, _, query = view.setting.partition("?")
-    found = parse(dict(parse_qsl(query)), view.snapshot.counts)
+    read = parse_for_all if scope == Scope.RATERS else parse
+    found = read(dict(parse_qsl(query)), view.snapshot.counts)
     if found is None:
         raise SnapshotOutdatedError
     return found, Scope(scope)
@@ -87,15 +89,3 @@ def method_of(snapshot: Snapshot) -> "Method":
     return Method(
         rounds=used["rounds"], interval=used["interval"], seed=snapshot.seed, elo=elo, threads=THREADS
     )
-
-
-def _plain(table: "Table") -> dict[str, Any]:
-    return {
-        "kind": table.kind,
-        "raters": table.raters,
-        "category": table.category,
-        "ties": table.ties,
-        "method": table.method,
-        "inputs": table.inputs,
-        "content": json.loads(table.payload),
-    }

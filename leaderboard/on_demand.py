@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from django.db import transaction
 from django.db.models import F, Max, Q
@@ -45,9 +45,9 @@ CHANGED: Final = "The study changed since the snapshot was made."
 
 @dataclass(frozen=True)
 class Ready:
-    """The tables are there."""
+    """The tables are there, as canonical JSON."""
 
-    contents: Mapping[Place, Any]
+    contents: Mapping[Place, str]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ Answer = Ready | Waiting | Failed
 
 def key_of(setting: Setting, scope: Scope) -> str:
     """What the tables of a scope at a setting are kept under: the end of an address."""
-    return scope + setting.query()
+    return scope + (setting.query(category="") if scope.has_every_category else setting.query())
 
 
 def contents(snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD) -> Answer:
@@ -138,10 +138,10 @@ def _forgotten(view: ComputedView, now: datetime) -> bool:
     return _failed_at(view) + after <= now
 
 
-def _tables(view: ComputedView) -> dict[Place, Any]:
+def _tables(view: ComputedView) -> dict[Place, str]:
     found = json.loads(view.payload)
     return {
-        (row["kind"], row["raters"], row["category"], row["ties"], row["method"]): row["content"]
+        (row["kind"], row["raters"], row["category"], row["ties"], row["method"]): row["payload"]
         for row in found
     }
 
@@ -262,11 +262,9 @@ def siblings(view: ComputedView) -> dict[str, str]:
 
     Those of its own tables, and of the settings computed last.
     """
-    from leaderboard.slices import canonical
-
     stored = SnapshotSlice.objects.filter(snapshot=view.snapshot).exclude(inputs="")
     found = dict(stored.values_list("inputs", "payload"))
     ready = ComputedView.objects.filter(snapshot=view.snapshot, state="ready").order_by("-computed_at")
     for payload in ready.values_list("payload", flat=True)[:MOST_WAITING]:
-        found |= {row["inputs"]: canonical(row["content"]) for row in json.loads(payload) if row["inputs"]}
+        found |= {row["inputs"]: row["payload"] for row in json.loads(payload) if row["inputs"]}
     return found

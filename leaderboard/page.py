@@ -146,8 +146,8 @@ class Page:
 
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
-        """The figures and tables of the page, in its order."""
-        return tuple(self._panels())
+        """The figures and tables of the page, in its order; none while it waits for its numbers."""
+        return () if self.pending else tuple(self._panels())
 
     def _panels(self) -> Iterable[Panel]:
         """What ``panels`` holds; a page without any leaves it as it is."""

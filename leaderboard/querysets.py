@@ -46,6 +46,11 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         """The standings of some raters over all categories together and in each of them."""
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
+    def for_raters(self, category: str) -> SliceQuerySet:
+        """How all kinds of raters lean in one category, and how they agree in any."""
+        leanings = Q(kind__in=("ratings", "length"), category=category)
+        return self.filter(leanings | Q(kind__in=("agreement", "correlation")))
+
     def known(self, study: Study) -> dict[str, str]:
         """Payloads of the newest snapshot's standings by the digest of their inputs."""
         newest = self.filter(snapshot__study=study).aggregate(newest=models.Max("snapshot"))["newest"]

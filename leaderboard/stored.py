@@ -23,11 +23,11 @@ _OF_STANDINGS: Final = ("standings", EVERYONE)
 class Stored:
     """Some tables of one snapshot; what an older snapshot lacks is None.
 
-    A payload is JSON, or already parsed. With a ``level``, in percent, standings are shown with intervals of
+    A payload is JSON. With a ``level``, in percent, standings are shown with intervals of
     that level, and those that do not hold it are None.
     """
 
-    payloads: Mapping[Place, str | Content]
+    payloads: Mapping[Place, str]
     level: str = ""
     _shown: dict[Place, Content | None] = field(default_factory=dict, repr=False)
 
@@ -53,7 +53,7 @@ class Stored:
 
     def _read(self, place: Place) -> Content | None:
         payload = self.payloads.get(place)
-        content: Content | None = json.loads(payload) if isinstance(payload, str) else payload
+        content: Content | None = None if payload is None else json.loads(payload)
         if content is None or not self.level or place[0] not in _OF_STANDINGS:
             return content
         return at_level(content, self.level)

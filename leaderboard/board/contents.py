@@ -15,13 +15,14 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.on_demand import Failed, Ready, Waiting
 from leaderboard.querysets import SliceQuerySet
 from leaderboard.stored import Place, Stored
-from leaderboard.tables import Content, beside
+from leaderboard.tables import beside
 
 _HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] = {
     Scope.BOARD: lambda rows, asked: rows.for_board(
         asked.raters, asked.ties, asked.category, asked.method, beside(asked.method)
     ),
     Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
+    Scope.RATERS: lambda rows, asked: rows.for_raters(asked.category),
 }
 
 
@@ -40,8 +41,8 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
     """
     rows = SnapshotSlice.objects.filter(snapshot=snapshot)
     more = [rows.filter(also)] if also else []
-    asked = [setting.computed, setting]
-    if setting.is_stored(snapshot.counts["categories"]):
+    asked = [setting] if Scope.RATERS in scopes else [setting.computed, setting]
+    if all(_is_held(snapshot, setting, scope) for scope in scopes):
         held = [_HELD[scope](rows, setting) for scope in scopes]
         stored = Stored.of(reduce(or_, [*more, *held]), setting.level)
         if _at_its_level(stored, setting):
@@ -58,11 +59,17 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
     return Found(general)
 
 
+def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
+    """Whether snapshots hold a setting; tables about raters have intervals of one level only."""
+    one_level = scope is not Scope.RATERS or float(setting.level) == snapshot.parameters["interval"]
+    return one_level and setting.is_stored(snapshot.counts["categories"])
+
+
 def _computed(
     snapshot: Snapshot, setting: Setting, scopes: Sequence[Scope]
-) -> tuple[dict[Place, Content], list[Waiting | Failed]]:
+) -> tuple[dict[Place, str], list[Waiting | Failed]]:
     """What was computed of the scopes at a setting, and why the rest is not there yet."""
-    there: dict[Place, Content] = {}
+    there: dict[Place, str] = {}
     missing: list[Waiting | Failed] = []
     for scope in scopes:
         answer = on_demand.contents(snapshot, setting, scope)

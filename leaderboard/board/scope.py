@@ -14,3 +14,11 @@ class Scope(StrEnum):
 
     CATEGORIES = "categories/"
     """Standings of the chosen raters over all categories together and in each of them."""
+
+    RATERS = "raters/"
+    """How all kinds of raters lean in every category, and how they agree; no standings."""
+
+    @property
+    def has_every_category(self) -> bool:
+        """Whether its tables are of all categories at once, whichever a page shows."""
+        return self is not Scope.BOARD

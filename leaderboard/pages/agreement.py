@@ -1,40 +1,36 @@
 """How judges agree with people, people with each other, and judges with judges."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
+from leaderboard.board.contents import find
+from leaderboard.board.scope import Scope
 from leaderboard.families import warning
 from leaderboard.judge_facts import relatives
 from leaderboard.models import Snapshot
-from leaderboard.page import NoNumbersError, Page, Panel, step
+from leaderboard.page import NoNumbersError, Panel, step
 from leaderboard.pages.agreement_view import View
-from leaderboard.pages.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, level, listed
-from leaderboard.stored import Stored
+from leaderboard.pages.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, listed
+from leaderboard.pages.reading import AboutRaters
 from leaderboard.tables import ALL_CATEGORIES, COEFFICIENTS, FEWEST_PAIRS, Content, category_names, correlated
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgreementPage(Page):
+class AgreementPage(AboutRaters):
     """How raters agree."""
 
     view: View
-    stored: Stored = field(repr=False)
     relatives: Mapping[str, list[str]]
 
     template: ClassVar[str] = "leaderboard/agreement.html"
     tab: ClassVar[str] = "study-agreement"
-
-    @cached_property
-    def agreements(self) -> Mapping[str, Content]:
-        return dict(self.stored.all("agreement"))
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
@@ -57,10 +53,6 @@ class AgreementPage(Page):
     def ceiling(self) -> Content | None:
         """How people correlate with the other people."""
         return self.stored.get("correlation", PEOPLE)
-
-    @property
-    def level(self) -> float:
-        return level(self.snapshot, self.judges[0][1] if self.judges else None)
 
     @property
     def raters_label(self) -> str:
@@ -121,7 +113,7 @@ class AgreementPage(Page):
     @property
     def dated(self) -> bool:
         """Whether the snapshot was made before agreement was computed."""
-        return not self.agreements
+        return not self.pending and not self.agreements
 
     @property
     def everything(self) -> str:
@@ -284,12 +276,14 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request.GET, snapshot)
     judges = {one: label for one, label in labels(snapshot).items() if one.startswith("judge:")}
+    found = find(snapshot, view.setting, Scope.RATERS)
     return AgreementPage(
         study=study,
         snapshot=snapshot,
         address=reverse("study-agreement", args=[study.slug]),
         query=view.query(),
         view=view,
-        stored=Stored.read(snapshot, Q(kind__in=("agreement", "correlation"))),
+        stored=found.stored,
+        pending=found.pending,
         relatives=relatives(study, judges) if judges else {},
     )

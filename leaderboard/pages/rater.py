@@ -1,37 +1,34 @@
 """One kind of raters: people, a judge or a group."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
+from leaderboard.board.contents import find
+from leaderboard.board.scope import Scope
 from leaderboard.board.setting import UnknownSettingError
 from leaderboard.families import warning
 from leaderboard.judge_facts import JudgeFacts, judge_facts, relatives
 from leaderboard.models import Snapshot
-from leaderboard.page import Page, Panel
+from leaderboard.page import Panel
 from leaderboard.pages.kinds import (
-    PEOPLE,
     Choices,
     choices,
     ending,
     kind,
     labels,
-    level,
     listed,
-    one_of,
 )
-from leaderboard.stored import Stored
+from leaderboard.pages.reading import AboutRaters, Reading
 from leaderboard.tables import (
     ALL_CATEGORIES,
     SUMMARY_COLUMNS,
-    Content,
     Kind,
     RaterFigure,
     position_sentences,
@@ -42,12 +39,10 @@ MEASURES = {"words": "words", "unique_words": "different words"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaterPage(Page):
+class RaterPage(AboutRaters):
     """Everything about one kind of raters; no person is named."""
 
     selector: str
-    category: str
-    stored: Stored = field(repr=False)
     judge: JudgeFacts | None
     relatives: list[str]
 
@@ -61,11 +56,7 @@ class RaterPage(Page):
 
     @cached_property
     def kind(self) -> Kind:
-        return kind(self.entry, self.stored, self.agreements, self.category)
-
-    @cached_property
-    def agreements(self) -> Mapping[str, Content]:
-        return dict(self.stored.all("agreement"))
+        return kind(self.entry, self.stored, self.agreements, self.view.category)
 
     @property
     def what(self) -> str:
@@ -76,10 +67,6 @@ class RaterPage(Page):
     def figures(self) -> list[tuple[str, RaterFigure]]:
         """The numbers of its row on the page of all kinds, by their names."""
         return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
-
-    @property
-    def level(self) -> float:
-        return level(self.snapshot, self.kind.ratings)
 
     @property
     def sentences(self) -> list[str]:
@@ -106,18 +93,19 @@ class RaterPage(Page):
     def dated(self) -> bool:
         """Whether the snapshot was made before position and agreement were computed."""
         scored = [one for one in self.kind.shown if one.scored]
-        return not self.agreements or (bool(scored) and not any(one.position for one in scored))
+        placed = not scored or any(one.position for one in scored)
+        return not self.pending and not (self.agreements and placed)
 
     @property
     def board_url(self) -> str:
-        own = (("raters", self.selector), ("category", self.category))
+        own = (("raters", self.selector), ("category", self.view.category))
         return self.study.get_absolute_url() + ending(own)
 
     @property
     def comparisons_url(self) -> str:
         """Its comparisons."""
         address = reverse("study-comparisons", args=[self.study.slug])
-        return address + ending((("raters", self.selector), ("category", self.category)))
+        return address + ending((("raters", self.selector), ("category", self.view.category)))
 
     @property
     def others(self) -> list[tuple[str, str]]:
@@ -134,9 +122,7 @@ class RaterPage(Page):
         if not named:
             return []
         options = [("", ALL_CATEGORIES), *named]
-        return [
-            choices("category", "Category", options, self.category, lambda **new: ending(tuple(new.items())))
-        ]
+        return [choices("category", "Category", options, self.view.category, self.view.query)]
 
     def _panels(self) -> Iterator[Panel]:
         yield from self._histograms()
@@ -229,22 +215,18 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if selector not in known:
         there = ", ".join(known) or "none"
         raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there}.')
-    category = one_of(request.GET, "category", snapshot.counts["categories"], "")
-    own = Q(raters=selector) | Q(raters=PEOPLE)
-    wanted = (
-        Q(kind__in=("ratings", "length"), category=category, raters=selector)
-        | Q(kind="agreement")
-        | (Q(kind="correlation") & own)
-    )
+    view = Reading(**Reading.asked(request.GET, snapshot))
+    found = find(snapshot, view.setting, Scope.RATERS)
     own_name = {selector: labels(snapshot)[selector]} if selector.startswith("judge:") else {}
     return RaterPage(
         study=study,
         snapshot=snapshot,
         address=reverse("study-rater", args=[study.slug, selector]),
-        query=ending((("category", category),)),
+        query=view.query(),
         selector=selector,
-        category=category,
-        stored=Stored.read(snapshot, wanted),
+        view=view,
+        stored=found.stored,
+        pending=found.pending,
         judge=judge_facts(study, selector, snapshot.created_at),
         relatives=relatives(study, own_name).get(selector, []) if own_name else [],
     )

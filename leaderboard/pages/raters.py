@@ -1,7 +1,7 @@
 """Every kind of raters side by side: people, each judge, and groups."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,18 +11,19 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard import charts, tables
+from leaderboard.board.contents import find
+from leaderboard.board.scope import Scope
 from leaderboard.board.setting import UnknownSettingError
 from leaderboard.charts import MOST_SERIES
 from leaderboard.models import Snapshot
-from leaderboard.page import NoNumbersError, Page, Panel, step
-from leaderboard.pages.kinds import FEW_KINDS, Choices, choices, ending, kind, labels, level, listed, one_of
+from leaderboard.page import NoNumbersError, Panel, step
+from leaderboard.pages.kinds import FEW_KINDS, Choices, choices, kind, labels, listed, one_of
+from leaderboard.pages.reading import AboutRaters, Reading
 from leaderboard.presentation import METHOD_NAMES
-from leaderboard.stored import Stored
 from leaderboard.tables import (
     ALL_CATEGORIES,
     COEFFICIENTS,
     SUMMARY_COLUMNS,
-    Content,
     Kind,
     RaterFigure,
     correlated,
@@ -31,13 +32,12 @@ from leaderboard.tables import (
 )
 
 
-@dataclass(frozen=True)
-class View:
-    """What an address asks for: which kinds stand in one view, and for which category, ties and method."""
+@dataclass(frozen=True, kw_only=True)
+class View(Reading):
+    """What an address asks for: which kinds stand in one view, and the ties and method of their standings."""
 
     chosen: tuple[str, ...]
     usual: tuple[str, ...]
-    category: str = ""
     ties: str = "on"
     method: str = "elo"
 
@@ -54,20 +54,28 @@ class View:
                 )
         method = one_of(request.GET, "method", tuple(METHOD_NAMES), "elo")
         return cls(
-            tuple(one for one in known if one in wanted) or usual,
-            usual,
-            one_of(request.GET, "category", snapshot.counts["categories"], ""),
-            "on" if method == "ordinal" else one_of(request.GET, "ties", ("on", "off"), "on"),
-            method,
+            chosen=tuple(one for one in known if one in wanted) or usual,
+            usual=usual,
+            ties="on" if method == "ordinal" else one_of(request.GET, "ties", ("on", "off"), "on"),
+            method=method,
+            **cls.asked(request.GET, snapshot),
         )
 
-    def query(self, **changes: Any) -> str:
-        """The end of an address with some of it changed; what is usual is left out."""
-        new = replace(self, **changes)
-        kinds = () if new.chosen == new.usual else new.chosen
-        ties, method = "" if new.ties == "on" else new.ties, "" if new.method == "elo" else new.method
-        given = (("category", new.category), ("ties", ties), ("method", method))
-        return ending([*(("with", one) for one in kinds), *given])
+    def parts(self) -> list[tuple[str, str]]:
+        kinds = () if self.chosen == self.usual else self.chosen
+        ties, method = "" if self.ties == "on" else self.ties, "" if self.method == "elo" else self.method
+        return [*(("with", one) for one in kinds), *super().parts(), ("ties", ties), ("method", method)]
+
+    @property
+    def standings(self) -> Q:
+        """Where a snapshot holds the standings by the chosen kinds: with the usual band of ties alone."""
+        return Q(
+            kind="standings",
+            raters__in=() if self.band else self.chosen,
+            category=self.category,
+            ties=self.ties,
+            method=self.method,
+        )
 
 
 @dataclass(frozen=True)
@@ -85,20 +93,15 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatersPage(Page):
+class RatersPage(AboutRaters):
     """All kinds of raters, and some of them in one view."""
 
     view: View
-    stored: Stored = field(repr=False)
 
     template: ClassVar[str] = "leaderboard/raters.html"
     tab: ClassVar[str] = "study-raters"
 
     columns: ClassVar[tuple[str, ...]] = SUMMARY_COLUMNS
-
-    @cached_property
-    def agreements(self) -> Mapping[str, Content]:
-        return dict(self.stored.all("agreement"))
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -109,7 +112,11 @@ class RatersPage(Page):
     @property
     def lines(self) -> list[Line]:
         return [
-            Line(each, reverse("study-rater", args=[self.study.slug, each.selector]), each in self.compared)
+            Line(
+                each,
+                reverse("study-rater", args=[self.study.slug, each.selector]) + self.view.shared,
+                each in self.compared,
+            )
             for each in self.kinds
         ]
 
@@ -119,14 +126,11 @@ class RatersPage(Page):
         return [each for each in self.kinds if each.selector in self.view.chosen]
 
     @property
-    def level(self) -> float:
-        return level(self.snapshot)
-
-    @property
     def dated(self) -> bool:
         """Whether the snapshot was made before position and agreement were computed."""
-        return not self.agreements or all(
-            not one.position for each in self.kinds for one in each.shown if one.scored
+        return not self.pending and (
+            not self.agreements
+            or all(not one.position for each in self.kinds for one in each.shown if one.scored)
         )
 
     @property
@@ -147,14 +151,12 @@ class RatersPage(Page):
     @property
     def kept(self) -> list[tuple[str, str]]:
         """What the form of kinds sends along, so that ticking a box changes nothing else."""
-        view = self.view
-        usual = {"category": "", "ties": "on", "method": "elo"}
-        return [(name, getattr(view, name)) for name, value in usual.items() if getattr(view, name) != value]
+        return [(name, value) for name, value in self.view.parts() if name != "with" and value]
 
-    @cached_property
-    def panels(self) -> tuple[Panel, ...]:
+    def _panels(self) -> Iterator[Panel]:
         """The table of all kinds, then the figures of those in one view."""
-        return (self.kinds_panel, *self._compared_panels())
+        yield self.kinds_panel
+        yield from self._compared_panels()
 
     @property
     def comparing(self) -> tuple[Panel, ...]:
@@ -281,22 +283,13 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if not snapshot.counts["raters"]:
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request, snapshot)
-    wanted = (
-        Q(kind__in=("ratings", "length"), category=view.category)
-        | Q(kind__in=("agreement", "correlation"))
-        | Q(
-            kind="standings",
-            raters__in=view.chosen,
-            category=view.category,
-            ties=view.ties,
-            method=view.method,
-        )
-    )
+    found = find(snapshot, view.setting, Scope.RATERS, also=view.standings)
     return RatersPage(
         study=study,
         snapshot=snapshot,
         address=reverse("study-raters", args=[study.slug]),
         query=view.query(),
         view=view,
-        stored=Stored.read(snapshot, wanted),
+        stored=found.stored,
+        pending=found.pending,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from leaderboard.slices.agreement import agreement
 from leaderboard.slices.counts import counts
 from leaderboard.slices.data import data
+from leaderboard.slices.leanings import leanings
 from leaderboard.slices.length import length
 from leaderboard.slices.ratings import ratings
 from leaderboard.slices.standings import BOOTSTRAPPED, TIES, digest, matrix_table, rankings, standings
@@ -91,12 +92,11 @@ class _Work:
 
     def of(self, part: _Part) -> list[Table]:
         """Ratings, lengths, matrices and standings."""
-        level, raters, chosen = self.method.interval, part.choice.selector, part.chosen
-        place = {"raters": raters, "category": part.category}
-        found = [Table("ratings", payload=canonical(ratings(chosen, level)), **place)]
-        if self.texts is not None:
-            found.append(Table("length", payload=canonical(length(chosen, self.texts, level)), **place))
-        return [*found, *rankings(part.choice, part.category, chosen, self.method, self.computed)]
+        place = part.choice, part.category, part.chosen
+        return [
+            *leanings(*place, self.texts, self.method),
+            *rankings(*place, self.method, self.computed),
+        ]
 
     def agreement(self) -> list[Table]:
         return list(agreement(self.opinions, self.method))

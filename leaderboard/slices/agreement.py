@@ -38,11 +38,12 @@ class Part:
 def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
     """Tables of correlation (people and each judge) and of agreement (people, each judge, each group).
 
-    Intervals of all come from one bootstrap over prompts, at the level, rounds and seed of ``method``.
+    Intervals of all come from one bootstrap over prompts, at the level, rounds and seed of ``method``, whose
+    band of ties is that of verdicts.
     """
     from leaderboard.stats.agreement.estimates import estimates
 
-    arranged = arrange(opinions)
+    arranged = arrange(opinions, method.tie_band)
     if not len(arranged.rows):
         return
     parts = list(_parts(arranged))
@@ -58,6 +59,8 @@ def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
         else:
             content.update(points=_points(arranged), others=[], within={"rows": rows})
         content.update(level=level, rounds=rounds, seed=seed, resample="prompts")
+        if method.tie_band:
+            content.update(band=str(method.tie_band))
     for (kind, raters), content in contents.items():
         yield Table(kind, raters, canonical(content))
 

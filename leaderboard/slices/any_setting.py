@@ -8,30 +8,39 @@ from typing import TYPE_CHECKING
 
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import EVERYONE, MODELS, Setting, left_out
+from leaderboard.slices.agreement import agreement
+from leaderboard.slices.leanings import leanings
 from leaderboard.slices.standings import TIES, digest, matrix_table, published, standings
 from leaderboard.slices.table import Table, canonical
 from leaderboard.tables import beside
 
 if TYPE_CHECKING:
     from leaderboard.reading.games import Choice, Opinions
+    from leaderboard.reading.measures import Texts
     from leaderboard.stats import Method, Ratings
 
 
 def any_tables(
-    opinions: Opinions, setting: Setting, scope: Scope, method: Method, known: Mapping[str, str]
+    opinions: Opinions,
+    setting: Setting,
+    scope: Scope,
+    method: Method,
+    known: Mapping[str, str],
+    texts: Texts | None = None,
 ) -> Iterator[Table]:
     """What the pages of a scope show at one setting, at the parameters of ``method``.
 
     ``known`` holds payloads of standings by the digest of their inputs. A setting without a game has no
-    standings. Raises ParameterError for a tie band that the ratings of the chosen raters do not have; other
-    raters, who used another scale, are left out then.
+    standings; without ``texts`` there is nothing about lengths. Raises ParameterError for a tie band that the
+    ratings of the chosen raters do not have; other raters, who used another scale, are left out then.
     """
     from leaderboard.stats import TieBand
 
     band = TieBand.parse(setting.band) if setting.band else None
     method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
-    asked = _Asked(opinions, setting, method, dict(known))
-    yield from {Scope.BOARD: asked.board, Scope.CATEGORIES: asked.categories}[scope]()
+    asked = _Asked(opinions, setting, method, dict(known), texts)
+    shown = {Scope.BOARD: asked.board, Scope.CATEGORIES: asked.categories, Scope.RATERS: asked.raters}
+    yield from shown[scope]()
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,7 @@ class _Asked:
     setting: Setting
     method: Method
     computed: dict[str, str]
+    texts: Texts | None
 
     def board(self) -> Iterator[Table]:
         """Of the chosen raters the standings with ties on and off, those by the method beside it, and the
@@ -57,10 +67,24 @@ class _Asked:
         """The standings of the chosen raters over all categories, and in each."""
         name, ties = self.setting.method, self.setting.ties
         own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
-        for category in ("", *filter(None, self.opinions.categories)):
+        for category in self._categories:
             players = self._players(own, category)
             place = {"category": category, "name": name, "ties": ties}
             yield from self._standings("standings", own, players, players.ratings(), **place)
+
+    def raters(self) -> Iterator[Table]:
+        """How every choice of raters leans over all categories and in each, and how raters agree."""
+        for choice in self.opinions.raters:
+            for category in self._categories:
+                chosen = self._about(choice, category)
+                if len(chosen):
+                    yield from leanings(choice, category, chosen, self.texts, self.method)
+        yield from agreement(self.opinions, self.method)
+
+    @property
+    def _categories(self) -> tuple[str, ...]:
+        """All of them together, and each named one."""
+        return ("", *filter(None, self.opinions.categories))
 
     def _own(self, own: Choice) -> Iterator[Table]:
         name, ties, category = self.setting.method, self.setting.ties, self.setting.category

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from leaderboard.reading.games import Opinions
     from leaderboard.reading.measures import Texts
+    from leaderboard.stats import TieBand
 
 
-def length(chosen: Opinions, texts: Texts, level: float = 95.0) -> dict[str, Any]:
-    """The effect of each measure of length on the verdicts, ties counting half, by the usual bands of ties.
+def length(
+    chosen: Opinions, texts: Texts, level: float = 95.0, band: TieBand | None = None
+) -> dict[str, Any]:
+    """The effect of each measure of length on the verdicts, ties counting half.
 
     ``n`` scored comparisons of texts that are known, ``unknown`` others. Intervals are of the level in
-    percent, over prompts.
+    percent, over prompts; ``band`` holds the ties of its scale, if not the usual ones.
     """
     import numpy as np
 
@@ -26,7 +29,7 @@ def length(chosen: Opinions, texts: Texts, level: float = 95.0) -> dict[str, Any
     known = ~(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1))
     rows, first, second = rows[known], first[known], second[known]
     rating, points = rows["rating"].astype(np.int64), rows["points"].astype(np.int64)
-    score = (1.0 - verdicts(rating, points)) / 2.0
+    score = (1.0 - verdicts(rating, points, band)) / 2.0
     return {
         "n": len(rows),
         "unknown": int((~known).sum()),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leaderboard.reading.games import Choice, Opinions
+    from leaderboard.stats import TieBand
     from leaderboard.stats.agreement.opinions import OpinionRows, PairSums
     from leaderboard.stats.agreement.prompts import Topics
 
@@ -61,8 +62,8 @@ class Arranged:
         return (found > 0).sum(axis=1)
 
 
-def arrange(opinions: Opinions) -> Arranged:
-    """Number the pairs and prompts of the scored opinions."""
+def arrange(opinions: Opinions, band: TieBand | None = None) -> Arranged:
+    """Number the pairs and prompts of the scored opinions; ``band`` as in OpinionRows."""
     import numpy as np
 
     from leaderboard.stats.agreement.opinions import opinion_rows
@@ -72,5 +73,5 @@ def arrange(opinions: Opinions) -> Arranged:
     _, first, pair = np.unique(rows["pair"], return_index=True, return_inverse=True)
     _, start, prompt = np.unique(rows["prompt"][first], return_index=True, return_inverse=True)
     topics = Topics(prompt, rows["category"][first][start], opinions.categories)
-    given = opinion_rows(pair, rows["rater"], rows["rating"], rows["points"], rows["swapped"])
+    given = opinion_rows(pair, rows["rater"], rows["rating"], rows["points"], rows["swapped"], band)
     return Arranged(topics, given, opinions.raters)

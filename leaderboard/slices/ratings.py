@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leaderboard.reading.games import Opinions
+    from leaderboard.stats import TieBand
 
 
-def ratings(chosen: Opinions, level: float = 95.0) -> dict[str, Any]:
+def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) -> dict[str, Any]:
     """Histograms of ratings as shown, one for each scale in use, with the unscored by reason.
 
     With them: position statistics of each scale, flips where one rater was asked in both orders, and the
     differences of two scores where raters gave them; intervals of the level in percent, over prompts.
+    ``band`` holds the ties of its scale, if not the usual ones.
     """
     import numpy as np
 
@@ -39,9 +41,10 @@ def ratings(chosen: Opinions, level: float = 95.0) -> dict[str, Any]:
         given["rating"],
         given["points"],
         level,
+        band,
     )
     scores = score_differences(rows["score_difference"], rows["prompt"], level)
-    return {
+    return ({"band": str(band)} if band else {}) | {
         "comparisons": len(rows),
         "swapped": int(rows["swapped"].sum()),
         "level": level,

@@ -33,6 +33,11 @@ class TieBand:
     def __str__(self) -> str:
         return f"{self.low}-{self.high}"
 
+    @property
+    def points(self) -> int:
+        """The scale whose middle it lies about."""
+        return self.low + self.high - 1
+
     def check(self, points: npt.NDArray[np.int64]) -> None:
         """Raise ParameterError where the band does not lie evenly inside the scale of every rating."""
         scales = [int(size) for size in np.unique(points)]
@@ -51,3 +56,9 @@ class TieBand:
                 )
             if (self.low, self.high) == (1, size):
                 raise ParameterError(f"tie-band is {self}, the whole scale: every comparison would be a tie")
+
+
+def tied_ratings(band: TieBand | None = None) -> dict[int, tuple[int, ...]]:
+    """Ratings that are ties by the points of the scale: those of ``band`` on its own, else the usual ones."""
+    asked = {band.points: tuple(range(band.low, band.high + 1))} if band else {}
+    return TIE_BAND | asked

@@ -42,8 +42,10 @@ class Kind:
     @property
     def shown(self) -> list[Shown]:
         """Its histograms, one for each scale it used, the most used first."""
-        scales = self.ratings["scales"] if self.ratings else ()
-        return sorted((shown(self.label, scale) for scale in scales), key=lambda one: -one.replies)
+        if not self.ratings:
+            return []
+        found = [shown(self.label, scale, self.ratings.get("band", "")) for scale in self.ratings["scales"]]
+        return sorted(found, key=lambda one: -one.replies)
 
     @property
     def told_apart(self) -> list[Shown]:

@@ -14,13 +14,16 @@ _UNSCORED: Final = {
     "refused": "refused",
 }
 
+_MIDDLE: Final = {8: (4, 5), 5: (3, 3), 3: (2, 2)}
+"""The first and last rating that usually is a tie, by the points of the scale; a scale of 2 has none."""
+
 
 @dataclass(frozen=True)
 class Shown:
     """How one kind of rater used a scale: counts as shown, and the unscored by reason in words.
 
     ``position`` holds the statistics of position with their intervals (``position`` of a snapshot's ratings);
-    it is empty where the snapshot has none.
+    it is empty where the snapshot has none. ``band`` holds the first and last tie, if not the usual ones.
     """
 
     label: str
@@ -29,6 +32,7 @@ class Shown:
     share_first: float | None
     mean: float | None
     position: Mapping[str, Any] = field(default_factory=dict)
+    band: tuple[int, int] | None = None
 
     @property
     def points(self) -> int:
@@ -44,9 +48,11 @@ class Shown:
 
     @property
     def ties(self) -> int:
-        """Ratings in the middle: 4 and 5 of 8, the middle of 3 and 5 points; a scale of 2 has none."""
-        middle = {8: (3, 5), 5: (2, 3), 3: (1, 2)}.get(self.points, (0, 0))
-        return sum(self.counts[slice(*middle)])
+        """Ratings in the band asked for, if it is one of this scale, or else in the middle."""
+        low, high = _MIDDLE.get(self.points, (1, 0))
+        if self.band and sum(self.band) == self.points + 1:
+            low, high = self.band
+        return sum(self.counts[low - 1 : high])
 
     @property
     def neutral(self) -> float:
@@ -54,11 +60,13 @@ class Shown:
         return (self.points + 1) / 2
 
 
-def shown(label: str, scale: Content) -> Shown:
-    """The histogram of one scale, from a snapshot's ratings."""
+def shown(label: str, scale: Content, band: str = "") -> Shown:
+    """The histogram of one scale, from a table of ratings with its ``band`` of ties, empty if as usual."""
     unscored = {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()}
     counts, position = tuple(scale["counts"]), scale.get("position") or {}
-    return Shown(label, counts, unscored, scale["share_first"], scale["mean"], position)
+    low, _, high = band.partition("-")
+    ties = (int(low), int(high)) if band else None
+    return Shown(label, counts, unscored, scale["share_first"], scale["mean"], position, ties)
 
 
 def shown_by_scale(ratings: Iterable[tuple[str, Content]]) -> dict[int, list[Shown]]:
@@ -66,7 +74,7 @@ def shown_by_scale(ratings: Iterable[tuple[str, Content]]) -> dict[int, list[Sho
     scales: dict[int, list[Shown]] = {}
     for label, content in ratings:
         for scale in content["scales"]:
-            scales.setdefault(scale["points"], []).append(shown(label, scale))
+            scales.setdefault(scale["points"], []).append(shown(label, scale, content.get("band", "")))
     return dict(sorted(scales.items(), reverse=True))
 
 

@@ -82,8 +82,8 @@ def by_category(made, scope=Scope.BOARD, **wanted):
     answer = on_demand.contents(made.snapshot, chosen, scope)
     assert isinstance(answer, on_demand.Ready), ComputedView.objects.get().error
     return {
-        (kind, raters, ties, method, category): content
-        for (kind, raters, category, ties, method), content in answer.contents.items()
+        (kind, raters, ties, method, category): json.loads(payload)
+        for (kind, raters, category, ties, method), payload in answer.contents.items()
     }
 
 

@@ -35,6 +35,11 @@ def test_ties_are_the_middle_of_each_scale(counts, ties):
     assert shown("Judge", scale).ties == ties
 
 
+@pytest.mark.parametrize(("band", "ties"), [("", 2), ("3-6", 4), ("2-7", 6), ("2-4", 2)])
+def test_a_band_of_ties_is_that_of_its_own_scale(band, ties):
+    assert shown("Judge", payloads.scale(points=8, counts=[1] * 8), band).ties == ties
+
+
 @pytest.mark.parametrize(
     ("value", "word"),
     [

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.errors import LengthMismatchError, RatingError
 from leaderboard.stats.plain_values import FloatArray, IntArray
-from leaderboard.stats.tie_bands import TIE_BAND
+from leaderboard.stats.tie_bands import TIE_BAND, TieBand, tied_ratings
 
 STEPS: Final = 28
 """Preferences are counted in steps of 1/28: whole numbers on every scale of 2, 3, 5 or 8 points."""
@@ -28,20 +28,23 @@ class OpinionRows:
     """Scored ratings as parallel arrays, in the order they were given.
 
     ``pair`` numbers the pair, ``rater`` names the rater by any integer, ``rating`` lies on 1..``points`` and
-    is turned to the pair's own orientation: 1 says that the pair's first completion is much better.
+    is turned to the pair's own orientation: 1 says that the pair's first completion is much better. ``band``
+    holds the ties of its scale, if not the usual ones.
     """
 
     pair: IntArray
     rater: IntArray
     rating: IntArray
     points: IntArray
+    band: TieBand | None = None
 
     def __len__(self) -> int:
         return len(self.pair)
 
     def only(self, chosen: npt.NDArray[Any]) -> "OpinionRows":
         """Those of a mask, or at some places."""
-        return OpinionRows(self.pair[chosen], self.rater[chosen], self.rating[chosen], self.points[chosen])
+        pair, rater, rating, points = self.pair, self.rater, self.rating, self.points
+        return OpinionRows(pair[chosen], rater[chosen], rating[chosen], points[chosen], self.band)
 
     @property
     def preference(self) -> FloatArray:
@@ -51,10 +54,10 @@ class OpinionRows:
 
     @property
     def verdict(self) -> IntArray:
-        """FIRST, TIE or SECOND, with the usual ties of each scale."""
+        """FIRST, TIE or SECOND, with the ties of each scale."""
         found = np.where(2 * self.rating < self.points + 1, FIRST, SECOND)
-        for points, band in TIE_BAND.items():
-            found[(self.points == points) & np.isin(self.rating, band)] = TIE
+        for points, ties in tied_ratings(self.band).items():
+            found[(self.points == points) & np.isin(self.rating, ties)] = TIE
         return found
 
 
@@ -64,6 +67,7 @@ def opinion_rows(
     rating: npt.ArrayLike,
     points: npt.ArrayLike,
     swapped: npt.ArrayLike,
+    band: TieBand | None = None,
 ) -> OpinionRows:
     """Ratings as shown, turned to the orientation of their pairs; ``swapped`` says which were shown turned.
 
@@ -84,6 +88,7 @@ def opinion_rows(
         np.broadcast_to(np.asarray(rater, dtype=np.int64), given.shape),
         np.where(turned, size + 1 - own, own),
         size,
+        band,
     )
 
 

@@ -1,7 +1,7 @@
 """Flips: one rater asked about one pair in both orders, and the verdict changed with the order.
 
-The verdict is who is better, or a tie: the usual band of ties of the scale. A rater who goes by the contents
-prefers the same completion whichever stands first; one who prefers whatever stands first flips.
+The verdict is who is better, or a tie: a rating in the band of ties of the scale. A rater who goes by the
+contents prefers the same completion whichever stands first; one who prefers whatever stands first flips.
 """
 
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from leaderboard.stats.bias.clustered import prompt_numbers, rounded, share_estimate, sums
 from leaderboard.stats.errors import LengthMismatchError
 from leaderboard.stats.games import IntArray
-from leaderboard.stats.tie_bands import TIE_BAND
+from leaderboard.stats.tie_bands import TieBand, tied_ratings
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,13 @@ def flips(
     rating: npt.ArrayLike,
     points: npt.ArrayLike,
     level: float = 95.0,
+    band: TieBand | None = None,
 ) -> Flips | None:
     """Flips among ratings as shown, given as parallel arrays; None where nobody was asked in both orders.
 
     ``swapped`` tells which were shown the other way round. Of several ratings of a pair by a rater in one
-    order the first counts. Raises LengthMismatchError where the arrays differ in length.
+    order the first counts. ``band`` holds the ties of its scale, if not the usual ones. Raises
+    LengthMismatchError where the arrays differ in length.
     """
     given = [np.asarray(column).reshape(-1) for column in (pair, rater, prompt, swapped, rating, points)]
     if len({len(column) for column in given}) > 1:
@@ -60,7 +62,7 @@ def flips(
     if not len(one):
         return None
     ratings, scale = given[4].astype(np.int64), given[5].astype(np.int64)
-    lean = verdicts(ratings, scale)
+    lean = verdicts(ratings, scale, band)
     # In both orders a verdict on the contents has opposite signs, so what is left leans to a place.
     place = lean[one] + lean[other]
     prompts = prompt_numbers(given[2][one], len(one))
@@ -80,11 +82,14 @@ def flips(
     )
 
 
-def verdicts(rating: IntArray, points: IntArray) -> IntArray:
-    """-1 where what is shown first is better, 1 where the second is, 0 for a tie by the usual bands."""
+def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) -> IntArray:
+    """-1 where what is shown first is better, 1 where the second is, 0 for a tie.
+
+    Ties are those of ``band`` on its scale, and the usual ones on others.
+    """
     found: IntArray = np.sign(2 * rating - points - 1)
-    for scale, band in TIE_BAND.items():
-        found[(points == scale) & np.isin(rating, band)] = 0
+    for scale, ties in tied_ratings(band).items():
+        found[(points == scale) & np.isin(rating, ties)] = 0
     return found
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from leaderboard.stats.agreement.opinions import FIRST, SECOND, TIE, opinion_rows, pair_sums
 from leaderboard.stats.errors import LengthMismatchError, RatingError
 from leaderboard.stats.games import games_from_ratings
+from leaderboard.stats.tie_bands import TieBand
 
 
 def test_preferences_are_steps_around_the_middle():
@@ -23,13 +24,24 @@ def test_verdicts_have_the_usual_ties():
     assert rows.verdict.tolist() == [FIRST, TIE, TIE, SECOND, FIRST, TIE, TIE, FIRST, SECOND]
 
 
-@given(st.sampled_from([2, 3, 5, 8]), st.data())
-def test_verdicts_are_those_of_games(points, data):
+def test_verdicts_of_a_band_of_ties():
+    """It acts on 8 points alone, and goes with the rows that are picked."""
+    rows = opinion_rows(range(6), 1, [2, 3, 6, 7, 3, 2], [8, 8, 8, 8, 5, 5], False, TieBand(3, 6))
+    assert rows.verdict.tolist() == [FIRST, TIE, TIE, SECOND, TIE, FIRST]
+    assert rows.only(np.array([1, 5])).verdict.tolist() == [TIE, FIRST]
+
+
+@given(
+    st.sampled_from([(2, None), (3, None), (5, None), (8, None), (8, "3-6"), (8, "2-7"), (5, "2-4")]),
+    st.data(),
+)
+def test_verdicts_are_those_of_games(scale, data):
+    points, band = scale[0], scale[1] and TieBand.parse(scale[1])
     rating = data.draw(st.lists(st.integers(1, points), min_size=1, max_size=20))
     zeros = np.zeros(len(rating), dtype=int)
-    score = games_from_ratings(zeros, zeros + 1, rating, points, ties=True, contestants=2).score
-    verdict = opinion_rows(zeros, 1, rating, points, False).verdict
-    assert (verdict == 2 - 2 * score).all()
+    games = games_from_ratings(zeros, zeros + 1, rating, points, ties=True, contestants=2, tie_band=band)
+    verdict = opinion_rows(zeros, 1, rating, points, False, band).verdict
+    assert (verdict == 2 - 2 * games.score).all()
 
 
 def test_sums_of_a_pair():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from leaderboard.stats.bias.flips import flips, verdicts
 from leaderboard.stats.errors import LengthMismatchError
-from leaderboard.stats.tie_bands import TIE_BAND
+from leaderboard.stats.games import games_from_ratings
+from leaderboard.stats.tie_bands import TIE_BAND, TieBand
 
 ROWS = [  # pair, rater, prompt, swapped, rating on 8 points
     (1, 1, 1, 0, 1),
@@ -26,9 +27,9 @@ ROWS = [  # pair, rater, prompt, swapped, rating on 8 points
 ]
 
 
-def flips_of(rows, points=8):
+def flips_of(rows, points=8, band=None):
     pair, rater, prompt, swapped, rating = np.array(rows).T
-    return flips(pair, rater, prompt, swapped, rating, np.full(len(rows), points))
+    return flips(pair, rater, prompt, swapped, rating, np.full(len(rows), points), band=band)
 
 
 def test_by_hand():
@@ -36,6 +37,13 @@ def test_by_hand():
     assert (found.pairs, found.prompts, found.flipped, found.rate) == (5, 3, 2, 0.4)
     assert (found.to_first, found.to_second, found.exact) == (1, 1, 2)
     assert 0 < found.low < 0.4 < found.high < 1
+
+
+def test_by_hand_with_another_band_of_ties():
+    """From 3 to 6 the second pair is better in one order and a tie in the other."""
+    found = flips_of(ROWS, band=TieBand(3, 6))
+    assert (found.pairs, found.flipped, found.rate) == (5, 3, 0.6)
+    assert (found.to_first, found.to_second, found.exact) == (2, 1, 2)
 
 
 def test_nobody_asked_in_both_orders():
@@ -64,6 +72,21 @@ def test_verdicts_follow_the_usual_ties(points):
     ties = [rating for rating in range(1, points + 1) if rating in TIE_BAND[points]]
     expected = [0 if r in ties else -1 if r <= points / 2 else 1 for r in range(1, points + 1)]
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(("points", "band"), [(8, "3-6"), (8, "2-7"), (5, "2-4"), (3, "2-2")])
+def test_verdicts_of_a_band_are_the_scores_of_games(points, band):
+    rating, zeros = np.arange(1, points + 1), np.zeros(points, dtype=int)
+    asked = TieBand.parse(band)
+    games = games_from_ratings(zeros, zeros + 1, rating, points, ties=True, contestants=2, tie_band=asked)
+    assert verdicts(rating, np.full(points, points), asked).tolist() == (1 - 2 * games.score).tolist()
+
+
+def test_a_band_acts_on_its_own_scale():
+    rating, points = np.array([3, 3, 2, 4]), np.array([8, 5, 3, 5])
+    assert verdicts(rating, points).tolist() == [-1, 0, 0, 1]
+    assert verdicts(rating, points, TieBand(3, 6)).tolist() == [0, 0, 0, 1]
+    assert verdicts(rating, points, TieBand(2, 4)).tolist() == [-1, 0, 0, 0]
 
 
 @given(st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), min_size=1, max_size=20))
