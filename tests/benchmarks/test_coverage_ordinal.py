@@ -11,6 +11,7 @@ from tests.leaderboard.stats.ordinal.simulation import simulated_ratings
 STUDIES, ROUNDS = 200, 400
 LENGTH = {"adjust": ["length"]}
 SHARED = {"prompts": 60, "raters": 4, "prompt_effect": 0.86}
+TASTES = {"prompts": 60, "prompt_effect": 0.86, "rater_effect": 0.58}
 LEANING = {"prompts": 60, "raters": 12, "lean_sd": 0.6}
 
 HOLDING = [
@@ -19,11 +20,15 @@ HOLDING = [
     Setting("20 prompts, one rating each", "prompts", {"prompts": 20, "effect": 0.3}, LENGTH),
     Setting("60 prompts on 3 points", "prompts", {"prompts": 60, "effect": 0.3, "points": 3}, LENGTH),
     Setting("4 raters, prompts that suit some", "prompts", SHARED),
+    Setting("10 raters of different taste, both", "prompts-and-raters", {**TASTES, "raters": 10}),
+    Setting("30 raters of different taste, both", "prompts-and-raters", {**TASTES, "raters": 30}),
 ]
 NOT_FOR_ALL = [
     Setting("the same, games resampled", "games", SHARED),
+    Setting("10 raters of different taste", "prompts", {**TASTES, "raters": 10}),
     Setting("12 raters who lean, leans fitted", "prompts", LEANING, {"raters": True}),
     Setting("the same, raters resampled", "raters", LEANING, {"raters": True}),
+    Setting("the same, both resampled", "prompts-and-raters", LEANING, {"raters": True}),
 ]
 
 

@@ -27,6 +27,7 @@ DRAWN_TOGETHER: Final = 64
 
 _FEWEST_TOGETHER: Final = 8
 _MOST_NUMBERS: Final = 2**20
+_ROWS_AT_ONCE: Final = _MOST_NUMBERS // DRAWN_TOGETHER
 
 WORTH_THREADS: Final = 1_000_000
 """Distinct outcomes x rounds from which threads help: 50 contestants have some 3,700 outcomes."""
@@ -135,21 +136,29 @@ def weights_of_rounds(
 def _crossed_weights(
     outcomes: Outcomes, cluster: IntArray, crossed: IntArray, seed: int
 ) -> Callable[[IntArray], FloatArray]:
-    """A game counts as often as its cluster was drawn times as often as that of the second kind was."""
+    """A game counts as often as its cluster was drawn times as often as that of the second kind was.
+
+    Games are summed over the first kind for each outcome and cluster of the second kind (a row), some rows at
+    a time.
+    """
+    from scipy.sparse import coo_array, csr_array
+
     clusters, others = (int(kind.max()) + 1 for kind in (cluster, crossed))
-    order = np.argsort(outcomes.of_game, kind="stable")
-    first_kind, second_kind = cluster[order], crossed[order]
-    games = np.bincount(outcomes.of_game, minlength=len(outcomes))
-    start = np.cumsum(games) - games
+    rows, row = np.unique(outcomes.of_game * np.int64(others) + crossed, return_inverse=True)
+    outcome, other = np.divmod(rows, others)
+    contents = coo_array((np.ones(len(row)), (row.reshape(-1), cluster)), shape=(len(rows), clusters)).tocsr()
+    places = (outcome, np.arange(len(rows)))
+    summed = csr_array((np.ones(len(rows)), places), shape=(len(outcomes), len(rows))).tocsc()
+    cuts = [slice(at, at + _ROWS_AT_ONCE) for at in range(0, len(rows), _ROWS_AT_ONCE)]
+    parts = [(contents[cut], other[cut], summed[:, cut]) for cut in cuts]
 
     def draw(rounds: IntArray) -> FloatArray:
-        drawn = zip(
-            times_drawn(seed, rounds, clusters),
-            times_drawn(seed, rounds, others, CROSSED_DRAWS),
-            strict=True,
-        )
-        columns = [np.add.reduceat(times[first_kind] * also[second_kind], start) for times, also in drawn]
-        return np.array(columns, dtype=np.float64).T
+        first_kind = times_drawn(seed, rounds, clusters).T.astype(np.float64)
+        second_kind = times_drawn(seed, rounds, others, CROSSED_DRAWS).T
+        weights = np.zeros((len(outcomes), len(rounds)))
+        for games, kind, add in parts:
+            weights += add @ ((games @ first_kind) * second_kind[kind])
+        return weights
 
     return draw
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from leaderboard.stats.games import FEWEST_CROSSED, IntArray
+from leaderboard.stats.games import FEWEST_CROSSED, Games, IntArray
 from leaderboard.stats.ranking.estimates import Estimate, Material
 from leaderboard.stats.ranking.method import Method
 from leaderboard.stats.ranking.rows import Tally
@@ -144,7 +144,7 @@ def _few_clusters(found: Findings) -> Iterator[str]:
         )
     elif games.clusters is not None and games.units < FEWEST_CLUSTERS:
         few = _few(found.material, FEWEST_CLUSTERS)
-        yield f"The intervals rest on only {few}; {_what_few_mean(found.method, games.units)}."
+        yield f"The intervals rest on only {few}; {_what_few_mean(found.method, games)}."
 
 
 def _few(material: Material, enough: int) -> str:
@@ -168,14 +168,21 @@ def _few_rounds(found: Findings) -> Iterator[str]:
         )
 
 
-def _what_few_mean(method: Method, units: int) -> str:
+def _what_few_mean(method: Method, games: Games) -> str:
+    tried = _fewest_tried(games)
     if not method.sandwich:
-        tried = method.name != "elo" and units >= FEWEST_WITH_SANDWICH
-        instead = "; sandwich intervals hold better" if tried else ""
+        better = method.name != "elo" and games.units >= tried
+        instead = "; sandwich intervals hold better" if better else ""
         return f"with fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
-    if units < FEWEST_WITH_SANDWICH:
-        return f"how sandwich intervals hold with fewer than {FEWEST_WITH_SANDWICH} was not tried"
-    return f"sandwich intervals held their level in simulations with as few as {FEWEST_WITH_SANDWICH}"
+    if games.units < tried:
+        return f"how sandwich intervals hold with fewer than {tried} was not tried"
+    return f"sandwich intervals held their level in simulations with as few as {tried}"
+
+
+def _fewest_tried(games: Games) -> int:
+    """With how few units sandwich intervals were tried: of raters beside many prompts with very few."""
+    many = games.crossed is not None and (games.clusters or 0) >= FEWEST_WITH_SANDWICH
+    return FEWEST_CROSSED if many else FEWEST_WITH_SANDWICH
 
 
 def _other_unit(found: Findings) -> Iterator[str]:

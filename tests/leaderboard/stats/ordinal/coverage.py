@@ -28,11 +28,14 @@ class Setting:
     def truth(self) -> tuple[np.ndarray, float, float]:
         """Ratings, position and effect per unit of the covariate.
 
-        Contestants that suit some prompts better than others flatten the average odds, so the truth is then
-        the limit of a very large study.
+        Contestants that suit some prompts (or raters) better than others flatten the average odds, so the
+        truth is then the limit of a very large study, where every prompt has raters of its own.
         """
         if self.studied.get("prompt_effect"):
             large = {**self.studied, "prompts": 20_000}
+            if "rater_effect" in large:
+                spread = np.hypot(large["prompt_effect"], large.pop("rater_effect"))
+                large |= {"prompt_effect": spread, "raters": 1, "prompts": 60_000}
             fit = ordinal(simulated_ratings(position=POSITION, seed=999_999, **large), **self.fitted)
             effect = fit.effects.get("length")
             return fit.rating, fit.position, effect.log_odds / effect.sd if effect else np.nan

@@ -20,6 +20,7 @@ def simulated_ratings(
     lean_sd: float = 0.0,
     raters: int = 1,
     prompt_effect: float = 0.0,
+    rater_effect: float = 0.0,
     covariate_of_contestant: tuple[float, ...] | None = None,
     first_share: float = 0.5,
     seed: int = 0,
@@ -29,7 +30,8 @@ def simulated_ratings(
     The better of a pair stands first with probability ``first_share``. The covariate "length" is what the
     first has more of: each completion's is normal about its contestant's; ``effect`` is per unit of it.
     ``prompt_effect`` is the standard deviation, in log-odds, of how much better or worse than its rating a
-    contestant is on one prompt; all raters of the prompt share it.
+    contestant is on one prompt; all raters of the prompt share it. ``rater_effect`` is the same for a rater
+    on all prompts.
     """
     generator = np.random.default_rng(seed)
     low, high = np.triu_indices(len(theta), 1)
@@ -44,6 +46,9 @@ def simulated_ratings(
     lean = generator.normal(0.0, lean_sd, raters)
     strength = np.array(theta) + generator.normal(0.0, prompt_effect, (prompts, len(theta)))
     odds = strength[prompt, first] - strength[prompt, second] + position + effect * more + lean[rater]
+    if rater_effect:
+        liking = generator.normal(0.0, rater_effect, (raters, len(theta)))
+        odds += liking[rater, first] - liking[rater, second]
     noise = generator.logistic(size=len(a))
     thresholds = threshold_rows(points) @ np.array(FREE[points])
     rating = 1 + (noise[:, None] > thresholds[None, :] + odds[:, None]).sum(axis=1)

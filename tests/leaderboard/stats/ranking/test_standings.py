@@ -338,10 +338,19 @@ class TestResampling:
             self.used(self.ratings(prompt=True), resample="raters")
 
     def test_prompts_and_raters_together(self):
-        drawn, warnings = self.used(self.ratings(prompt=True, rater=True), resample=BOTH)
+        ratings = self.ratings(prompt=True, rater=True)
+        drawn, warnings = self.used(ratings, resample=BOTH)
         assert drawn == (BOTH, 40, 7)
-        assert (
-            "The intervals rest on only 7 raters; with fewer than 30 they tend to be too narrow" in warnings
+        assert warnings == (
+            "The intervals rest on only 7 raters; with fewer than 30 they tend to be too narrow; sandwich "
+            "intervals hold better."
+        )
+        _, warnings = self.used(ratings, resample=BOTH, intervals="sandwich")
+        assert "sandwich intervals held their level in simulations with as few as 3." in warnings
+        few = replace(ratings, prompt=ratings.prompt % 4)
+        _, warnings = self.used(few, resample=BOTH)
+        assert warnings.endswith(
+            "only 4 prompts and 7 raters; with fewer than 30 they tend to be too narrow."
         )
 
     @pytest.mark.parametrize("known", ["prompt", "rater"])
