@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 STOPPED_AT = "leaderboard_comparisonindex"
 """The table that is written last: its snapshot and all tables of it are written by then."""
 
-WAITING = f"SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%{STOPPED_AT}%'"
+WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s"
 
 
 @pytest.fixture
@@ -68,15 +68,16 @@ def publishing(made: HandMade, url: str) -> Iterator[Publishing]:
             stderr=subprocess.DEVNULL,
         )
         try:
-            yield Publishing(process, eventually(lambda: backends(WAITING))[0], holder)
+            yield Publishing(process, eventually(lambda: backends(WAITING, f"%{STOPPED_AT}%"))[0], holder)
         finally:
             process.kill()
             process.wait()
 
 
-def backends(query: str) -> list[Any]:
+def backends(query: str, *given: Any) -> list[Any]:
+    """The first column of a query about the processes of PostgreSQL."""
     with connection.cursor() as cursor:
-        cursor.execute(query)
+        cursor.execute(query, given)
         return [pid for (pid,) in cursor.fetchall()]
 
 
@@ -98,10 +99,11 @@ def test_nothing_half_is_published_and_nothing_is_lost(
     if lost == "process":
         publishing.process.kill()
     else:
-        backends(f"SELECT pg_terminate_backend({publishing.backend})")
+        backends("SELECT pg_terminate_backend(%s)", publishing.backend)
     assert publishing.process.wait(60) != 0
     publishing.holder.rollback()
-    eventually(lambda: not backends(f"SELECT pid FROM pg_stat_activity WHERE pid = {publishing.backend}"))
+    alive = "SELECT pid FROM pg_stat_activity WHERE pid = %s"
+    eventually(lambda: not backends(alive, publishing.backend))
     assert Snapshot.objects.get() == former
     assert (former.slices.count(), ComparisonIndex.objects.get().version) == (tables, index)
     assert services.stale() == [made.study.pk]
