@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Mapping
@@ -37,6 +36,10 @@ LINTERS = {
 }
 NO_DATA = "no reference data"
 IN_PROCESS = "not browser and not processes"
+# Each worker starts with half of the tests in their order: those of a module share rows.
+WORKERS = ["-n", "2", "--dist", "worksteal"]
+LEFT_OUT = {"DATABASE_URL", "BROKER_URL", "PYTHONDONTWRITEBYTECODE"}
+"""Of the environment. Without bytecode each of a dozen processes would compile every module it imports anew."""
 
 
 @dataclass
@@ -64,7 +67,7 @@ def everything() -> list[Result]:
     """All steps, one beside the other where they do not get in each other's way."""
     with Suite("tests of whole arenas", ["-m", "processes"], apart=True) as processes:
         results = lint()
-        with Suite("suite on SQLite", ["-n", "2", "-m", IN_PROCESS]) as sqlite:
+        with Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]) as sqlite:
             results.append(sqlite.result())
         results.append(services())
         results.append(processes.result())
@@ -90,7 +93,7 @@ def services() -> Result:
         except MissingServiceError as error:
             return Result(name, "skipped", str(error))
         urls = {"DATABASE_URL": database, "BROKER_URL": broker}
-        tests = Suite(name, ["-n", "2", "-m", IN_PROCESS, "--database-only"], urls)
+        tests = Suite(name, [*WORKERS, "-m", IN_PROCESS, "--database-only"], urls)
         return stack.enter_context(tests).result()
 
 
@@ -99,7 +102,7 @@ def browser() -> Result:
     executable = find_chromium()
     if executable is None:
         return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
-    with Suite(f"browser ({executable})", ["-n", "2", "-m", "browser"]) as tests:
+    with Suite(f"browser ({executable})", [*WORKERS, "-m", "browser"]) as tests:
         return tests.result()
 
 
@@ -107,14 +110,15 @@ class Step:
     """A command that runs from now on. ``apart``: what it prints is held back until it has ended."""
 
     def __init__(
-        self, name: str, command: list[str], environment: Mapping[str, str] = os.environ, apart: bool = False
+        self, name: str, command: list[str], urls: Mapping[str, str] | None = None, apart: bool = False
     ) -> None:
         self.name = name
         self._output = tempfile.TemporaryFile() if apart else None  # noqa: SIM115 - closed in __exit__
         if not apart:
             say(name)
+        kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=self._output, stderr=self._output
+            command, cwd=ROOT, env={**kept, **(urls or {})}, stdout=self._output, stderr=self._output
         )
 
     def wait(self) -> int:
@@ -140,24 +144,24 @@ class Step:
 
 
 class Suite(Step):
-    """A pass of pytest in an environment of its own, and the count of what it did."""
+    """A pass of pytest on the databases that ``urls`` name, and the count of what it did."""
 
     def __init__(
         self, name: str, selection: list[str], urls: Mapping[str, str] | None = None, apart: bool = False
     ) -> None:
-        kept = {key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "BROKER_URL"}}
         self._folder = tempfile.TemporaryDirectory()
         self._results = Path(self._folder.name) / "results.xml"
-        self._started = time.monotonic()
         command = [sys.executable, "-m", "pytest", "-q", *selection, f"--junit-xml={self._results}"]
-        super().__init__(name, command, {**kept, **(urls or {})}, apart)
+        super().__init__(name, command, urls, apart)
 
     def result(self) -> Result:
         """Wait for its end and count."""
         code = self.wait()
-        counts, skips = read_results(self._results) if self._results.exists() else (Counter(), Counter())
+        if not self._results.exists():
+            return Result(self.name, "failed", f"pytest ended with {code} and without results")
+        counts, skips, seconds = read_results(self._results)
         note = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
-        note += f" in {time.monotonic() - self._started:.0f} s"
+        note += f" in {seconds:.0f} s"
         return Result(self.name, "failed" if code else "passed", note, skips)
 
     def __exit__(self, *_: object) -> None:
@@ -165,11 +169,12 @@ class Suite(Step):
         self._folder.cleanup()
 
 
-def read_results(file: Path) -> tuple[Counter[str], Counter[str]]:
-    """Counts of passed, failed and skipped tests in a JUnit file, and of the reasons of the skipped ones."""
+def read_results(file: Path) -> tuple[Counter[str], Counter[str], float]:
+    """What a JUnit file says: counts of passed, failed and skipped tests, of reasons to skip, and the seconds."""
     counts: Counter[str] = Counter()
     skips: Counter[str] = Counter()
-    for case in ElementTree.parse(file).getroot().iter("testcase"):  # noqa: S314 - written by pytest just now
+    root = ElementTree.parse(file).getroot()  # noqa: S314 - written by pytest just now
+    for case in root.iter("testcase"):
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             counts["failed"] += 1
@@ -178,7 +183,7 @@ def read_results(file: Path) -> tuple[Counter[str], Counter[str]]:
             skips[skipped.get("message", "")] += 1
         else:
             counts["passed"] += 1
-    return counts, skips
+    return counts, skips, sum(float(each.get("time", 0)) for each in root.iter("testsuite"))
 
 
 def report(results: list[Result], require_all: bool) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from tests import run
 from tests.run import Result, Step
 
-JUNIT = """<testsuites><testsuite>
+JUNIT = """<testsuites><testsuite time="12.5">
 <testcase name="a"/><testcase name="b"/>
 <testcase name="c"><failure message="no"/></testcase>
 <testcase name="d"><error message="no"/></testcase>
@@ -21,9 +21,10 @@ JUNIT = """<testsuites><testsuite>
 def test_reading_results(tmp_path: Path) -> None:
     file = tmp_path / "results.xml"
     file.write_text(JUNIT)
-    counts, skips = run.read_results(file)
+    counts, skips, seconds = run.read_results(file)
     assert counts == {"passed": 2, "failed": 2, "skipped": 1}
     assert skips == {"no Chromium on PATH": 1}
+    assert seconds == 12.5
 
 
 PASSED = Result("ruff", "passed")
