@@ -39,7 +39,7 @@ IN_PROCESS = "not browser and not processes"
 # Each worker starts with half of the tests in their order: those of a module share rows.
 WORKERS = ["-n", "2", "--dist", "worksteal"]
 LEFT_OUT = {"DATABASE_URL", "BROKER_URL", "PYTHONDONTWRITEBYTECODE"}
-"""Of the environment. Without bytecode each of a dozen processes would compile every module it imports anew."""
+"""Of the environment. Without bytecode each of a dozen processes would compile all that it imports anew."""
 
 
 @dataclass
@@ -170,7 +170,7 @@ class Suite(Step):
 
 
 def read_results(file: Path) -> tuple[Counter[str], Counter[str], float]:
-    """What a JUnit file says: counts of passed, failed and skipped tests, of reasons to skip, and the seconds."""
+    """Counts of passed, failed and skipped tests in a JUnit file, of the reasons to skip, and the seconds."""
     counts: Counter[str] = Counter()
     skips: Counter[str] = Counter()
     root = ElementTree.parse(file).getroot()  # noqa: S314 - written by pytest just now
