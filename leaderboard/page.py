@@ -16,13 +16,16 @@ from leaderboard.tables import DataTable
 MOST_INLINE: Final = 20
 """A matrix of more contestants has its table on a page of its own: it would be most of the page."""
 
+MOST_ROWS: Final = 50
+"""So has a table of more rows that stands behind a figure, closed until somebody wants it."""
+
 
 @dataclass(frozen=True)
 class Panel:
     """One figure with its table. ``height`` and ``width`` are steps of the stylesheet.
 
     ``page`` is the path of the page it stands on and ``query`` the setting it shows, as in addresses.
-    ``wide`` says beforehand that the table is no part of the page, which then need not make it.
+    ``apart`` says beforehand that the table is no part of the page, which then need not make it.
     """
 
     slug: str
@@ -34,7 +37,7 @@ class Panel:
     width: str = ""
     page: str = ""
     query: str = ""
-    wide: bool = False
+    apart: bool = False
 
     @cached_property
     def table(self) -> DataTable:
@@ -66,7 +69,9 @@ class Panel:
     @property
     def inline(self) -> bool:
         """Whether the table is small enough to stand on the page itself."""
-        return not self.wide and len(self.table.columns) <= MOST_INLINE + 1
+        if self.apart:
+            return False
+        return len(self.table.columns) <= MOST_INLINE + 1 and len(self.table.rows) <= MOST_ROWS
 
     @property
     def figure(self) -> Figure | None:

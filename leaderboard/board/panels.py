@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leaderboard import charts, tables
-from leaderboard.page import MOST_INLINE, Panel, step
+from leaderboard.page import MOST_INLINE, MOST_ROWS, Panel, step
 
 if TYPE_CHECKING:
     from leaderboard.board.board import Board
@@ -27,9 +27,10 @@ def _standings(board: Board) -> Panel:
         "standings",
         "Ratings and intervals",
         f"Dots are ratings, bars the {board.interval_line}. All kinds of raters share one axis.",
-        tables.standings_table(board.rows, board.setting.method, board.parameters),
+        lambda: tables.standings_table(board.rows, board.setting.method, board.parameters),
         draw=lambda: charts.intervals(board.order, boards),
         height=step(len(board.order) * max(1, 0.4 * len(boards)) + 3 + len(boards)),
+        apart=len(board.order) > MOST_ROWS,
     )
 
 
@@ -75,7 +76,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
     if content is None:
         return
     contestants, level = len(board.order), float(board.setting.level)
-    size = {"height": step(contestants + 6), "width": _width(contestants), "wide": contestants > MOST_INLINE}
+    size = {"height": step(contestants + 6), "width": _width(contestants), "apart": contestants > MOST_INLINE}
 
     def counts(what: str) -> tables.Matrix:
         return tables.count_matrix(content, what, board.order)

@@ -167,8 +167,9 @@ class StandingsView:
 def _cell(column: Column, entry: Entry) -> tuple[str, str]:
     """The class of a cell, which tells up from down, and its text."""
     text = column.text(entry)
-    way = " up" if "↑" in text else " down" if "↓" in text else ""
-    return (column.kind + way if column.kind.startswith("num") else column.kind), text
+    if not column.kind.startswith("num"):
+        return column.kind, text
+    return column.kind + (" up" if "↑" in text else " down" if "↓" in text else ""), text
 
 
 def axis_of(entries: Sequence[Entry]) -> Axis | None:

@@ -53,11 +53,6 @@ def decimals(column: Iterable[Cell]) -> int:
     return most
 
 
-def is_number(value: Cell) -> bool:
-    """Whether a cell is set like a number."""
-    return value is None or isinstance(value, int | float)
-
-
 @register.filter
 def arranged(table: DataTable) -> Arranged:
     """The table as it is shown: shared headings and names once, empty columns not at all."""
@@ -87,9 +82,9 @@ def _row(row: tuple[Cell, ...], name: int, columns: list[int], places: list[int]
 
 
 def _data_cell(value: Cell, places: int) -> str:
-    if is_number(value):
-        return f'<td class="num">{cell(value, places)}</td>'
-    return f"<td>{escape(str(value))}</td>"
+    if isinstance(value, str):
+        return f"<td>{escape(value)}</td>"
+    return f'<td class="num">{cell(value, places)}</td>'
 
 
 @register.inclusion_tag("leaderboard/_study_tabs.html", takes_context=True)
