@@ -48,11 +48,15 @@ def show(page: Page, live_server, query: str = "") -> None:
 
 
 def row(page: Page, panel: str, *cells: str) -> list[str]:
-    """The cells of the first row of a table that begins with these."""
+    """The first row of a table whose cells begin with these; the first may stand above several rows."""
     page.evaluate("panel => document.querySelector(`#${panel} details`)?.setAttribute('open', '')", panel)
     rows = [
-        [cell.inner_text() for cell in each.query_selector_all("th, td")]
-        for each in page.query_selector_all(f"#{panel} tbody tr")
+        [
+            cell.inner_text()
+            for cell in (*body.query_selector_all("th[scope=rowgroup]"), *each.query_selector_all("th, td"))
+        ]
+        for body in page.query_selector_all(f"#{panel} tbody")
+        for each in body.query_selector_all("tr:has(th[scope=row])")
     ]
     return next(found for found in rows if found[: len(cells)] == list(cells))
 
