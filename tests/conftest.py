@@ -17,8 +17,8 @@ from hypothesis import settings as hypothesis_settings
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "client", "admin_client"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
-# How long an example takes depends on what else the machine does. A property has the same examples in every run,
-# so that a change fails for what it changed; --hypothesis-profile=random looks for others.
+# How long an example takes depends on what else the machine does. A property has the same examples in every
+# run, so that a change fails for what it changed; --hypothesis-profile=random looks for others.
 hypothesis_settings.register_profile("arena", deadline=None, derandomize=True)
 hypothesis_settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)
 hypothesis_settings.load_profile("arena")
