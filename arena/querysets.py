@@ -98,6 +98,8 @@ class RaterQuerySet(models.QuerySet["Rater"]):
 
         Raises SelectorError naming what does not exist.
         """
+        if "\0" in selector:
+            raise SelectorError("the name of raters holds a NUL character, which none has")
         raters = self.in_study(study)
         kind, _, name = selector.partition(":")
         if selector == "people":

@@ -39,7 +39,8 @@ class Wanted:
         if ties not in ("on", "off"):
             raise ExportError(f'ties is "{ties}"; it must be on or off.')
         category = asked.get("category") or ""
-        if category and not study.prompts.filter(category=category).exists():
+        # PostgreSQL refuses to look for a NUL character, which no name holds.
+        if category and ("\0" in category or not study.prompts.filter(category=category).exists()):
             raise ExportError(f'The study "{study.slug}" has no category "{category}".')
         raters = asked.get("raters") or (EVERYBODY if everybody else usual_raters(study))
         conversational = str(asked.get("conversational") or "").lower() in ("1", "on", "true", "yes")

@@ -98,7 +98,9 @@ def test_choosing_raters_category_and_ties(made: HandMade) -> None:
     assert len(rows(written(made, "arena", category="poems")[0])) == 2
     votes = rows(written(made, "arena", ties="off")[0])
     assert votes[2]["winner"] == "model_a"
-    for asked in ({"raters": "judge:x"}, {"raters": "x"}, {"category": "x"}, {"ties": "x"}):
+    unknown = ({"raters": "judge:x"}, {"raters": "x"}, {"category": "x"}, {"ties": "x"})
+    nul = ({"raters": "judge:\0"}, {"raters": "group:\0"}, {"category": "\0"}, {"ties": "\0"})
+    for asked in (*unknown, *nul):
         with pytest.raises(exports.ExportError):
             exports.interchange(made.study, "arena", "jsonl", asked)
 
