@@ -130,7 +130,7 @@ class TestEquality:
             name: value for name, value in wanted.items() if name in comparable(found)
         }
 
-    @pytest.mark.parametrize("resample", ["games", "raters"])
+    @pytest.mark.parametrize("resample", ["games", "raters", "prompts-and-raters"])
     def test_what_is_resampled_is_that_of_the_command(self, made, resample):
         found = computed(made, resample=resample)["standings", "people", "on", "elo"]
         wanted = command(made, "--resample", resample)

@@ -1,0 +1,65 @@
+"""Boards say where intervals are for these same raters, and lead to those that are for others too."""
+
+import pytest
+from celery import current_app
+
+from leaderboard import computing, services
+from tests import factories
+from tests.leaderboard.rows import HandMade, few_rounds
+
+pytestmark = pytest.mark.django_db
+
+BOTH = "/studies/small/?raters=people&amp;resample=prompts-and-raters"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rounds():
+    with few_rounds(20):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def made(shared_rows, rounds):
+    """Three people and a judge rate two contestants on four prompts."""
+    made = HandMade("alpha", "beta", categories=("coding", "poems", "maths", "chat"), slug="small")
+    people = [factories.make_rater(name=name) for name in ("Ada", "Ben", "Cal")]
+    for number, rater in enumerate([*people, made.judge("strict")]):
+        for prompt in range(4):
+            made.rate("alpha", "beta", 1 + (3 * number + 2 * prompt) % 8, prompt=prompt, rater=rater)
+    services.refresh(made.study)
+    return made
+
+
+def test_a_board_links_to_intervals_for_other_raters_too(client, made, monkeypatch):
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+    page = client.get("/studies/small/?raters=people").content.decode()
+    assert "of 20 rounds resampling 4 prompts, so for other prompts and these same 3 raters." in page
+    assert f'<a href="{BOTH}">Intervals for other raters too</a>' in page
+    assert f'<a href="{BOTH}">resample prompts and raters</a>' in page
+
+    client.get(BOTH.replace("&amp;", "&"))
+    assert computing.compute_next(made.study.pk)
+    page = client.get(BOTH.replace("&amp;", "&")).content.decode()
+    assert "of 20 rounds resampling 4 prompts and 3 raters." in page
+    assert "Each round draws 4 prompts and, independently, 3 raters with replacement" in page
+    assert "Intervals for other raters too" not in page
+    assert "these same 3 raters" not in page.split('id="standings-table"')[1].split("</caption>")[0]
+
+
+def test_the_setting_that_is_searched_for_and_sorted_by_is_kept(client):
+    page = client.get("/studies/small/?raters=people&sort=games&method=davidson").content.decode()
+    kept = "?raters=people&amp;method=davidson&amp;resample=prompts-and-raters&amp;sort=games"
+    assert f'<a href="/studies/small/{kept}">Intervals for other raters too</a>' in page
+
+
+def test_a_single_rater_is_not_worth_a_word(client):
+    page = client.get("/studies/small/?raters=judge:strict").content.decode()
+    assert "resampling 4 prompts." in page
+    assert "Intervals for other raters too" not in page
+
+
+def test_programs_learn_it_too(client):
+    used = client.get("/studies/small/standings.json?raters=people").json()["parameters"]
+    assert (used["same_raters"], used["clusters"]) == (3, 4)
+    used = client.get("/studies/small/standings.json?raters=judge:strict").json()["parameters"]
+    assert "same_raters" not in used
