@@ -6,11 +6,13 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from arena.formats.writing import parquet
 from arena.models import Rater, Study
@@ -74,28 +76,53 @@ def copied(study: Study, form: str, folder: Path) -> Study:
     return Study.objects.get(slug="copy")
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_the_demo_has_the_same_standings_after_a_round_trip(form: str, tmp_path: Path) -> None:
-    call_command("load_demo", verbosity=0)
-    study = Study.objects.get()
-    before = every_standing(study)
-    copy = copied(study, form, tmp_path)
-    assert every_standing(copy) == before
-    assert len(before) >= 12
-    assert all(" True " in key for key in before), "every rater of the demo is simulated, and said to be"
-    simulated = Rater.objects.filter(study=copy).values_list("simulated", flat=True)
-    assert list(simulated) == [True] * 8
+Before = tuple[Study, dict[str, str]]
+"""A study and its standings."""
+
+each_form = pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_a_crowd_study_has_the_same_standings_after_a_round_trip(
-    form: str, tmp_path: Path, reference_data: Path
-) -> None:
-    call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0, stdout=io.StringIO())
-    study = Study.objects.get()
-    before = every_standing(study)
-    assert {key.split()[0] for key in before} == {"people", "judge:gpt-4", "judge:gpt-3.5"}
-    assert every_standing(copied(study, form, tmp_path)) == before
+class TestTheDemo:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def demo(cls, shared_rows: None) -> Iterator[Before]:
+        with transaction.atomic():
+            call_command("load_demo", verbosity=0)
+            study = Study.objects.get()
+            yield study, every_standing(study)
+            transaction.set_rollback(True)
+
+    @each_form
+    def test_it_has_the_same_standings_after_a_round_trip(
+        self, demo: Before, form: str, tmp_path: Path
+    ) -> None:
+        study, before = demo
+        copy = copied(study, form, tmp_path)
+        assert every_standing(copy) == before
+        assert len(before) >= 12
+        assert all(" True " in key for key in before), "every rater of the demo is simulated, and said to be"
+        simulated = Rater.objects.filter(study=copy).values_list("simulated", flat=True)
+        assert list(simulated) == [True] * 8
+
+
+class TestACrowdStudy:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def crowd(cls, shared_rows: None, reference_data: Path) -> Iterator[Before]:
+        with transaction.atomic():
+            folder = str(reference_data / "llmfao")
+            call_command("import_data", "llmfao", folder, verbosity=0, stdout=io.StringIO())
+            study = Study.objects.get()
+            yield study, every_standing(study)
+            transaction.set_rollback(True)
+
+    @each_form
+    def test_it_has_the_same_standings_after_a_round_trip(
+        self, crowd: Before, form: str, tmp_path: Path
+    ) -> None:
+        study, before = crowd
+        assert {key.split()[0] for key in before} == {"people", "judge:gpt-4", "judge:gpt-3.5"}
+        assert every_standing(copied(study, form, tmp_path)) == before
 
 
 @pytest.fixture
