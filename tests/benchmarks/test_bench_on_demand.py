@@ -6,17 +6,21 @@ import pytest
 from celery import current_app
 
 from leaderboard import computing, on_demand, services
-from leaderboard.board.setting import parse
+from leaderboard.board.scope import Scope
+from leaderboard.board.setting import parse, parse_for_all
 from leaderboard.models import ComputedView
 from tests.benchmarks.generated_study import make
 
 SETTINGS = (
-    {"band": "3-6"},
-    {"band": "3-6", "raters": "judge:kind"},
-    {"contestants": "models"},
-    {"category": "-coding"},
-    {"resample": "games"},
-    {"level": "97.5"},
+    (Scope.BOARD, {"band": "3-6"}),
+    (Scope.BOARD, {"band": "3-6", "raters": "judge:kind"}),
+    (Scope.BOARD, {"contestants": "models"}),
+    (Scope.BOARD, {"category": "-coding"}),
+    (Scope.BOARD, {"resample": "games"}),
+    (Scope.BOARD, {"level": "97.5"}),
+    (Scope.CATEGORIES, {"band": "3-6"}),
+    (Scope.CATEGORIES, {"band": "3-6", "raters": "judge:kind"}),
+    (Scope.RATERS, {"band": "3-6"}),
 )
 
 
@@ -27,14 +31,14 @@ def test_settings_on_demand(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
     study = make(size).study
     snapshot = services.refresh(study).snapshot
-    for wanted in SETTINGS:
-        setting = parse(wanted, snapshot.counts)
+    for scope, wanted in SETTINGS:
+        setting = (parse_for_all if scope is Scope.RATERS else parse)(wanted, snapshot.counts)
         assert setting is not None
-        on_demand.contents(snapshot, setting)
+        on_demand.contents(snapshot, setting, scope)
         start, used = time.perf_counter(), time.process_time()
         assert computing.compute_next(study.pk)
         taken, used = time.perf_counter() - start, time.process_time() - used
-        view = ComputedView.objects.get(snapshot=snapshot, setting=setting.query())
+        view = ComputedView.objects.get(snapshot=snapshot, setting=on_demand.key_of(setting, scope))
         assert view.state == "ready"
         kilobytes = len(view.payload) / 1000
-        print(f"\n{size:,} {setting.query()}: {taken:.1f} s ({used:.1f} s), {kilobytes:.0f} kB", end="")
+        print(f"\n{size:,} {view.setting}: {taken:.1f} s ({used:.1f} s), {kilobytes:.0f} kB", end="")

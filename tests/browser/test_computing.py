@@ -47,6 +47,33 @@ def test_the_page_waits_and_shows_the_numbers_by_itself(page, live_server, made,
     assert problems == []
 
 
+@pytest.mark.parametrize(
+    ("place", "computations", "shown"),
+    [
+        ("categories/?raters=people&band=3-6", 1, "#category-table"),
+        ("contestants/{alpha}/?raters=people&band=3-6", 2, "#opponents"),
+        ("raters/?band=3-6", 1, "table.kinds"),
+        ("raters/people/?band=3-6", 1, "dl.rater-stats"),
+        ("agreement/?band=3-6", 1, "#within"),
+    ],
+)
+def test_every_page_with_settings_does(page, live_server, made, problems, place, computations, shown):
+    width, height = SIZES["phone"]
+    place = place.format(alpha=made.contestants["alpha"].slug)
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{live_server.url}/studies/board/{place}")
+    page.wait_for_selector("#computing")
+    assert page.locator(shown).count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_accessible(page)
+    for _ in range(computations):
+        assert computing.compute_next(made.study.pk)
+    page.wait_for_selector(shown)
+    assert page.url.endswith(place)
+    check_accessible(page)
+    assert problems == []
+
+
 def test_a_switch_leads_there_and_the_other_board_is_one_click_away(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/?raters=people")
     page.get_by_role("link", name="Models only").click()
