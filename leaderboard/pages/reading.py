@@ -72,9 +72,9 @@ class Reading:
         """The rows of choices that most people leave alone."""
         counts = snapshot.counts
         used = {size for each in counts["raters"] for size in scales(counts, each["selector"])}
-        known = [bands(size) for size in sorted(used, reverse=True)]
-        usual = " and ".join(each[0] for each in known if each)
-        others = [(band, band) for each in known for band in each[1:]]
+        known = {size: bands(size) for size in sorted(used, reverse=True)}
+        usual = ", ".join(_on_scale(own[0], size, len(known)) for size, own in known.items() if own)
+        others = [(band, band) for own in known.values() for band in own[1:]]
         levels = sorted({*LEVELS[1:], self.level}, key=float)
         found = [choices("level", "Interval level", [(one, f"{one} %") for one in levels], self.level, query)]
         if others:
@@ -82,6 +82,12 @@ class Reading:
                 0, choices("band", "Ratings that are ties", [("", usual), *others], self.band, query)
             )
         return found
+
+
+def _on_scale(band: str, points: int, scales: int) -> str:
+    """A band as people say it, with its scale where there are several: "4-5 of 8", "2 of 3"."""
+    low, high = band.split("-")
+    return (low if low == high else band) + (f" of {points}" if scales > 1 else "")
 
 
 @dataclass(frozen=True, kw_only=True)

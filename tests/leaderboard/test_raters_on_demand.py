@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from copy import deepcopy
 from dataclasses import replace
 
@@ -193,6 +194,15 @@ class TestPages:
         ratings = Comparison.objects.filter(rater__slug="strict").values_list("rating", flat=True)
         ties = 100 * sum(2 <= rating <= 7 for rating in ratings) / len(ratings)
         assert float(rows["STRICT"]["Tie %"]) == pytest.approx(ties, abs=0.01)
+
+    def test_bands_of_every_scale_in_use_are_offered(self, client):
+        """4 and 5 of 8 and 2 of 3 are the usual ties; 3 points have no other band."""
+        page = client.get("/studies/small/raters/").content.decode()
+        assert re.findall(r'id="choice-band-\d" href="(.*?)".*?>(.*?)</a>', page) == [
+            ("?", "4-5 of 8, 2 of 3"),
+            ("?band=3-6", "3-6"),
+            ("?band=2-7", "2-7"),
+        ]
 
     def test_standings_under_a_band_are_on_the_board(self, client, made):
         assert client.get("/studies/small/raters/tables/ranks.csv").status_code == 200
