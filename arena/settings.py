@@ -104,9 +104,16 @@ DATABASES["default"]["OPTIONS"] = (
     }
     if DATABASES["default"]["ENGINE"].endswith("sqlite3")
     # One connection for every thread that may want one: those of the web, of the worker, and the sweeper.
+    # While PostgreSQL is away a request waits 10 s, not the pool's usual 30. A lost connection is given up
+    # after 5 s and made anew when somebody asks: by itself the pool would try ever more seldom.
     else {
         **DATABASES["default"].get("OPTIONS", {}),
-        "pool": {"min_size": 1, "max_size": WEB_THREADS + WORKER_CONCURRENCY + 2},
+        "pool": {
+            "min_size": 1,
+            "max_size": WEB_THREADS + WORKER_CONCURRENCY + 2,
+            "timeout": 10,
+            "reconnect_timeout": 5,
+        },
     }
 )
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
