@@ -76,11 +76,6 @@ def judges_now(now: Published) -> Any:
     return as_they_are(labels(now.snapshot)) if now.snapshot else None
 
 
-def level(snapshot: Snapshot, content: Content | None = None) -> float:
-    """The level of a table's intervals in percent; where it does not say, the snapshot's."""
-    return float((content or {}).get("level") or snapshot.parameters["interval"])
-
-
 def kind(entry: Mapping[str, Any], stored: Stored, agreements: Mapping[str, Content], category: str) -> Kind:
     """One kind of raters with its tables of one category."""
     selector = entry["selector"]
