@@ -1,6 +1,7 @@
 """Running the frame as an operator does: make and manage.py in processes of their own."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -16,9 +17,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port of 127.0.0.1 for a server that starts later, and perhaps again.
+
+    Below those that the system hands out by itself, for another test would get it in the meantime.
+    """
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def environment(**overrides: str) -> dict[str, str]:

@@ -6,7 +6,6 @@ the code under test.
 
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from typing import Any, ClassVar
 
 import psycopg
 
+from tests.arena.processes import free_port
 from tests.faults.services import PostgreSQL, Redis, private_postgresql, private_redis
 
 ROOT = Path(__file__).parents[2]
@@ -245,13 +245,6 @@ class Production(Place):
     def _start_worker(self) -> subprocess.Popen[bytes]:
         name = f"worker-{next(self._numbers)}@%h"
         return self._spawn("workers", "-m", "celery", "-A", "arena", "worker", "-n", name, "-l", "WARNING")
-
-
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

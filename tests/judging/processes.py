@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -11,6 +10,8 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from tests.arena.processes import free_port
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,9 +44,7 @@ class Arena:
     """One arena with its own folder, database and port; stopped, killed and started at will."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self.environment = {
