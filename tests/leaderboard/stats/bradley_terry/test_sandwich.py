@@ -79,6 +79,12 @@ class TestReferences:
             options = {"groups": groups, "use_correction": False}
             found = model.fit(tol=1e-12, cov_type="cluster", cov_kwds=options).cov_params()
             full[1:, 1:] += sign * found * count / (count - 1)
+        groups = np.column_stack((games.cluster, rater))
+        options = {"groups": groups, "use_correction": True}
+        in_one = model.fit(tol=1e-12, cov_type="cluster", cov_kwds=options).cov_params()
+        # Its correction is ours for each kind of cluster, and one more for the three parameters.
+        more = (len(games) - 1) / (len(games) - 3)
+        assert in_one == pytest.approx(full[1:, 1:] * more, abs=1e-9)
         centring = np.eye(4) - 0.25
         expected = centring @ full @ centring * POINTS**2
         crossed = sandwich(replace(games, crossed=rater), bradley_terry(games))
