@@ -31,10 +31,8 @@ def test_people_and_judges_stand_side_by_side(board, client):
     }
     assert len(board.rows) == 59, "people saw 59 of the 70 models"
     table = board.panel("raters").table
-    assert table.columns == (
-        *("Contestant", "People: rank", "People: rating", "GPT-3.5: rank", "GPT-3.5: rating"),
-        *("GPT-4: rank", "GPT-4: rating"),
-    )
+    kinds, numbers = ("People", "GPT-3.5", "GPT-4"), ("rank", "rating", "low", "high")
+    assert table.columns == ("Contestant", *(f"{kind}: {number}" for kind in kinds for number in numbers))
     assert len(table.rows) == 70
     assert [row[0] for row in table.rows[:59]] == list(board.order)
     figure = board.panel("standings").figure
