@@ -41,6 +41,9 @@ WORKERS = ["-n", "2", "--dist", "worksteal"]
 LEFT_OUT = {"DATABASE_URL", "BROKER_URL", "PYTHONDONTWRITEBYTECODE"}
 """Of the environment. Without bytecode each of a dozen processes would compile all that it imports anew."""
 
+PATIENCE = 60
+"""Seconds that a step has to tidy up."""
+
 
 @dataclass
 class Result:
@@ -58,9 +61,15 @@ def main() -> None:
     parser.add_argument("--lint-only", action="store_true")
     lint_only = parser.parse_args().lint_only
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers started here are stopped
+    hear_interrupts()
     results = lint() if lint_only else everything()
     failed = report(results, require_all=os.environ.get("ARENA_TEST_REQUIRE_ALL") == "1")
     sys.exit(1 if failed else 0)
+
+
+def hear_interrupts() -> None:
+    """Let SIGINT interrupt this process and those it starts: a shell has what it starts with & ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def everything() -> list[Result]:
@@ -138,7 +147,11 @@ class Step:
         """Stop it as Ctrl-C does, if it still runs: tests stop what they started."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
-            self._process.wait()
+            try:
+                self._process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
         if self._output:
             self._output.close()
 

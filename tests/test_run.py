@@ -86,6 +86,7 @@ except KeyboardInterrupt:
 
 def test_a_step_that_nobody_waits_for_any_more_tidies_up(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
+    run.hear_interrupts()
     with Step("apart", [sys.executable, "-c", WAITING, str(mark)], apart=True):
         while not mark.exists():
             time.sleep(0.01)
