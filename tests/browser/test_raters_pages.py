@@ -105,7 +105,7 @@ def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_se
     assert link.get_attribute("aria-current") == "true"
     assert page.locator("#correlation details").get_attribute("open") is not None
     said = page.locator("body > p[role=status]")
-    assert said.text_content() == f"Shown: Kendall tau, {HOSTILE}, People, All"
+    assert said.text_content() == f"Shown: Kendall tau, 4-5, 95 %, {HOSTILE}, People, All"
     drawn(page)
     assert "Kendall tau" in page.locator("#figure-correlation .xtitle").text_content()
     page.go_back()
