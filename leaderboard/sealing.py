@@ -1,31 +1,66 @@
 """What stays out of the tables of a study while people still rate, because it helps to tell who wrote a text.
 
 Raters see texts without names. Who knows how long the answers of each contestant are, or whose are empty, can
-guess the names from the texts alone; lengths of demonstrations tell those of people.
+guess the names from the texts alone; lengths of demonstrations tell those of people. Lengths of many texts
+together tell those of some of them to whoever can take the others away: so do parts of a study, and so do
+older snapshots, from before a contestant was added.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from arena.models import Study
 
 Content = Mapping[str, Any]
 
+_COMPLETION: Final = "completion"
+_DEMONSTRATION: Final = "demonstration"
 
-def unsealed(study: Study, lengths: Content) -> Content:
-    """The lengths of a study's texts, as far as everybody may see them now: all of them once it is closed."""
+
+def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
+    """The lengths of a study's texts, as far as everybody may see them now: all of them once it is closed.
+
+    ``past`` are those of a snapshot that is no longer the newest.
+    """
     if study.is_closed:
         return lengths
-    telling = _telling(lengths["contestants"])
-    groups = [
-        {**group, "texts": [row for row in group["texts"] if row["what"] not in telling]}
-        for group in lengths["groups"]
-    ]
+    whole, *parts = lengths["groups"]
+    hidden = _telling(lengths["contestants"])
+    if past or _of_one_model(*_answered(whole)):
+        hidden |= {_COMPLETION}
+    groups = [_without(whole, hidden)]
+    for kind in ("category", "subset"):
+        own = [part for part in parts if part[kind] is not None]
+        also = {_COMPLETION} if _any_of_one_model(whole, own) else set()
+        groups += [_without(part, hidden | also) for part in own]
     return {**lengths, "groups": groups, "contestants": []}
 
 
 def _telling(contestants: Iterable[Content]) -> set[str]:
     """The kinds of texts among which are those of people to be compared, or those of a single model."""
     kinds = [row["kind"] for row in contestants if row["completions"]]
-    found = {"demonstration"} if "people" in kinds else set()
-    return found | ({"completion"} if kinds.count("model") == 1 else set())
+    found = {_DEMONSTRATION} if "people" in kinds else set()
+    return found | ({_COMPLETION} if kinds.count("model") == 1 else set())
+
+
+def _without(group: Content, hidden: set[str]) -> Content:
+    return {**group, "texts": [row for row in group["texts"] if row["what"] not in hidden]}
+
+
+def _any_of_one_model(whole: Content, parts: Sequence[Content]) -> bool:
+    """Whether the completions of a part, or those in none of the parts, may all be of one model."""
+    answered = [_answered(part) for part in parts]
+    prompts, completions = _answered(whole)
+    rest = prompts - sum(each for each, _ in answered), completions - sum(each for _, each in answered)
+    return any(_of_one_model(*each) for each in (*answered, rest))
+
+
+def _answered(group: Content) -> tuple[int, int]:
+    """The prompts of a group, and the completions whose lengths are known."""
+    known = next((row["count"] for row in group["texts"] if row["what"] == _COMPLETION), 0)
+    return group["prompts"], known
+
+
+def _of_one_model(prompts: int, completions: int) -> bool:
+    """A model answers a prompt once."""
+    return 0 < completions <= prompts

@@ -238,5 +238,8 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
     if row is None:
         where = ", ".join(f"{name} {value}" for name, value in place.items() if value)
         raise HttpError(404, f"Snapshot {snapshot.pk} holds no table {kind.value} of {where or 'this kind'}.")
-    content = unsealed(snapshot.study, row.content) if kind == SnapshotSlice.Kind.DATA else row.content
+    content = row.content
+    if kind == SnapshotSlice.Kind.DATA:
+        past = snapshot != Snapshot.objects.newest(snapshot.study)
+        content = unsealed(snapshot.study, content, past=past)
     return TableOut(snapshot=snapshot.pk, kind=kind, content=dict(content), **place)

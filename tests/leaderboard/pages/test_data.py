@@ -15,7 +15,7 @@ from arena.models import Reference, Study
 from arena.transfer.completions import digest_of
 from leaderboard import services
 from leaderboard.charts.lengths import coverage_bars, length_boxes
-from leaderboard.models import SnapshotSlice
+from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.stats.text_size import tokenizer_name
 from leaderboard.tables.data import (
     all_lengths_table,
@@ -160,6 +160,25 @@ def test_lengths_of_the_only_model_are_sealed_too(made, client):
     made.study.touch()
     services.refresh(made.study)
     assert {row["Texts"] for row in rows_of(client, "lengths")} == {"Prompts"}
+
+
+def test_lengths_of_a_new_model_are_not_the_difference_of_two_snapshots(made, client):
+    Study.objects.update(closed_at=None)
+    before = Snapshot.objects.get()
+    gamma = factories.make_contestant(study=made.study, name="gamma")
+    for prompt in made.prompts:
+        factories.make_completion(prompt=prompt, contestant=gamma, turns=["one two"], digest="gamma")
+    made.study.touch()
+    after = services.refresh(made.study).snapshot
+
+    def completions(snapshot):
+        groups = client.get(f"/api/v1/snapshots/{snapshot.pk}/tables/data/").json()["content"]["groups"]
+        return [row for group in groups for row in group["texts"] if row["what"] == "completion"]
+
+    assert completions(after)
+    assert not completions(before)
+    Study.objects.update(closed_at=timezone.now())
+    assert completions(before)
 
 
 def test_references_are_no_secret_where_no_people_are_compared(made, client):
