@@ -15,7 +15,7 @@ class HeadMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.method != "HEAD" or not request.path.startswith(PREFIX):
+        if request.method != "HEAD" or not request.path_info.startswith(PREFIX):
             return self._get_response(request)
         request.method = "GET"
         response = self._get_response(request)

@@ -96,6 +96,10 @@ def test_head_is_get_without_the_body(made: HandMade, client: Client, path: str)
         assert again.status_code == 304
 
 
+def test_head_of_an_arena_below_an_address_of_its_own(made: HandMade, client: Client) -> None:
+    assert client.head("/api/v1/studies/", SCRIPT_NAME="/arena").status_code == 200
+
+
 def test_the_leaderboard_is_that_of_the_file(made: HandMade, client: Client) -> None:
     query = "?raters=judge:judy&ties=off&method=bradley-terry"
     found = read(client, f"studies/made/leaderboard/{query}").json()
