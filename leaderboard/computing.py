@@ -59,11 +59,11 @@ def tables_of(view: ComputedView) -> str:
     snapshot, method = view.snapshot, method_of(view.snapshot)
     setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
+    measured = texts(snapshot.study) if scope is Scope.RATERS else None
     # Read again, because a change may have come in between.
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
     if read.mark != snapshot.data or revision != snapshot.revision:
         raise SnapshotOutdatedError
-    measured = texts(snapshot.study) if scope is Scope.RATERS else None
     found = any_tables(read, setting, scope, method, on_demand.siblings(view), measured)
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
 

@@ -16,6 +16,7 @@ from leaderboard import computing, on_demand, services, slices
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import Setting, parse_for_all
 from leaderboard.models import ComputedView
+from leaderboard.reading import measures
 from leaderboard.reading.games import opinions
 from leaderboard.reading.measures import texts
 from leaderboard.slices.any_setting import any_tables
@@ -147,6 +148,16 @@ class TestTables:
 
     def test_a_level_is_that_of_every_interval(self, made):
         assert computed(made, level="80") == of_answers(made, Method(rounds=ROUNDS, interval=80.0))
+
+    def test_texts_that_changed_while_they_were_read_are_of_the_next_snapshot(self, made, monkeypatch):
+        def changed(study):
+            study.touch()
+            return texts(study)
+
+        monkeypatch.setattr(measures, "texts", changed)
+        on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS)
+        assert computing.compute_next(made.study.pk)
+        assert on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS).state == "changed"
 
     def test_a_band_of_a_scale_that_nobody_used_does_not_exist(self, made):
         with pytest.raises(ValueError, match='has no band "2-4"'):
