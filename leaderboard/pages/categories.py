@@ -91,7 +91,8 @@ class Categories(SettingPage):
         method = self.setting.method
         parameters = next(board["parameters"] for board in self.boards.values())
         said = (self.raters["label"], self.about_words, METHOD_NAMES[method], ties_phrase(method, parameters))
-        return f"{', '.join(filter(None, said))}. {self.level} intervals over {parameters['resample']}"
+        drawn = parameters["resample"].replace("-", " ")
+        return f"{', '.join(filter(None, said))}. {self.level} intervals over {drawn}"
 
     @cached_property
     def _sorting(self) -> tuple[str, bool]:

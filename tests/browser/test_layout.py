@@ -84,6 +84,10 @@ def test_who_looks_for_a_name_finds_it_below_the_fold(page: Page, live_server, l
     page.locator("#standings-search").fill(name)
     expect(last).to_be_visible()
     assert shown_rows(page, "#standings-table") == 1
+    box = page.get_by_label(f"Show all {CONTESTANTS} contestants")
+    expect(box).to_be_hidden()  # it would unfold nothing now
+    page.locator("#standings-search").fill("")
+    expect(box).to_be_visible()
 
 
 def test_a_long_figure_unfolds(page: Page, live_server, long_board) -> None:
@@ -101,6 +105,8 @@ def test_without_scripts_long_tables_unfold_as_well(browser, live_server, long_b
     page.goto(f"{live_server.url}/studies/board/")
     page.get_by_label(f"Show all {CONTESTANTS} contestants").check()
     assert shown_rows(page, "#standings-table") == CONTESTANTS
+    expect(page.locator("#win-rates")).to_be_visible()
+    expect(page.get_by_label("Show the whole figure").first).to_be_hidden()  # none is drawn
     context.close()
 
 

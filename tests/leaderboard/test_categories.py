@@ -179,6 +179,12 @@ class TestAnySetting:
                 for row in client.get(board).json()["standings"]
             }
 
+    def test_what_is_drawn_is_said_in_words(self, client, made):
+        where = "/studies/small/categories/?resample=prompts-and-raters"
+        client.get(where)
+        assert computing.compute_next(made.study.pk)
+        assert "95 % intervals over prompts and raters. n counts games" in client.get(where).content.decode()
+
     def test_files_are_told_when_to_come_back(self, client, made):
         where = "/studies/small/categories/tables/categories.csv?band=3-6"
         waiting = client.get(where)
