@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 _SHOWN: Final = 60
 _LONGEST_FIELD: Final = 2**31 - 1
+_LABEL_DIGITS: Final = 12
 
 
 class VoteFileError(ValueError):
@@ -97,6 +98,16 @@ def _object(value: Any, place: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise VoteFileError(f"{place}: not a JSON object")
     return value
+
+
+def prompt_label(number: int) -> str:
+    """How a file of games calls a prompt: ``labelled_number`` reads the number again."""
+    return f"{number:0{_LABEL_DIGITS}d}"
+
+
+def labelled_number(text: str) -> int | None:
+    """The number in such a label, for a bootstrap that draws as the board does; None for other texts."""
+    return int(text) if len(text) == _LABEL_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def text_of(row: Row, column: str, *, needed: bool = False) -> str:

@@ -21,7 +21,7 @@ from leaderboard.stats.errors import ParameterError
 from leaderboard.stats.games import FloatArray, IntArray
 from leaderboard.stats.ranking.method import RATER_EFFECTS
 from leaderboard.stats.tie_bands import TIE_BAND
-from leaderboard.vote_rows import Row, VoteFileError, quoted, rows, text_of
+from leaderboard.vote_rows import Row, VoteFileError, labelled_number, quoted, rows, text_of
 
 __all__ = ["VoteFileError", "Votes", "rank_votes", "read_votes"]
 
@@ -231,9 +231,12 @@ def _column(texts: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def _numbers(texts: tuple[str, ...] | None) -> IntArray | None:
-    """The texts numbered in their order, each empty one with a number of its own."""
+    """The texts numbered as they appear, each empty one with a number of its own; labels as they say."""
     if texts is None:
         return None
+    labelled = [labelled_number(text) for text in texts]
+    if None not in labelled:
+        return np.array(labelled, dtype=np.int64)
     number: dict[str | int, int] = {}
     numbered = [number.setdefault(text or index, len(number)) for index, text in enumerate(texts)]
     return np.array(numbered, dtype=np.int64)

@@ -13,6 +13,7 @@ from arena.querysets import ComparisonQuerySet
 from arena.transfer.export import CHUNK
 from leaderboard.exports.raters import called
 from leaderboard.exports.wanted import Wanted
+from leaderboard.vote_rows import prompt_label
 
 NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
 NO_CONTESTANT: Final = "between texts without two different contestants"
@@ -84,12 +85,11 @@ def evalica(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Ro
             left_out[NO_SIDE] += 1
             continue
         left, right = (other, one) if swapped else (one, other)
-        # In the order of the numbers as texts too: a bootstrap draws prompts in the order of their names.
         yield {
             "left": left,
             "right": right,
             "winner": word,
-            "prompt": f"{prompt:012d}",
+            "prompt": prompt_label(prompt),
             "prompt_id": question(number, subset),
         }
 

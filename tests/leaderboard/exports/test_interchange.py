@@ -156,6 +156,25 @@ def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(
         assert rank_votes(read_votes(path), method).canonical_json() == board.canonical_json()
 
 
+def test_rank_gives_the_boards_intervals_whatever_the_order_in_which_prompts_were_rated(
+    tmp_path: Path,
+) -> None:
+    categories = ("coding", "poems", "maths")
+    later = HandMade("Alpha", "Beta", "Gamma", slug="later", name="Later", categories=categories)
+    for prompt, ratings in ((2, (1, 8, 3)), (0, (2, 2, 5)), (1, (7, 1, 6))):
+        for (first, second), rating in zip(
+            (("Alpha", "Beta"), ("Beta", "Gamma"), ("Gamma", "Alpha")), ratings, strict=True
+        ):
+            later.rate(first, second, rating, prompt=prompt)
+    path = tmp_path / "games.csv"
+    path.write_bytes(written(later, "evalica", "csv")[0])
+    chosen = opinions(later.study).present()
+    for name in ("elo", "bradley-terry"):
+        method = Method(name=name, rounds=20, seed=0)
+        board = rank_ratings(chosen.ratings(), chosen.names, method)
+        assert rank_votes(read_votes(path), method).canonical_json() == board.canonical_json()
+
+
 def test_preferences_by_hand(made: HandMade) -> None:
     content, note = written(made, "preferences")
     found = rows(content)
