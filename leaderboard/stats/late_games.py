@@ -70,8 +70,6 @@ class _Drawing:
     def last_games(self, key: np.uint64, drawn: IntArray, times: IntArray | None) -> npt.NDArray[Any]:
         """Of the round with this key and these clusters, of the second kind each so many ``times``."""
         places = len(drawn) * self.largest * _most_copies(times)
-        if len(self.earliest_at) < places:
-            self.earliest_at = np.empty(places, dtype=np.int32)
         needed = int(self.games * places / len(self.clusters.of_game) * 1.05) + 64
         while True:
             if len(self.number) < needed:
@@ -92,18 +90,22 @@ class _Drawing:
         copies = _most_copies(times)
         start, size = self.clusters.start.take(drawn), self.size.take(drawn) * copies
         slot, offset = self._attempts(key, len(drawn), self.largest * copies)
-        place = slot * (self.largest * copies)
-        place += offset
-        self.earliest_at[place] = self.number
-        new = self.earliest_at.take(place) == self.number
-        new &= offset < size.take(slot)
+        there = np.flatnonzero(offset < size.take(slot))
+        slot, offset = slot.take(there), offset.take(there)
         game = start.take(slot)
         game += offset if copies == 1 else offset // copies
-        game = game.compress(new)
         if times is not None and self.clusters.crossed is not None:
-            copy = (offset % copies).compress(new)
-            game = game.compress(copy < times[self.clusters.crossed[game]])
-        return game[::-1]
+            there = np.flatnonzero(offset % copies < times[self.clusters.crossed[game]])
+            slot, offset, game = slot.take(there), offset.take(there), game.take(there)
+        # Only places that are there get a number, so that what is kept of them is no larger than the pool.
+        end = np.cumsum(size)
+        if len(self.earliest_at) < end[-1]:
+            self.earliest_at = np.empty(end[-1], dtype=np.int32)
+        place = (end - size).take(slot)
+        place += offset
+        number = self.number[: len(place)]
+        self.earliest_at[place] = number
+        return game.compress(self.earliest_at.take(place) == number)[::-1]
 
     def _attempts(self, key: np.uint64, slots: int, largest: int) -> tuple[IntArray, IntArray]:
         """Which of the drawn clusters each attempt tries, and which place in it."""
