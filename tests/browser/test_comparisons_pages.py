@@ -133,6 +133,20 @@ def test_a_contestant_and_its_figures(
     assert visitor.complaints == []
 
 
+def test_on_a_phone_the_scale_of_an_answer_stands_below_the_rater_and_inside_the_answer(
+    visitor: Visitor, open_page: Callable[[str], Any], made: HandMade
+) -> None:
+    visitor.shown_at(390, 844, "light")
+    answer = open_page(f"{LIST}{made.pair('alpha', 'beta').pk}/").locator(".pair-answer").first
+    around, rater, scale = (
+        answer.bounding_box(),
+        answer.locator(".pair-rater").bounding_box(),
+        answer.locator(".pair-scale").bounding_box(),
+    )
+    assert scale["y"] >= rater["y"] + rater["height"]
+    assert scale["x"] + scale["width"] <= around["x"] + around["width"]
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible_and_fit(
