@@ -40,6 +40,8 @@ def _belongs(item: pytest.Item, database_only: bool) -> bool:
         return not settings.EMBEDDED_WORKER
     if not database_only:
         return True
+    if item.get_closest_marker("one_database"):
+        return False
     fixtures = set(getattr(item, "fixturenames", ()))
     touches = item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES
     return bool(touches) and not item.get_closest_marker("browser")

@@ -43,12 +43,10 @@ def show(page, live_server, query=""):
     drawn(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_board_is_drawn_accessible_and_fits(page, live_server, made, problems, size, scheme):
+def test_the_board_is_drawn_accessible_and_fits(page, live_server, made, problems, size):
     width, height = SIZES[size]
     page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=scheme)
     show(page, live_server)
     assert page.locator(".plot .main-svg").count() >= 4
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -76,12 +74,10 @@ def test_figures_keep_their_place_before_they_are_drawn(page, live_server, made)
     assert page.evaluate("document.documentElement.scrollHeight") == before
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_category_matrix_is_drawn_accessible_and_fits(page, live_server, made, problems, size, scheme):
+def test_the_category_matrix_is_drawn_accessible_and_fits(page, live_server, made, problems, size):
     width, height = SIZES[size]
     page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=scheme)
     page.goto(f"{live_server.url}/studies/board/categories/")
     page.locator("#figure-categories").scroll_into_view_if_needed()
     page.wait_for_selector("#figure-categories[data-drawn]")

@@ -148,16 +148,14 @@ def test_on_a_phone_the_scale_of_an_answer_stands_below_the_rater_and_inside_the
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible_and_fit(
     visitor: Visitor,
     open_page: Callable[[str], Any],
     made: HandMade,
     width: int,
     height: int,
-    scheme: str,
 ) -> None:
-    visitor.shown_at(width, height, scheme)
+    visitor.page.set_viewport_size({"width": width, "height": height})
     long = made.contestants["gamma"]
     long.name = "gamma-" + "x" * 90
     long.save()

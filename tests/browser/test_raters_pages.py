@@ -45,13 +45,11 @@ def show(page, live_server, path):
     drawn(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_are_drawn_accessible_and_fit(page, live_server, made, problems, path, size, scheme):
+def test_pages_are_drawn_accessible_and_fit(page, live_server, made, problems, path, size):
     width, height = SIZES[size]
     page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=scheme)
     show(page, live_server, path)
     assert page.locator(".plot .main-svg").count() >= 1
     assert page.evaluate("document.documentElement.scrollWidth") <= width

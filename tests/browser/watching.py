@@ -5,6 +5,7 @@ from typing import Any, Final
 from axe_playwright_python.sync_playwright import Axe
 
 SIZES: Final = {"desktop": (1280, 900), "phone": (390, 844)}
+SCHEMES: Final = ("light", "dark")
 
 
 def drawn(page: Any) -> None:
@@ -16,6 +17,8 @@ def drawn(page: Any) -> None:
 
 
 def check_accessible(page: Any) -> None:
-    """axe finds nothing on the page."""
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    """axe finds nothing on the page, in light and in dark colours."""
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{scheme}: {found.generate_report()}"

@@ -20,7 +20,7 @@ from leaderboard.stats import Standings, plan_from_data, rank_ratings
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 PAGE = Path(__file__).parents[2] / "docs" / "llmfao.md"
 README = Path(__file__).parents[2] / "README.md"
