@@ -17,6 +17,7 @@ from leaderboard.models import TextMeasure
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from django.db.models import QuerySet
 
     FloatArray = npt.NDArray[np.float64]
 
@@ -140,9 +141,8 @@ def _completions(study: Study) -> list[_Answer]:
 def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
     """Id, category and subset of each prompt, and its size: its turns and the material they work on."""
     rows = Prompt.objects.filter(study=study).order_by("pk")
-    fields = rows.values_list("pk", "category", "subset", "turns", "input").iterator(chunk_size=AT_ONCE)
     asked, sizes = [], []
-    for batch in _batches(fields):
+    for batch in _read(rows, "pk", "category", "subset", "turns", "input"):
         asked += [(pk, category, subset) for pk, category, subset, _, _ in batch]
         sizes += _sizes([[*turns, given] if given else turns for *_, turns, given in batch])
     return asked, sizes
@@ -150,12 +150,21 @@ def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | Non
 
 def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
     """The prompt of each reference answer, and its size."""
-    rows = Reference.objects.filter(prompt__study=study).order_by("pk").values_list("prompt", "turns")
+    rows = Reference.objects.filter(prompt__study=study).order_by("pk")
     of, sizes = [], []
-    for batch in _batches(rows.iterator(chunk_size=AT_ONCE)):
+    for batch in _read(rows, "prompt", "turns"):
         of += [prompt for prompt, _ in batch]
         sizes += _sizes([turns for _, turns in batch])
     return of, sizes
+
+
+def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
+    """Some fields of the rows, in batches that are read to their end before they are handed out.
+
+    With a reading still under way SQLite refuses to write as soon as anybody else has written.
+    """
+    for ids in _batches(list(rows.values_list("pk", flat=True))):
+        yield list(rows.filter(pk__in=ids).values_list(*fields))
 
 
 def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:

@@ -100,13 +100,13 @@ def test_hostile_prompts_are_measured(made):
 
 def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
     texts(made.study)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         texts(made.study)
     for number in range(30):
         prompt = factories.make_prompt(study=made.study, turns=[f"Question {number}"])
         factories.make_completion(prompt=prompt, contestant=made.contestants["alpha"])
     texts(made.study)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         texts(made.study)
 
 
