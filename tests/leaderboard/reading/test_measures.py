@@ -1,10 +1,12 @@
 """Texts are measured once, and their sizes come back in parallel arrays."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from django.db import connection
 
-from arena.models import Completion, Reference
+from arena.models import Completion, Reference, Study
 from arena.transfer.completions import digest_of
 from leaderboard.models import TextMeasure
 from leaderboard.reading import measures
@@ -124,3 +126,26 @@ def test_more_texts_than_are_read_at_a_time(made, monkeypatch):
         complete(made, "alpha", 0, f"answer {number}", is_current=False, version=number + 2)
     assert measure_missing(made.study) == 8
     assert len(texts(made.study).completion) == 9
+
+
+@pytest.mark.django_db(transaction=True)
+def test_others_may_write_while_texts_are_measured(made, monkeypatch):
+    monkeypatch.setattr(measures, "AT_ONCE", 1)
+    for number in range(5):
+        prompt = factories.make_prompt(study=made.study, turns=[f"Question {number}"])
+        Reference.objects.create(prompt=prompt, turns=[f"Answer {number}"])
+    store = measures._store
+
+    def write_elsewhere(something_new):
+        Study.objects.filter(pk=made.study.pk).update(description=something_new)
+        connection.close()
+
+    def meanwhile(missing):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(write_elsewhere, str(missing)).result()
+        return store(missing)
+
+    monkeypatch.setattr(measures, "_store", meanwhile)
+    found = texts(made.study)
+    assert np.isfinite(found.prompts).all()
+    assert len(found.references) == 5
