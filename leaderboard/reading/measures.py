@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Exists, OuterRef
 
@@ -28,7 +27,6 @@ NO_AUTHOR: Final = -1
 """The contestant of a completion without one."""
 
 Sizes = tuple[int, int, int, int]
-Item = TypeVar("Item")
 
 _FIELDS: Final = ("words", "unique_words", "tokens", "characters")
 
@@ -78,8 +76,7 @@ def measure_missing(study: Study) -> int:
     known = Completion.objects.filter(prompt__study=study).exclude(digest=_digest([]))
     missing = known.filter(~Exists(measured)).order_by("pk")
     done = 0
-    for ids in _batches(list(missing.values_list("pk", flat=True))):
-        rows = Completion.objects.filter(pk__in=ids).values_list("digest", "turns")
+    for rows in _read(missing, "digest", "turns"):
         done += len(_store({digest: turns for digest, turns in rows if turns}))
     return done
 
@@ -163,8 +160,9 @@ def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
 
     With a reading still under way SQLite refuses to write as soon as anybody else has written.
     """
-    for ids in _batches(list(rows.values_list("pk", flat=True))):
-        yield list(rows.filter(pk__in=ids).values_list(*fields))
+    ids = list(rows.values_list("pk", flat=True))
+    for first in range(0, len(ids), AT_ONCE):
+        yield list(rows.filter(pk__in=ids[first : first + AT_ONCE]).values_list(*fields))
 
 
 def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:
@@ -214,9 +212,3 @@ def _array(sizes: Sequence[Sizes | None]) -> FloatArray:
     return np.array([unknown if size is None else size for size in sizes], dtype=np.float64).reshape(
         len(sizes), len(_FIELDS)
     )
-
-
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    left = iter(items)
-    while batch := list(islice(left, AT_ONCE)):
-        yield batch
