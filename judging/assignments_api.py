@@ -58,8 +58,9 @@ class RequestOut(Schema):
     """The chat completion that a judge worker is to ask for, and the call it stands for."""
 
     protocol: str
+    form: str = Field(description="The answer scale: in what form the verdict is given.")
     prompt_hash: str = Field(description="Of the wording; a worker with another wording must not ask.")
-    step: int
+    key: str = Field(description="Names the question among those of the protocol.")
     attempt: int = Field(description="Names the call about this assignment in what is reported about it.")
     model: str
     messages: list[dict[str, str]]
@@ -149,7 +150,10 @@ class JudgeOut(Schema):
     key_variable: str = Field(description="Name of the environment variable with the key; empty: no key.")
     protocol: str
     prompt_hash: str
+    form: str = Field(description="The answer scale: in what form the verdict is given.")
     points: int
+    parameters: dict[str, Any]
+    wording: dict[str, str]
     runs: int = Field(description="Remote runs that have not ended.")
     waiting: int = Field(description="Their assignments without an end.")
 
@@ -223,8 +227,9 @@ def _request(call: JudgeCall) -> RequestOut:
     judge = call.run.judge
     return RequestOut(
         protocol=judge.protocol,
+        form=judge.form,
         prompt_hash=call.prompt_hash,
-        step=call.step,
+        key=call.key,
         attempt=call.attempt,
         model=judge.model,
         messages=call.messages,
@@ -282,7 +287,10 @@ def show_judge(request: HttpRequest, slug: str) -> Status[object]:
             key_variable=judge.api_key_env,
             protocol=judge.protocol,
             prompt_hash=judge.current_prompt_hash(),
+            form=judge.form,
             points=judge.points,
+            parameters=judge.parameters,
+            wording=judge.wording,
             runs=runs,
             waiting=waiting,
         ),

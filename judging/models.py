@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from arena import scales
 from arena.models import Assignment, Comparison, Rater, Study
+from judging.answer_scales import FORMS, answer_scale
+from judging.protocol import Manner
 from judging.protocols import PROTOCOLS
 from judging.querysets import JudgeCallQuerySet, JudgeRunQuerySet
 
@@ -34,8 +36,32 @@ class Judge(models.Model):
         help_text="Name of the environment variable that holds the key. Leave empty where none is needed.",
     )
     protocol = models.CharField(max_length=50, default="likert")
+    form = models.CharField(
+        "answer scale",
+        max_length=10,
+        choices=list(FORMS.items()),
+        default="likert",
+        help_text="In what form the judge gives its verdict.",
+    )
     points = models.PositiveSmallIntegerField(
-        "answer scale", choices=[(points, f"{points} points") for points in scales.POINTS], default=8
+        "points of the rating scale",
+        choices=[(points, f"{points} points") for points in scales.POINTS],
+        default=8,
+    )
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text="Of the protocol, where they differ from its defaults."
+    )
+    wording = models.JSONField(
+        default=dict, blank=True, help_text="Prompt texts that replace the protocol's, by name."
+    )
+    samples = models.PositiveSmallIntegerField(
+        default=1, help_text="How often each pair is asked in the same order; the majority decides."
+    )
+    logprobs = models.BooleanField(
+        "ask for logprobs",
+        default=False,
+        help_text="Store the expected rating over the answer tokens beside the rating, where the endpoint "
+        "returns their probabilities.",
     )
     temperature = models.FloatField(
         null=True, blank=True, default=0, help_text="Empty: what the endpoint takes by itself."
@@ -49,6 +75,16 @@ class Judge(models.Model):
     )
     simulation = models.JSONField(
         default=dict, blank=True, help_text="Of a simulated judge: noise, position_bias, strengths."
+    )
+    both_orders = models.BooleanField(
+        default=False, help_text="Its runs ask about every pair in both orders, unless told otherwise."
+    )
+    concurrency = models.PositiveSmallIntegerField(
+        default=8, help_text="Calls in flight at a time, over all workers."
+    )
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
+    tokens_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Prompt and reply together. Empty: no limit."
     )
     active = models.BooleanField(default=True, help_text="An inactive judge starts no runs.")
     prompt_hash = models.CharField(
@@ -67,7 +103,19 @@ class Judge(models.Model):
             ),
         ]
 
-    IDENTITY = ("provider", "model", "protocol", "points", "temperature", "options", "simulation")
+    IDENTITY = (
+        "provider",
+        "model",
+        "protocol",
+        "form",
+        "points",
+        "parameters",
+        "wording",
+        "samples",
+        "temperature",
+        "options",
+        "simulation",
+    )
     """What makes two judges different; none of it changes once the judge has replied."""
 
     def __str__(self) -> str:
@@ -85,9 +133,19 @@ class Judge(models.Model):
     def is_simulated(self) -> bool:
         return self.provider == self.Provider.SIMULATED
 
+    @property
+    def manner(self) -> Manner:
+        """How it asks: protocol, answer scale, parameters, wording, samples."""
+        parameters = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in self.parameters.items()
+        }
+        scale = answer_scale(self.form, self.points)
+        return Manner(PROTOCOLS.named(self.protocol), scale, parameters, self.wording, self.samples)
+
     def current_prompt_hash(self) -> str:
-        """The hash of the wording its protocol has now."""
-        return PROTOCOLS.named(self.protocol).prompt_hash(self.points)
+        """The hash of the wording it would be asked with now."""
+        return self.manner.prompt_hash
 
 
 class JudgeRun(models.Model):
@@ -96,14 +154,32 @@ class JudgeRun(models.Model):
     class State(models.TextChoices):
         QUEUED = "queued", "Queued"
         RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
         FINISHED = "finished", "Finished"
         CANCELLED = "cancelled", "Cancelled"
+
+    class Kind(models.TextChoices):
+        ALL = "all", "Whatever has no answer yet"
+        EXTEND = "extend", "Pairs that were never asked"
+        FAILURES = "failures", "What failed"
+        UNSCORED = "unscored", "What has no rating, anew"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="judge_runs")
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.ALL)
     limit = models.PositiveIntegerField(null=True, blank=True, help_text="At most so many pairs.")
     both_orders = models.BooleanField(default=False, help_text="Ask about every pair in both orders.")
+    controls = models.BooleanField(
+        default=False, help_text="Ask about pairs of identical completions too, as a control of the judge."
+    )
+    budget = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="Never to be passed."
+    )
+    spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    reserved = models.DecimalField(
+        max_digits=14, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
+    )
     remote = models.BooleanField(
         default=False,
         help_text="Judge workers on other machines ask, through the API; this arena's own workers do not.",
@@ -123,14 +199,14 @@ class JudgeRun(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "judge"],
-                condition=Q(state__in=["queued", "running"]),
+                condition=Q(state__in=["queued", "running", "paused"]),
                 name="judge_run_one_active",
             ),
             models.CheckConstraint(
                 condition=Q(limit__isnull=True) | Q(limit__gt=0), name="judge_run_limit_positive"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "finished", "cancelled"]),
+                condition=Q(state__in=["queued", "running", "paused", "finished", "cancelled"]),
                 name="judge_run_state_known",
             ),
         ]
@@ -140,7 +216,7 @@ class JudgeRun(models.Model):
 
     @property
     def is_active(self) -> bool:
-        return self.state in (self.State.QUEUED, self.State.RUNNING)
+        return self.state in (self.State.QUEUED, self.State.RUNNING, self.State.PAUSED)
 
 
 class RunAssignment(models.Model):
@@ -148,8 +224,14 @@ class RunAssignment(models.Model):
 
     run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="run_assignments")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="run_assignments")
+    round = models.PositiveSmallIntegerField(
+        default=0, help_text="Of the calls that this run makes about it (JudgeCall.round)."
+    )
     due_at = models.DateTimeField(default=timezone.now, help_text="Not to be asked before.")
     queued_until = models.DateTimeField(null=True, blank=True)
+    waiting_for = models.CharField(
+        max_length=64, blank=True, help_text="The hash of a request that somebody else has in flight."
+    )
 
     class Meta:
         constraints = [
@@ -161,6 +243,7 @@ class RunAssignment(models.Model):
                 condition=Q(queued_until__isnull=False),
                 name="run_assignment_queued",
             ),
+            models.Index(fields=["waiting_for"], condition=~Q(waiting_for=""), name="run_assignment_waiting"),
         ]
 
     def __str__(self) -> str:
@@ -178,11 +261,29 @@ class JudgeCall(models.Model):
 
     run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="calls")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judge_calls")
-    step = models.PositiveSmallIntegerField(default=0, help_text="Of the protocol, counted from 0.")
+    key = models.CharField(max_length=120, help_text="Names the question (judging.runner).")
+    round = models.PositiveSmallIntegerField(
+        default=0, help_text="Raised each time the assignment is asked anew although it has its answer."
+    )
     attempt = models.PositiveIntegerField(help_text="Counted from 1 over all runs.")
     state = models.CharField(max_length=10, choices=State, default=State.IN_FLIGHT)
     worker = models.CharField(max_length=200, help_text="The process that asked.")
     prompt_hash = models.CharField(max_length=64)
+    model = models.CharField(max_length=200, blank=True, help_text="The model that was asked.")
+    sample = models.PositiveIntegerField(
+        default=0, help_text="Tells calls apart that are made although their messages are the same."
+    )
+    request_hash = models.CharField(
+        max_length=64, blank=True, help_text="Of all that shapes the reply: equal hashes share one."
+    )
+    cached_from = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The call whose reply this is; nothing was asked.",
+    )
     messages = models.JSONField(help_text="Exactly what was sent.")
     started_at = models.DateTimeField(default=timezone.now)
     deadline = models.DateTimeField(help_text="After this the process that asked is taken for dead.")
@@ -195,6 +296,19 @@ class JudgeCall(models.Model):
     model_returned = models.CharField(max_length=200, blank=True)
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    reasoning_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Those of the completion that were spent thinking."
+    )
+    logprobs = models.JSONField(
+        null=True, blank=True, help_text="Log-probabilities of the tokens that could stand for the verdict."
+    )
+    expected = models.FloatField(null=True, blank=True, help_text="Expected rating over the answer tokens.")
+    reserved = models.DecimalField(
+        max_digits=14, decimal_places=8, default=0, help_text="The most that it can cost while in flight."
+    )
+    cost = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, blank=True, help_text="Empty: no price is known."
+    )
 
     error_kind = models.CharField(max_length=50, blank=True)
     error = models.CharField(max_length=600, blank=True)
@@ -216,11 +330,18 @@ class JudgeCall(models.Model):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            models.UniqueConstraint(fields=["assignment", "step", "attempt"], name="judge_call_attempt_once"),
             models.UniqueConstraint(
-                fields=["assignment", "step"],
+                fields=["assignment", "key", "round", "attempt"], name="judge_call_attempt_once"
+            ),
+            models.UniqueConstraint(
+                fields=["assignment", "key", "round"],
                 condition=Q(state__in=["in_flight", "replied"]),
                 name="judge_call_one_live",
+            ),
+            models.UniqueConstraint(
+                fields=["request_hash"],
+                condition=Q(state="in_flight") & ~Q(request_hash=""),
+                name="judge_call_request_in_flight_once",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["in_flight", "replied", "failed", "abandoned"]),
@@ -248,7 +369,57 @@ class JudgeCall(models.Model):
                 condition=Q(submit_due_at__isnull=False),
                 name="judge_call_unsubmitted",
             ),
+            models.Index(
+                fields=["request_hash"],
+                condition=Q(state="replied", cached_from__isnull=True) & ~Q(request_hash=""),
+                name="judge_call_cache",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"call {self.pk}"
+
+
+class Price(models.Model):
+    """What a model costs, as an operator wrote it down from its provider's list."""
+
+    model = models.CharField(max_length=200, help_text="As judges name it.")
+    base_url = models.CharField(
+        "base URL", max_length=500, blank=True, help_text="Empty: wherever the model is asked."
+    )
+    prompt = models.DecimalField(
+        "per million prompt tokens", max_digits=12, decimal_places=6, help_text="In the currency below."
+    )
+    completion = models.DecimalField("per million reply tokens", max_digits=12, decimal_places=6)
+    currency = models.CharField(max_length=3, default="USD")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["model", "base_url"]
+        constraints = [
+            models.UniqueConstraint(fields=["model", "base_url"], name="price_once"),
+            models.CheckConstraint(condition=Q(prompt__gte=0, completion__gte=0), name="price_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return self.model
+
+
+class Panel(models.Model):
+    """Several judges as one rater: its comparisons are made of theirs, and nothing is asked for it."""
+
+    class Rule(models.TextChoices):
+        MAJORITY = "majority", "Majority: the side most of them take"
+        MEAN = "mean", "Mean of their ratings"
+
+    rater = models.OneToOneField(Rater, models.PROTECT, related_name="panel")
+    members = models.ManyToManyField(Judge, related_name="panels")
+    rule = models.CharField(max_length=10, choices=Rule, default=Rule.MAJORITY)
+    active = models.BooleanField(default=True, help_text="An inactive panel gives no further verdicts.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["rater__name"]
+
+    def __str__(self) -> str:
+        return self.rater.name

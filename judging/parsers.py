@@ -6,9 +6,34 @@ not hold exactly one number of the scale there has no rating.
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from decimal import Decimal
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Literal
 
-Reason = Literal["", "empty", "out_of_range", "unparsable", "truncated", "refused"]
+if TYPE_CHECKING:
+    from judging.answer_scales import AnswerScale
+
+Reason = Literal["", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
+
+
+class Place(StrEnum):
+    """Where a verdict stands in a reply, the only place that is read."""
+
+    FIRST_LINE = "first_line"
+    ONLY_LINE = "only_line"
+    LAST_LINE = "last_line"
+    FIELD = "field"
+
+    @property
+    def words(self) -> str:
+        """The place in words, for people."""
+        return {
+            "first_line": "the first line that is not empty, alone",
+            "only_line": "the whole reply, one line",
+            "last_line": "the last line that is not empty, alone",
+            "field": 'the last line, after the word "Verdict:"',
+        }[self.value]
+
 
 THINKING: Final = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 """A block of reasoning before the answer, as some models send it; it is not the answer."""
@@ -65,16 +90,27 @@ class ReplyText:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A rating on the scale asked for, or None with the reason; rationale is the explanation given."""
+    """A rating on the scale asked for, or None with the reason; rationale is the explanation given.
+
+    scores are the two scores that the rating compares, where there are any.
+    """
 
     rating: int | None
     reason: Reason = ""
     rationale: str = ""
+    scores: tuple[Decimal, Decimal] | None = None
 
     @property
     def status(self) -> str:
         """The outcome in one word: scored or unscored."""
         return "unscored" if self.rating is None else "scored"
+
+
+def read_verdict(reply: ReplyText, scale: "AnswerScale", place: Place) -> Verdict:
+    """The verdict that stands in its place, in the form of the answer scale."""
+    if (scale.form, place) != ("likert", Place.FIRST_LINE):
+        raise ValueError(f"no parser reads {scale.form} in {place.words}")
+    return first_line_number(reply, scale.points)
 
 
 def first_line_number(reply: ReplyText, points: int) -> Verdict:
@@ -125,3 +161,13 @@ def read_number(line: str, points: int) -> Verdict:
     if not 1 <= int(digits.replace("−", "-")) <= points:
         return Verdict(None, "out_of_range")
     return Verdict(int(digits))
+
+
+def no_text(reply: ReplyText) -> Reason:
+    """Why a reply that later steps quote says nothing: refused, truncated or empty; "" where it does."""
+    if reply.refusal.strip() or reply.finish_reason == "content_filter":
+        return "refused"
+    answer, thinking_open = without_thinking(reply.text)
+    if answer.strip() and not thinking_open:
+        return ""
+    return "truncated" if reply.finish_reason == "length" else "empty"

@@ -75,9 +75,9 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return replied.select_related("assignment", "run__judge__rater").first()
 
     def conversation(self, assignment: int) -> JudgeCallQuerySet:
-        """The calls about an assignment in the order of steps, with no more than the next step needs."""
-        calls = self.filter(assignment=assignment).order_by("step", "attempt")
-        return calls.only("step", "state", "raw_reply", "finish_reason", "refusal")
+        """The calls about an assignment in the order of asking, with no more than the next step needs."""
+        calls = self.filter(assignment=assignment).order_by("pk")
+        return calls.only("key", "attempt", "state", "raw_reply", "finish_reason", "refusal")
 
     def for_page(self) -> JudgeCallQuerySet:
         """With what the list of calls shows beside each."""

@@ -1,52 +1,75 @@
 """Filling prompt templates. Pure.
 
-Prompts and completions are data, and hostile: each stands between markers that carry a boundary its author
-could not know, so no text can close its own block or forge the end of another.
+Prompts and completions are data, and hostile; so is what a model replied to an earlier step. Each stands
+between markers that carry a boundary its author could not know, so no text can close its own block or forge
+the end of another.
 """
 
 import hashlib
-from collections.abc import Sequence
+import hmac
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from string import Template
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from arena import scales
 
-VERSION: Final = 1
+if TYPE_CHECKING:
+    from judging.answer_scales import AnswerScale
+    from judging.parsers import Place
+
+VERSION: Final = 2
 """Raised whenever this module changes what a judge reads; part of the prompt hash."""
+
+PROMPTS: Final = Path(__file__).parent / "prompts"
+"""The folder of prompt texts: one folder per protocol, one file per step."""
 
 
 @dataclass(frozen=True)
 class Material:
     """What a judge is asked about: one prompt and two completions in presentation order.
 
-    Prompts and completions are lists of turns. ``seed`` is the secret seed of the assignment.
+    Prompts and completions are lists of turns. ``secret`` is the arena's: it makes boundaries that nobody
+    who writes a text can foresee, and yet the same for the same texts, so that equal questions are equal.
     """
 
     prompt: Sequence[str]
     input: str
     first: Sequence[str]
     second: Sequence[str]
-    seed: int
+    secret: bytes
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        return (*self.prompt, self.input, *self.first, *self.second)
+    def swapped(self) -> "Material":
+        """The same in the other order."""
+        return Material(self.prompt, self.input, self.second, self.first, self.secret)
 
 
-def boundary(material: Material) -> str:
-    """A word that occurs in none of the texts: derived from the seed, drawn after they were written."""
+def boundary(secret: bytes, purpose: str, texts: Sequence[str]) -> str:
+    """A word that occurs in none of the texts, made of them and a secret that their authors do not know."""
+    body = "\x00".join((purpose, *texts)).encode("utf-8", "surrogatepass")
     attempt = 0
     while True:
-        word = hashlib.sha256(f"{material.seed}:{attempt}".encode()).hexdigest()[:12]
-        if not any(word in text for text in material.texts):
+        word = hmac.new(secret, b"%d\x00%s" % (attempt, body), hashlib.sha256).hexdigest()[:12]
+        if not any(word in text for text in texts):
             return word
         attempt += 1
 
 
+LOOKS_LIKE_MARKER: Final = re.compile(r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=\|)", re.IGNORECASE)
+"""What begins one of our markers, or a special token of a chat template such as <|im_start|>."""
+
+
+def neutral(text: str) -> str:
+    """The text with whatever looks like a delimiter broken by a space: nothing can be taken for one."""
+    return LOOKS_LIKE_MARKER.sub("< ", text)
+
+
 def block(label: str, word: str, body: str) -> str:
     """A text between its begin and end markers."""
-    return f"<<<BEGIN {label} {word}>>>\n{body}\n<<<END {label} {word}>>>"
+    return f"<<<BEGIN {label} {word}>>>\n{neutral(body)}\n<<<END {label} {word}>>>"
 
 
 def turns(texts: Sequence[str], word: str) -> str:
@@ -69,14 +92,25 @@ def scale_lines(points: int) -> str:
     return "\n".join(f"{rating}: {caption}" for rating, caption in enumerate(scales.CAPTIONS[points], 1))
 
 
-def fill(template: str, material: Material, points: int) -> str:
-    """The template with its placeholders filled; KeyError names one that does not exist."""
-    word = boundary(material)
-    return Template(template).substitute(
-        query=query(material, word),
-        answer_a=block("ANSWER A", word, turns(material.first, word)),
-        answer_b=block("ANSWER B", word, turns(material.second, word)),
-        boundary=word,
-        points=points,
-        scale=scale_lines(points),
+@cache
+def read_text(name: str) -> str:
+    """The prompt text ``prompts/NAME.txt``."""
+    return (PROMPTS / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+def verdict_text(scale: "AnswerScale", place: "Place") -> str:
+    """What a text says in place of ``$verdict``: the form of the verdict, and where it is to stand."""
+    form = Template(read_text(f"scales/{scale.form}")).substitute(
+        points=scale.points, scale=scale_lines(scale.points), lowest=scale.lowest, highest=scale.highest
     )
+    return f"{form}\n\n{read_text(f'places/{place.value}')}"
+
+
+def notice(word: str) -> str:
+    """What a text says in place of ``$notice``: that what stands between markers is material only."""
+    return Template(read_text("shared/notice")).substitute(boundary=word)
+
+
+def fill(template: str, values: Mapping[str, object]) -> str:
+    """The template with its placeholders filled; KeyError names one that does not exist."""
+    return Template(template).substitute(values).strip()

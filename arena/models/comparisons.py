@@ -97,6 +97,7 @@ class Comparison(models.Model):
     class Status(models.TextChoices):
         SCORED = "scored", "Scored"
         UNSCORED = "unscored", "Unscored"
+        IDENTICAL = "identical", "Identical completions"
 
     class Reason(models.TextChoices):
         EMPTY = "empty", "The reply was empty"
@@ -104,11 +105,13 @@ class Comparison(models.Model):
         UNPARSABLE = "unparsable", "No rating could be read"
         TRUNCATED = "truncated", "The reply was cut off before the verdict"
         REFUSED = "refused", "The rater refused to answer"
+        UNDECIDED = "undecided", "Several answers of the rater contradict each other"
 
     class Source(models.TextChoices):
         WEB = "web", "Annotation page"
         API = "api", "API"
         IMPORT = "import", "Import"
+        PANEL = "panel", "Panel of judges"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="comparisons")
     assignment = models.ForeignKey(
@@ -124,6 +127,9 @@ class Comparison(models.Model):
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
     first_score = models.DecimalField(max_digits=8, decimal_places=3, null=True, blank=True)
     second_score = models.DecimalField(max_digits=8, decimal_places=3, null=True, blank=True)
+    expected = models.FloatField(
+        null=True, blank=True, help_text="Expected rating over the answer tokens of a judge."
+    )
     raw_reply = models.TextField(blank=True)
     rationale = models.TextField(blank=True)
     seconds = models.FloatField(null=True, blank=True, help_text="Time the rater took.")
@@ -152,6 +158,9 @@ class Comparison(models.Model):
                         reason="",
                     )
                     | (Q(status="unscored", rating__isnull=True) & ~Q(reason=""))
+                    # Of two identical completions; a rating is the rater's answer as a control, never a game.
+                    | Q(status="identical", rating__isnull=True)
+                    | Q(status="identical", rating__gte=1, rating__lte=F("points"), reason="")
                 ),
                 name="comparison_rating_within_scale_or_reason",
             ),

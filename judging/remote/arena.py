@@ -5,7 +5,6 @@ from enum import Enum, auto
 from judging import runner
 from judging.arena_client import ArenaClient, ArenaReply, answer_to
 from judging.parsers import ReplyText, Verdict
-from judging.protocols import PROTOCOLS
 from judging.remote.journal import Entry
 from judging.remote.tasks import JudgeInfo, Task, WorkerError
 
@@ -63,7 +62,7 @@ class Arena:
             self._report(entry, vars(entry.failure))
             return Outcome.NO_REPLY
         text = ReplyText(entry.reply.text, entry.reply.finish_reason, entry.reply.refusal)
-        verdict = runner.verdict(PROTOCOLS.named(entry.protocol), entry.points, [text])
+        verdict = runner.verdict(entry.manner, {entry.key: text})
         answer = answer_to(entry.assignment, verdict, entry.points, text, entry.seconds)
         reply = self._client.post("/comparisons/", {**answer, "call": _record(entry)})
         if reply.status == 409 and "comparison" in reply.body:

@@ -9,7 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from judging.answer_scales import answer_scale
 from judging.llm.client import NoReplyError, Reply
+from judging.protocol import Manner
+from judging.protocols import PROTOCOLS
 
 ASSIGNMENT: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
 """Ids of assignments name files here, so nothing else is taken for one."""
@@ -44,13 +47,20 @@ class Entry:
 
     assignment: str
     attempt: int
+    key: str
     protocol: str
     prompt_hash: str
+    form: str
     points: int
     model: str
     reply: Reply | None = None
     failure: Failure = CUT_OFF
     seconds: float | None = None
+
+    @property
+    def manner(self) -> Manner:
+        """How its reply is read; raises ValueError for a protocol or answer scale that is unknown here."""
+        return Manner(PROTOCOLS.named(self.protocol), answer_scale(self.form, self.points))
 
     def replied(self, reply: Reply, seconds: float) -> "Entry":
         """The call with its reply."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
+from judging.answer_scales import answer_scale
 from judging.keys import KeyVariableError, read_key
 from judging.llm.client import Request
+from judging.protocol import Manner
 from judging.protocols import PROTOCOLS
 from judging.remote.journal import Entry
 
@@ -25,14 +27,18 @@ class JudgeInfo:
     key_variable: str
     protocol: str
     prompt_hash: str
+    form: str
     points: int
+    parameters: dict[str, Any]
+    wording: dict[str, str]
     runs: int
     waiting: int
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> "JudgeInfo":
         """From GET /judges/SLUG/; raises WorkerError."""
-        odd = [name for name, kind in cls.__annotations__.items() if not isinstance(body.get(name), kind)]
+        kinds = {name: get_origin(kind) or kind for name, kind in get_type_hints(cls).items()}
+        odd = [name for name, kind in kinds.items() if not isinstance(body.get(name), kind)]
         if odd:
             raise WorkerError(f"The arena describes the judge in a way unknown here: {', '.join(odd)}.")
         if not body["base_url"]:
@@ -56,8 +62,10 @@ class Task:
             entry = Entry(
                 assignment=str(body["assignment"]),
                 attempt=int(asked["attempt"]),
+                key=str(asked["key"]),
                 protocol=str(asked["protocol"]),
                 prompt_hash=str(asked["prompt_hash"]),
+                form=str(asked["form"]),
                 points=int(body["points"]),
                 model=str(asked["model"]),
             )
@@ -74,17 +82,32 @@ class Task:
             raise WorkerError(f"The arena offers work in a way unknown here ({error!r}).") from error
 
 
-def check_wording(protocol: str, points: int, prompt_hash: str) -> None:
-    """Raise WorkerError unless this worker knows the protocol in the very wording of the arena."""
-    if protocol not in PROTOCOLS:
+def check_wording(judge: JudgeInfo) -> None:
+    """Raise WorkerError unless this worker would ask the judge in the very wording of the arena."""
+    if judge.protocol not in PROTOCOLS:
         raise WorkerError(
-            f'This worker knows no protocol "{protocol}"; install the version of the arena here.'
+            f'This worker knows no protocol "{judge.protocol}"; install the version of the arena here.'
         )
-    if PROTOCOLS.named(protocol).prompt_hash(points) != prompt_hash:
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in judge.parameters.items()
+    }
+    try:
+        scale = answer_scale(judge.form, judge.points)
+        manner = Manner(PROTOCOLS.named(judge.protocol), scale, parameters, judge.wording)
+        same = manner.prompt_hash == judge.prompt_hash
+    except (ValueError, KeyError) as error:
+        raise WorkerError(f"The arena describes the judge in a way unknown here ({error}).") from error
+    if not same:
         raise WorkerError(
-            f"The arena words protocol {protocol} differently than this worker, so their answers cannot be "
-            "compared; install the version of the arena here."
+            f"The arena words protocol {judge.protocol} differently than this worker, so their answers "
+            "cannot be compared; install the version of the arena here."
         )
+
+
+def check_unchanged(entry: Entry, prompt_hash: str) -> None:
+    """Raise WorkerError where a call is worded differently than the judge was when this worker began."""
+    if entry.prompt_hash != prompt_hash:
+        raise WorkerError("The arena words the judge differently now; start the worker again.")
 
 
 def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:

@@ -12,7 +12,7 @@ from judging.arena_client import ArenaUnreachableError
 from judging.llm.client import Client, NoReplyError
 from judging.remote.arena import Arena, ArenaBusyError, Outcome
 from judging.remote.journal import Entry, Failure, Journal, JournalError
-from judging.remote.tasks import JudgeInfo, Task, WorkerError, check_wording
+from judging.remote.tasks import JudgeInfo, Task, WorkerError, check_unchanged
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +53,7 @@ class Worker:
         journal: Journal,
         tell: Callable[[str], None],
         *,
+        prompt_hash: str,
         concurrency: int,
         drain: bool,
     ) -> None:
@@ -60,6 +61,7 @@ class Worker:
         self._model = model
         self._journal = journal
         self._tell = tell
+        self._prompt_hash = prompt_hash
         self._drain = drain
         self._stopping = threading.Event()
         self._lock = threading.Lock()
@@ -166,7 +168,7 @@ class Worker:
     def _work(self, task: Task) -> None:
         entry = task.entry
         try:
-            check_wording(entry.protocol, entry.points, entry.prompt_hash)
+            check_unchanged(entry, self._prompt_hash)
             self._journal.write(entry)
         except (WorkerError, JournalError):
             self.stop()

@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment
 from judging import runner
@@ -28,10 +29,9 @@ from judging.llm.retrying import RetryPolicy
 from judging.llm.simulated import SimulatedClient, Simulation
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.parsers import ReplyText
-from judging.protocols import PROTOCOLS
 from judging.rendering import Material
 from judging.services.insisting import insist
-from judging.services.submitting import LEASE, submit, submit_again
+from judging.services.submitting import LEASE, replies_of, submit, submit_again
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def work_of(row: RunAssignment) -> Work:
     pair = row.assignment.pair
     assert pair is not None  # noqa: S101 - held by wanted
     first, second = pair.shown(row.assignment.swapped)
-    material = Material(pair.prompt.turns, pair.prompt.input, first.turns, second.turns, row.assignment.seed)
+    material = Material(pair.prompt.turns, pair.prompt.input, first.turns, second.turns, boundary_secret())
     return Work(row.run, row.assignment, material)
 
 
@@ -113,13 +113,12 @@ def commit_call(work: Work, worker: str, lease: timedelta, *, is_first: bool = T
 
     ``worker`` names who asks; after ``lease`` it is taken for dead. is_first: the assignment is not held yet.
     """
-    judge = work.judge
-    protocol = PROTOCOLS.named(judge.protocol)
+    manner = work.judge.manner
     earlier = list(JudgeCall.objects.conversation(work.assignment.pk))
-    replies = [_reply_text(call) for call in earlier if call.state == JudgeCall.State.REPLIED]
-    messages = runner.next_messages(protocol, work.material, judge.points, replies)
-    if messages is None:
+    questions = runner.next_questions(manner, work.material, replies_of(work.assignment.pk))
+    if not questions:
         return None
+    question = questions[0]
     now = timezone.now()
     deadline = now + lease
     before = Assignment.State.OPEN if is_first else Assignment.State.CLAIMED
@@ -134,11 +133,12 @@ def commit_call(work: Work, worker: str, lease: timedelta, *, is_first: bool = T
             return JudgeCall.objects.create(
                 run=work.run,
                 assignment=work.assignment,
-                step=len(replies),
-                attempt=1 + sum(call.step == len(replies) for call in earlier),
+                key=question.key,
+                attempt=1 + sum(call.key == question.key for call in earlier),
                 worker=worker,
-                prompt_hash=protocol.prompt_hash(judge.points),
-                messages=messages,
+                prompt_hash=manner.prompt_hash,
+                model=work.judge.model,
+                messages=list(question.messages),
                 started_at=now,
                 deadline=deadline,
             )
@@ -146,8 +146,10 @@ def commit_call(work: Work, worker: str, lease: timedelta, *, is_first: bool = T
         return None
 
 
-def _reply_text(call: JudgeCall) -> ReplyText:
-    return ReplyText(call.raw_reply, call.finish_reason, call.refusal)
+@cache
+def boundary_secret() -> bytes:
+    """What the boundaries of prompts are made with; never leaves this process."""
+    return salted_hmac("judging.rendering.boundary", "boundary", algorithm="sha256").digest()
 
 
 def _ask(work: Work, call: JudgeCall) -> bool:
@@ -215,7 +217,11 @@ def _commit_reply(work: Work, call: JudgeCall, reply: Reply, latency: float) -> 
     be asked anew already. Returns whether the reply counts.
     """
     now = timezone.now()
-    is_last = call.step + 1 == len(PROTOCOLS.named(work.judge.protocol).steps)
+    known = {
+        **replies_of(work.assignment.pk),
+        call.key: ReplyText(reply.text, reply.finish_reason, reply.refusal),
+    }
+    is_last = not runner.next_questions(work.judge.manner, work.material, known)
     received = {
         "raw_reply": reply.text,
         "refusal": reply.refusal,

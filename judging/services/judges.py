@@ -9,6 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from arena.models import Rater, Study
+from judging import runner
+from judging.answer_scales import POINTS
 from judging.keys import KeyVariableError, check_key_variable, read_key
 from judging.llm.simulated import Simulation
 from judging.models import Judge, JudgeCall
@@ -28,12 +30,21 @@ class JudgeConfig:
     base_url: str = ""
     api_key_env: str = ""
     protocol: str = "likert"
+    form: str = "likert"
     points: int = 8
+    parameters: dict[str, Any] = field(default_factory=dict)
+    wording: dict[str, str] = field(default_factory=dict)
+    samples: int = 1
+    logprobs: bool = False
     temperature: float | None = 0
     max_tokens: int | None = 1024
     timeout: float = 120
     options: dict[str, Any] = field(default_factory=dict)
     simulation: dict[str, Any] = field(default_factory=dict)
+    both_orders: bool = False
+    concurrency: int = 8
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
     active: bool = True
 
 
@@ -89,8 +100,13 @@ def _check(config: JudgeConfig) -> None:
     protocol = PROTOCOLS.get(config.protocol)
     if protocol is None:
         raise JudgeError(f'There is no protocol "{config.protocol}"; choose one of {", ".join(PROTOCOLS)}.')
-    if config.points not in protocol.points:
-        raise JudgeError(f"Protocol {protocol.name} has no answer scale of {config.points} points.")
+    if config.form not in protocol.forms:
+        raise JudgeError(
+            f"Protocol {protocol.name} has no answer scale {config.form}; choose one of "
+            f"{', '.join(protocol.forms)}."
+        )
+    if config.points not in POINTS[config.form]:
+        raise JudgeError(f"The answer scale {config.form} has no {config.points} points.")
     reserved = {"model", "messages", "stream", "n", "max_tokens", "temperature"} & set(config.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
@@ -160,7 +176,7 @@ def _check_remote(judge: Judge) -> None:
         raise JudgeError(
             f"{judge.name} is a simulated judge; there is no model that workers elsewhere could ask."
         )
-    if len(PROTOCOLS.named(judge.protocol).steps) > 1:
+    if len(runner.keys(judge.manner)) > 1:
         raise JudgeError(
             f"Protocol {judge.protocol} asks in several steps; judge workers elsewhere ask in one. Let this "
             "arena's workers do it."

@@ -12,7 +12,6 @@ from arena import planning
 from arena.models import Study
 from judging import queue
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.protocols import PROTOCOLS
 from judging.services.judges import JudgeError, check_usable
 
 QUEUE_PATIENCE = timedelta(minutes=2)
@@ -76,10 +75,9 @@ def plan_run(run_id: int) -> None:
 
 def _take_over_replies(run: JudgeRun) -> None:
     """Replies of earlier runs that were never submitted are submitted by this one instead of asked again."""
-    last_step = len(PROTOCOLS.named(run.judge.protocol).steps) - 1
     JudgeCall.objects.filter(
         state=JudgeCall.State.REPLIED,
-        step=last_step,
+        submit_attempts__gt=0,
         submitted_at=None,
         assignment__run_assignments__run=run,
     ).update(run=run, submit_due_at=timezone.now(), given_up=False)

@@ -12,7 +12,6 @@ from judging import runner
 from judging.arena_client import ArenaClient, ArenaUnreachableError, answer_to
 from judging.models import JudgeCall
 from judging.parsers import ReplyText, Verdict
-from judging.protocols import PROTOCOLS
 
 logger = logging.getLogger(__name__)
 
@@ -54,10 +53,14 @@ def submit(call: JudgeCall) -> bool:
 
 
 def read_verdict(call: JudgeCall) -> Verdict:
-    """The verdict of the protocol's last reply."""
-    judge = call.run.judge
-    protocol = PROTOCOLS.named(judge.protocol)
-    return runner.verdict(protocol, judge.points, [_text(call)])
+    """What the judge's replies about the assignment amount to."""
+    return runner.verdict(call.run.judge.manner, replies_of(call.assignment_id))
+
+
+def replies_of(assignment: int) -> dict[str, ReplyText]:
+    """The committed replies about an assignment, by the key of their question."""
+    calls = JudgeCall.objects.conversation(assignment)
+    return {call.key: _text(call) for call in calls if call.state == JudgeCall.State.REPLIED}
 
 
 def _text(call: JudgeCall) -> ReplyText:

@@ -13,7 +13,7 @@ from judging.arena_client import ArenaClient, ArenaUnreachableError
 from judging.remote.arena import Arena, ArenaBusyError
 from judging.remote.journal import Entry
 
-ENTRY = Entry("Tf0vEjYz3sOeVQwK", 1, "likert", "0" * 64, 8, "far-1")
+ENTRY = Entry("Tf0vEjYz3sOeVQwK", 1, "rate", "likert", "0" * 64, "likert", 8, "far-1")
 
 
 @pytest.fixture

@@ -95,7 +95,8 @@ def test_a_claim_holds_the_request_and_commits_its_call_first(post: Post, judge:
     assert claimed["request"] == {
         "protocol": "likert",
         "prompt_hash": judge.current_prompt_hash(),
-        "step": 0,
+        "form": "likert",
+        "key": "rate",
         "attempt": 1,
         "model": "far-1",
         "messages": call.messages,
@@ -297,7 +298,10 @@ def test_a_judge_reads_about_itself_alone(client: Client, judge: Judge) -> None:
         "key_variable": "",
         "protocol": "likert",
         "prompt_hash": judge.current_prompt_hash(),
+        "form": "likert",
         "points": 8,
+        "parameters": {},
+        "wording": {},
         "runs": 1,
         "waiting": 6,
     }

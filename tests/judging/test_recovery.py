@@ -39,6 +39,7 @@ def in_flight(run: JudgeRun, worker: str, minutes: float = 5) -> JudgeCall:
     return JudgeCall.objects.create(
         run=run,
         assignment=assignment,
+        key="rate",
         attempt=1,
         worker=worker,
         prompt_hash="",
@@ -135,15 +136,17 @@ def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, 
 def test_a_worker_that_died_between_two_steps_loses_no_step(
     run: JudgeRun, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = (*PROTOCOLS["likert"].steps, Step("why", "Now the number for $query"))
+    steps = (Step("weigh", "Weigh $answers"), Step("rate", "Now the number: $verdict", continues="weigh"))
     monkeypatch.setitem(PROTOCOLS, "likert", replace(PROTOCOLS["likert"], steps=steps))
     call = in_flight(run, "host:1:dead", minutes=-1)
     now = timezone.now()
-    JudgeCall.objects.filter(pk=call.pk).update(state="replied", raw_reply="Thinking.", finished_at=now)
+    JudgeCall.objects.filter(pk=call.pk).update(
+        state="replied", key="weigh", raw_reply="Thinking.", finished_at=now
+    )
     services.sweep()
     drain()
     assert len(model.requests) == 5  # one step of the first assignment, two of each other
-    continued = JudgeCall.objects.get(assignment=call.assignment, step=1)
+    continued = JudgeCall.objects.get(assignment=call.assignment, key="rate")
     assert continued.messages[1] == {"role": "assistant", "content": "Thinking."}
     assert Comparison.objects.count() == 3
 
@@ -162,6 +165,7 @@ def test_two_live_calls_of_one_assignment_cannot_exist(run: JudgeRun) -> None:
         JudgeCall.objects.create(
             run=run,
             assignment=first.assignment,
+            key="rate",
             attempt=2,
             worker="b",
             prompt_hash="",

@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
     def _run(self, arena: Arena, journal: Journal, options: dict[str, Any]) -> None:
         judge = look_up_patiently(arena, self._tell)
-        check_wording(judge.protocol, judge.points, judge.prompt_hash)
+        check_wording(judge)
         variable, key = key_of(judge, os.environ, options["key_variable"])
         self._tell(introduction(judge, variable, options))
         worker = Worker(
@@ -62,6 +62,7 @@ class Command(BaseCommand):
             OpenAIClient(judge.base_url, key),
             journal,
             self._tell,
+            prompt_hash=judge.prompt_hash,
             concurrency=options["concurrency"],
             drain=options["drain"],
         )

@@ -5,10 +5,15 @@ from typing import Any
 
 import pytest
 
+from judging.answer_scales import answer_scale
+from judging.protocol import Manner
 from judging.protocols import PROTOCOLS
 from judging.remote.tasks import JudgeInfo, Task, WorkerError, check_wording, key_of
 
-JUDGE = JudgeInfo("far", "Far", "far-1", "https://api.example.com/v1", "FAR_KEY", "likert", "0" * 64, 8, 1, 6)
+HASH = Manner(PROTOCOLS["likert"], answer_scale("likert", 8)).prompt_hash
+JUDGE = JudgeInfo(
+    "far", "Far", "far-1", "https://api.example.com/v1", "FAR_KEY", "likert", HASH, "likert", 8, {}, {}, 1, 6
+)
 
 INFINITE = float("inf")
 CLAIM: dict[str, Any] = {
@@ -17,6 +22,8 @@ CLAIM: dict[str, Any] = {
     "lease_seconds": 300,
     "request": {
         "attempt": 2,
+        "key": "rate",
+        "form": "likert",
         "protocol": "likert",
         "prompt_hash": "0" * 64,
         "model": "far-1",
@@ -59,11 +66,13 @@ def test_an_odd_judge_is_refused() -> None:
 
 
 def test_only_the_very_wording_of_the_arena_will_do() -> None:
-    check_wording("likert", 8, PROTOCOLS["likert"].prompt_hash(8))
-    with pytest.raises(WorkerError, match="words protocol likert differently than this worker"):
-        check_wording("likert", 5, PROTOCOLS["likert"].prompt_hash(8))
+    check_wording(JUDGE)
+    changes: list[dict[str, Any]] = [{"points": 5}, {"wording": {"rate": "$query $answers $verdict"}}]
+    for change in changes:
+        with pytest.raises(WorkerError, match="words protocol likert differently than this worker"):
+            check_wording(replace(JUDGE, **change))
     with pytest.raises(WorkerError, match='This worker knows no protocol "future"'):
-        check_wording("future", 8, "0" * 64)
+        check_wording(replace(JUDGE, protocol="future"))
 
 
 def test_the_key_comes_from_the_variable_the_judge_names_or_another() -> None:

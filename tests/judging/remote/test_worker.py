@@ -48,10 +48,19 @@ class Box:
         self.arena = Arena(ArenaClient(issue_token(judge.rater), url), judge.slug, "box")
         self.said: list[str] = []
         self.on_saying: Callable[[], None] = lambda: None
+        self._prompt_hash = judge.current_prompt_hash()
         self._model = OpenAIClient(judge.base_url, "none")
 
     def worker(self, arena: Any = None) -> Worker:
-        return Worker(arena or self.arena, self._model, self.journal, self._tell, concurrency=2, drain=True)
+        return Worker(
+            arena or self.arena,
+            self._model,
+            self.journal,
+            self._tell,
+            prompt_hash=self._prompt_hash,
+            concurrency=2,
+            drain=True,
+        )
 
     def _tell(self, line: str) -> None:
         self.said.append(line)
@@ -189,7 +198,7 @@ def test_another_wording_ends_the_worker_and_gives_the_pair_back(
     def differs(*_: object) -> None:
         raise WorkerError("The arena words protocol likert differently.")
 
-    monkeypatch.setattr(worker_module, "check_wording", differs)
+    monkeypatch.setattr(worker_module, "check_unchanged", differs)
     with pytest.raises(WorkerError, match="words protocol likert differently"):
         box.worker().run()
     assert model.requests == []

@@ -1,0 +1,65 @@
+"""One verdict out of several: of samples, voters, steps in both orders, or scores of single answers. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from judging.answer_scales import AnswerScale
+from judging.parsers import Verdict
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts read so far, by step, in the order of items; those of the other order are mirrored back.
+
+    The verdict of a step that scores one answer has that score as its rating.
+    """
+
+    by_step: Mapping[str, Sequence[Verdict]]
+    scale: AnswerScale
+
+    def of(self, step: str) -> Sequence[Verdict]:
+        """The verdicts of a step's replies; empty where it has none yet or none was needed."""
+        return self.by_step.get(step, ())
+
+
+Decide = Callable[[Verdicts], Verdict]
+"""Makes one verdict of all."""
+
+
+def last_verdict(verdicts: Verdicts) -> Verdict:
+    """The verdict of the last step that asked for one."""
+    return [one for each in verdicts.by_step.values() for one in each][-1]
+
+
+def compared(step: str) -> Decide:
+    """Which of two answers got the higher score in ``step``; equal scores are the middle of three points."""
+
+    def decide(verdicts: Verdicts) -> Verdict:
+        first, second = verdicts.of(step)
+        for one in (first, second):
+            if one.rating is None:
+                return one
+        assert first.rating is not None and second.rating is not None  # noqa: S101, PT018 - just checked
+        rating = 2 + (second.rating > first.rating) - (first.rating > second.rating)
+        scores = (Decimal(first.rating), Decimal(second.rating))
+        rationale = f"{first.rationale}\n\n{second.rationale}".strip()
+        return Verdict(rating, rationale=rationale, scores=scores)
+
+    return decide
+
+
+def majority(voters: Sequence[Verdict]) -> Verdict:
+    """The most frequent rating among those that have one; the first voter with it lends its rationale.
+
+    Where several ratings are equally frequent nothing is decided: unscored, for the reason ``undecided``.
+    Where no voter has a rating, the first one's reason stands.
+    """
+    ratings = [one.rating for one in voters if one.rating is not None]
+    if not ratings:
+        return replace(voters[0], rationale="")
+    counts = Counter(ratings).most_common()
+    if len(counts) > 1 and counts[0][1] == counts[1][1]:
+        return Verdict(None, "undecided")
+    return next(one for one in voters if one.rating == counts[0][0])
