@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Final
 
 from judging.answer_scales import AnswerScale
 from judging.parsers import Verdict
@@ -13,11 +14,13 @@ from judging.parsers import Verdict
 class Verdicts:
     """The verdicts read so far, by step, in the order of items; those of the other order are mirrored back.
 
-    The verdict of a step that scores one answer has that score as its rating.
+    The verdict of a step that scores one answer has that score as its rating. parameters are the protocol's,
+    as the judge has them.
     """
 
     by_step: Mapping[str, Sequence[Verdict]]
     scale: AnswerScale
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
     def of(self, step: str) -> Sequence[Verdict]:
         """The verdicts of a step's replies; empty where it has none yet or none was needed."""
@@ -63,3 +66,21 @@ def majority(voters: Sequence[Verdict]) -> Verdict:
     if len(counts) > 1 and counts[0][1] == counts[1][1]:
         return Verdict(None, "undecided")
     return next(one for one in voters if one.rating == counts[0][0])
+
+
+DECISIONS: Final = ("last", "majority")
+"""How a debate ends: with what the last speaker says, or with what most say in the last round."""
+
+
+def debated(step: str, roles: str, decision: str) -> Decide:
+    """What a debate ends in: parameter ``roles`` lists who speaks, ``decision`` is one of DECISIONS."""
+
+    def decide(verdicts: Verdicts) -> Verdict:
+        statements = verdicts.of(step)
+        if verdicts.parameters[decision] == "last":
+            return statements[-1]
+        speakers = verdicts.parameters[roles]
+        assert isinstance(speakers, tuple)  # noqa: S101 - declared so by the protocol
+        return majority(statements[-len(speakers) :])
+
+    return decide

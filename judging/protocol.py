@@ -34,7 +34,8 @@ class Step:
     A step whose text holds ``$verdict`` asks for a verdict.
 
     each: the parameter it repeats over; a number of samples, or a list whose items the text sees as
-    ``$item``. in_turn: the items one after the other, each seeing the earlier replies as ``$earlier``.
+    ``$item``. rounds: the parameter that says how often a list is gone through. in_turn: the items one after
+    the other, each seeing the earlier replies as ``$earlier``.
     continues: the step whose conversation it carries on; its own name with ``in_turn``.
     other_order: the two answers change places. author: the parameter that names another model to ask.
     temperature: instead of the judge's. needed: whether it is asked at all, given the verdicts so far.
@@ -47,6 +48,7 @@ class Step:
     template: str
     about: About = About.PAIR
     each: str = ""
+    rounds: str = ""
     in_turn: bool = False
     continues: str = ""
     other_order: bool = False
@@ -137,6 +139,11 @@ class Manner:
         """What a parameter is for this judge."""
         return self.parameters.get(parameter, self.protocol.parameters[parameter].default)
 
+    @cached_property
+    def values(self) -> Mapping[str, Value]:
+        """What every parameter is for this judge."""
+        return {name: self.value(name) for name in self.protocol.parameters}
+
     def template(self, step: Step) -> str:
         """The text of a step, as this judge words it."""
         return self.wording.get(step.name, step.template)
@@ -155,7 +162,7 @@ class Manner:
             return ("",)
         value = self.value(step.each)
         if isinstance(value, tuple):
-            return value
+            return value * (int(self.value(step.rounds)) if step.rounds else 1)  # type: ignore[arg-type]
         return tuple(str(number) for number in range(1, int(value) + 1))
 
     def scale_of(self, step: Step) -> AnswerScale:

@@ -168,7 +168,7 @@ class _Conversation:
                 known = [self._read(step, reply) for reply in replies if reply is not None]
                 if known:
                     read[step.name] = known
-        return Verdicts(read, self._manner.scale)
+        return Verdicts(read, self._manner.scale, self._manner.values)
 
     def _is_needed(self, step: Step) -> bool:
         return step.needed is None or step.needed(self._verdicts())
@@ -289,7 +289,8 @@ class _Conversation:
     def _parameter(self, name: str) -> str:
         value = self._manner.value(name)
         texts = self._manner.protocol.parameters[name].texts
-        return texts.get(value, ", ".join(value) if isinstance(value, tuple) else str(value))
+        listed = "\n".join(f"- {one}" for one in value) if isinstance(value, tuple) else str(value)
+        return texts.get(value, listed)
 
     def _quoted(self, step: Step, slot: str) -> Iterator[tuple[str, str, str]]:
         """What the text may quote of earlier replies: placeholder, label and text of each."""
