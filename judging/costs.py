@@ -1,0 +1,97 @@
+"""What calls cost: tokens, prices and bounds. Pure, and in decimals throughout.
+
+A bound is what a call can cost at the very most, known before it is made; an estimate is what it will about
+cost. Budgets rest on bounds alone.
+"""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Any, Final
+
+UNIT: Final = Decimal("0.00000001")
+"""Amounts are stored to this; what is finer is rounded up."""
+
+TOKENS_OF_PRICE: Final = 1_000_000
+"""Prices are given for so many tokens."""
+
+TOKENS_AROUND_MESSAGE: Final = 16
+"""The most that a chat template adds to a message: its role and markers take 3 to 6 in the common ones."""
+
+TOKENS_AROUND_REQUEST: Final = 256
+"""The most that a chat template adds to a request: some put a system message of their own before it."""
+
+BYTES_PER_TOKEN: Final = Decimal(4)
+"""Of English prose in the vocabularies of today's models; used until a model's own ratio is known."""
+
+NOT_CHARGED: Final = frozenset({"unreachable", "configuration", "rate_limited"})
+"""Kinds of failure after which no model has worked: nothing was sent, or it was turned away."""
+
+GATEWAY_TIMEOUTS: Final = frozenset({"http_408", "http_504", "http_524"})
+"""HTTP errors that tell of a model that was still at work."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a million tokens cost, of prompts and of replies; thinking counts as reply."""
+
+    prompt: Decimal
+    completion: Decimal
+    currency: str = "USD"
+
+    def of(self, prompt_tokens: Decimal | int, reply_tokens: Decimal | int) -> Decimal:
+        """The price of so many tokens, rounded up to the unit."""
+        exact = prompt_tokens * self.prompt + reply_tokens * self.completion
+        return (exact / TOKENS_OF_PRICE).quantize(UNIT, ROUND_CEILING)
+
+
+def most_prompt_tokens(messages: Sequence[Mapping[str, str]]) -> int:
+    """More tokens than this no model makes of the messages.
+
+    The vocabularies of language models hold every byte, so a text never has more tokens than bytes; some
+    bring a text into its compatibility form (NFKC) first, which can be longer.
+    """
+    texts = sum(most_bytes(message["content"]) for message in messages)
+    return texts + TOKENS_AROUND_MESSAGE * len(messages) + TOKENS_AROUND_REQUEST
+
+
+def most_bytes(text: str) -> int:
+    """The length in bytes of a text or of its compatibility form, whichever is longer."""
+    if text.isascii():
+        return len(text)
+    return max(size(text), size(unicodedata.normalize("NFKC", text)))
+
+
+def size(text: str) -> int:
+    """The length of a text in bytes of UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def reply_limit(max_tokens: int | None, options: Mapping[str, Any]) -> int | None:
+    """The longest reply that a request asks for, in tokens; None where it sets no limit.
+
+    Newer endpoints call the limit ``max_completion_tokens``, which is given among the options; where a
+    request has both, the larger one is taken.
+    """
+    newer = options.get("max_completion_tokens")
+    limits = [
+        limit for limit in (max_tokens, newer) if isinstance(limit, int) and not isinstance(limit, bool)
+    ]
+    return max(limits, default=None)
+
+
+def reply_tokens(completion_tokens: int, reasoning_tokens: int | None) -> int:
+    """The tokens of a reply with all thinking.
+
+    Most endpoints count thinking among the tokens of the completion; where it is more than those, it was
+    counted apart.
+    """
+    thinking = reasoning_tokens or 0
+    return completion_tokens if thinking <= completion_tokens else completion_tokens + thinking
+
+
+def may_be_charged(error_kind: str) -> bool:
+    """Whether a model may have worked, and its provider may want money, although no reply came."""
+    refused = error_kind.startswith("http_") and error_kind not in GATEWAY_TIMEOUTS
+    return not refused and error_kind not in NOT_CHARGED
