@@ -151,6 +151,7 @@ SWEEPS = [
     "arena.services.expire_lapsed",
     "arena.uploads.recovery.sweep",
     "judging.services.sweep",
+    "judging.services.panels.sweep_panels",
     "leaderboard.services.sweep",
     "leaderboard.on_demand.sweep",
 ]

@@ -180,6 +180,9 @@ class JudgeRun(models.Model):
     reserved = models.DecimalField(
         max_digits=14, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
     )
+    currency = models.CharField(
+        max_length=3, blank=True, help_text="Of budget and cost; empty while no price is known."
+    )
     remote = models.BooleanField(
         default=False,
         help_text="Judge workers on other machines ask, through the API; this arena's own workers do not.",
@@ -309,6 +312,14 @@ class JudgeCall(models.Model):
     cost = models.DecimalField(
         max_digits=14, decimal_places=8, null=True, blank=True, help_text="Empty: no price is known."
     )
+    prompt_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Of a million tokens, when it was asked.",
+    )
+    completion_price = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
 
     error_kind = models.CharField(max_length=50, blank=True)
     error = models.CharField(max_length=600, blank=True)
@@ -416,6 +427,9 @@ class Panel(models.Model):
     members = models.ManyToManyField(Judge, related_name="panels")
     rule = models.CharField(max_length=10, choices=Rule, default=Rule.MAJORITY)
     active = models.BooleanField(default=True, help_text="An inactive panel gives no further verdicts.")
+    seen = models.BigIntegerField(
+        default=0, help_text="The newest comparison of its members when it last gave verdicts."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

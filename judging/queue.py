@@ -10,6 +10,7 @@ logger = logging.getLogger(__name__)
 
 JUDGE = "judging.tasks.judge_assignment"
 PLAN = "judging.tasks.plan_run"
+CONVENE = "judging.tasks.convene_panel"
 
 
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
@@ -24,6 +25,11 @@ def nudge_assignments(assignments: Iterable[int]) -> None:
 def nudge_plan(run: int) -> None:
     """Ask a worker to plan a queued run."""
     _send(PLAN, [run])
+
+
+def nudge_panels(panels: Iterable[int]) -> None:
+    """Ask a worker to let each panel give the verdicts that follow by now."""
+    _send(CONVENE, panels)
 
 
 def _send(task: str, ids: Iterable[int]) -> None:

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from judging import services
+from judging.services import panels
 
 
 @shared_task  # type: ignore[untyped-decorator]
@@ -17,3 +18,9 @@ def judge_assignment(assignment_id: int) -> None:
 def plan_run(run_id: int) -> None:
     """Plan a queued run."""
     services.plan_run(run_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]
+def convene_panel(panel_id: int) -> None:
+    """Let a panel give the verdicts that follow by now."""
+    panels.convene(panel_id)
