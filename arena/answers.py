@@ -41,14 +41,15 @@ class AlreadyAnsweredError(RatingError):
 class Answer:
     """What a rater says about an assignment, in presentation order.
 
-    rating is 1..points, or None with a ``reason`` of Comparison.Reason. scores are the two scores of a
-    two-score judge; criteria maps criterion to rating on the same scale. seconds is the time taken. call is
+    rating is 1..points, or None with a ``reason`` of Comparison.Reason. expected is a judge's expected rating
+    over the tokens that could have stood for it. scores are the two scores of a two-score judge; criteria maps criterion to rating on the same scale. seconds is the time taken. call is
     the record of the model call that gave the answer, as JSON values (arena.api.schemas.CallIn).
     """
 
     points: int
     rating: int | None = None
     reason: str = ""
+    expected: float | None = None
     scores: tuple[Decimal, Decimal] | None = None
     criteria: Mapping[str, int] = field(default_factory=dict)
     raw_reply: str = ""
@@ -73,8 +74,9 @@ class Answer:
             )
         if self.seconds is not None and not 0 <= self.seconds < 1e7:
             raise InvalidAnswerError("seconds", "Seconds must lie between 0 and 10,000,000.")
-        ratings = {
+        ratings: dict[str, float | None] = {
             "rating": self.rating,
+            "expected": self.expected,
             **{f"criteria.{name}": value for name, value in self.criteria.items()},
         }
         for name, value in ratings.items():

@@ -239,6 +239,7 @@ def _store(assignment: Assignment, answer: Answer, earlier: Comparison | None) -
         reason=answer.reason,
         first_score=first_score,
         second_score=second_score,
+        expected=answer.expected,
         raw_reply=answer.raw_reply,
         rationale=answer.rationale,
         seconds=answer.seconds,

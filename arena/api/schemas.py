@@ -8,7 +8,7 @@ from django.db.models import TextChoices
 from ninja import Field, Schema
 from pydantic import AfterValidator, AwareDatetime, WithJsonSchema
 
-Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused"]
+Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
 LONGEST_TEXT = 1_000_000
 MOST_MESSAGES = 100
 
@@ -90,6 +90,11 @@ class ComparisonIn(Schema):
     raw_reply: Text = Field("", description="The reply as the model sent it.")
     rationale: Text = ""
     seconds: Seconds | None = Field(None, description="Time taken.")
+    expected: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="Expected rating over the answer tokens, 1 to points, where their probabilities are known.",
+    )
     scores: tuple[Score, Score] | None = Field(None, description="Both scores of a two-score judge.")
     criteria: dict[str, Annotated[int, Field(strict=True)]] = Field(
         default_factory=dict, description="Ratings by criterion of the study, on the same scale."

@@ -25,6 +25,7 @@ def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[objec
         points=given.points,
         rating=given.rating,
         reason=given.reason or "",
+        expected=given.expected,
         scores=given.scores,
         criteria=given.criteria,
         raw_reply=given.raw_reply,

@@ -32,6 +32,7 @@ ANSWERS: Final = {
     "unparsable": "Without: no rating found",
     "truncated": "Without: reply cut off",
     "refused": "Without: refused",
+    "undecided": "Without: contradicts itself",
 }
 """Choices of ``answer``: those of the search, in words."""
 

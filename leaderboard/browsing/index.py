@@ -26,7 +26,7 @@ PEOPLE_DIFFER: Final = 8
 TIE_WIDTH: Final = 1 / 7
 """Mean preferences this near to the middle are a tie: 4 and 5 of 8 points lie just so far from it."""
 
-REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused")
+REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 """Why an answer has no rating, by its number in the index; a rating has none."""
 
 NOBODY: Final = 0

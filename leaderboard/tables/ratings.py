@@ -12,6 +12,7 @@ _UNSCORED: Final = {
     "unparsable": "unparsable",
     "truncated": "truncated",
     "refused": "refused",
+    "undecided": "undecided",
 }
 
 _MIDDLE: Final = {8: (4, 5), 5: (3, 3), 3: (2, 2)}

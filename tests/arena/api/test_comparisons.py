@@ -97,6 +97,9 @@ def test_two_scores_are_kept_as_decimals(client: Client, judge: Rater, assignmen
         ({"raw_reply": "\ud800"}, "raw_reply"),
         ({"scores": [float("inf"), 1]}, "scores"),
         ({"scores": ["1e5000", 1]}, "scores"),
+        ({"expected": 8.5}, "expected"),
+        ({"expected": 0.5}, "expected"),
+        ({"expected": float("nan")}, "expected"),
         ({"criteria": {"": 5}}, "criteria."),
         ({"criteria": []}, "criteria"),
     ],
@@ -259,3 +262,19 @@ def test_the_api_page_lists_exactly_the_routes_and_fields(client: Client) -> Non
 @pytest.mark.parametrize("public_id", ["\0", "x\0y"])
 def test_an_id_that_no_database_stores_is_refused(client: Client, judge: Rater, public_id: str) -> None:
     assert post(client, rater_token(judge), {"assignment": public_id, "rating": 5}).status_code == 422
+
+
+def test_the_expected_rating_is_kept_beside_the_sampled_one(
+    client: Client, judge: Rater, assignment: Assignment
+) -> None:
+    body = {"assignment": assignment.public_id, "rating": 6, "expected": 5.75}
+    assert post(client, rater_token(judge), body).status_code == 201
+    assert Comparison.objects.get().expected == 5.75
+
+
+def test_answers_of_a_judge_that_contradict_each_other(
+    client: Client, judge: Rater, assignment: Assignment
+) -> None:
+    body = {"assignment": assignment.public_id, "rating": None, "reason": "undecided"}
+    assert post(client, rater_token(judge), body).status_code == 201
+    assert Comparison.objects.get().reason == "undecided"
