@@ -173,6 +173,9 @@ class JudgeRun(models.Model):
     controls = models.BooleanField(
         default=False, help_text="Ask about pairs of identical completions too, as a control of the judge."
     )
+    identical = models.PositiveIntegerField(
+        default=0, help_text="Assignments recorded as identical without asking, when it was planned."
+    )
     budget = models.DecimalField(
         max_digits=12, decimal_places=6, null=True, blank=True, help_text="Never to be passed."
     )
@@ -190,7 +193,7 @@ class JudgeRun(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    error = models.CharField(max_length=500, blank=True, help_text="Why it ended early.")
+    error = models.CharField(max_length=500, blank=True, help_text="Why it ended early, or paused.")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -373,7 +376,24 @@ class JudgeCall(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["run", "state"]),
+            # Everything that the progress of a run is counted from, so that no call itself is read for it.
+            models.Index(
+                fields=[
+                    "run",
+                    "state",
+                    "status",
+                    "reason",
+                    "given_up",
+                    "model_returned",
+                    "cached_from",
+                    "attempt",
+                    "finished_at",
+                    "prompt_tokens",
+                    "completion_tokens",
+                    "reasoning_tokens",
+                ],
+                name="judge_call_progress",
+            ),
             models.Index(fields=["deadline"], condition=Q(state="in_flight"), name="judge_call_in_flight"),
             models.Index(
                 fields=["submit_due_at"],

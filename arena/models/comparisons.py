@@ -112,6 +112,7 @@ class Comparison(models.Model):
         API = "api", "API"
         IMPORT = "import", "Import"
         PANEL = "panel", "Panel of judges"
+        PLAN = "plan", "Planning: nothing to compare"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="comparisons")
     assignment = models.ForeignKey(
