@@ -2,7 +2,8 @@
 
 import pytest
 
-from judging.parsers import ReplyText, first_line_number, without_thinking
+from judging.answer_scales import answer_scale
+from judging.parsers import Place, ReplyText, Verdict, read_verdict, without_thinking
 
 SCORED = [
     ("5", 5),
@@ -80,25 +81,29 @@ UNSCORED = [
 ]
 
 
+def first_line(reply: ReplyText, points: int) -> Verdict:
+    return read_verdict(reply, answer_scale("likert", points), Place.FIRST_LINE)
+
+
 @pytest.mark.parametrize(("text", "rating"), SCORED)
 def test_scored(text: str, rating: int) -> None:
-    verdict = first_line_number(ReplyText(text, "stop"), 8)
+    verdict = first_line(ReplyText(text, "stop"), 8)
     assert (verdict.rating, verdict.reason, verdict.status) == (rating, "", "scored")
 
 
 @pytest.mark.parametrize(("text", "reason"), UNSCORED, ids=[text[:20] for text, _ in UNSCORED])
 def test_unscored(text: str, reason: str) -> None:
-    verdict = first_line_number(ReplyText(text, "stop"), 8)
+    verdict = first_line(ReplyText(text, "stop"), 8)
     assert (verdict.rating, verdict.reason, verdict.status) == (None, reason, "unscored")
 
 
 @pytest.mark.parametrize("text", ["", "Let me think", "1", "Rating: 1", "<think>well"])
 def test_cut_off_before_the_verdict_is_complete(text: str) -> None:
-    assert first_line_number(ReplyText(text, "length"), 8).reason == "truncated"
+    assert first_line(ReplyText(text, "length"), 8).reason == "truncated"
 
 
 def test_cut_off_after_the_verdict_is_scored() -> None:
-    assert first_line_number(ReplyText("6\nBecause answer B", "length"), 8).rating == 6
+    assert first_line(ReplyText("6\nBecause answer B", "length"), 8).rating == 6
 
 
 @pytest.mark.parametrize(
@@ -110,18 +115,18 @@ def test_cut_off_after_the_verdict_is_scored() -> None:
     ],
 )
 def test_refusals_told_by_the_endpoint(reply: ReplyText) -> None:
-    assert first_line_number(reply, 8).reason == "refused"
+    assert first_line(reply, 8).reason == "refused"
 
 
 def test_the_scale_decides_what_is_in_range() -> None:
-    assert first_line_number(ReplyText("3"), 3).rating == 3
-    assert first_line_number(ReplyText("4"), 3).reason == "out_of_range"
-    assert first_line_number(ReplyText("2/3"), 3).rating == 2
-    assert first_line_number(ReplyText("2/8"), 3).reason == "unparsable"
+    assert first_line(ReplyText("3"), 3).rating == 3
+    assert first_line(ReplyText("4"), 3).reason == "out_of_range"
+    assert first_line(ReplyText("2/3"), 3).rating == 2
+    assert first_line(ReplyText("2/8"), 3).reason == "unparsable"
 
 
 def test_the_rationale_is_what_follows_the_verdict() -> None:
-    verdict = first_line_number(ReplyText("<think>x</think>\n6\n\nB is longer.\nAnd right.\n"), 8)
+    verdict = first_line(ReplyText("<think>x</think>\n6\n\nB is longer.\nAnd right.\n"), 8)
     assert verdict.rationale == "B is longer.\nAnd right."
 
 

@@ -1,0 +1,113 @@
+"""Reading the verdict of a reply: the answer in it, the passage in its place, the form in the passage."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from judging.parsers import forms
+from judging.parsers.places import Passage, passage
+from judging.parsers.refusing import is_refusal
+from judging.parsers.replies import Place, Reason, ReplyText, Verdict
+from judging.parsers.thinking import Answer, answer_of, without_thinking
+from judging.parsers.wording import words_of
+
+if TYPE_CHECKING:
+    from judging.answer_scales import AnswerScale
+
+SENTENCE: Final = re.compile(r"(?<=[.!?。])[*_]*\s+")
+"""Between two sentences."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A verdict and the part of the reply that holds it: ``text[start:end]``."""
+
+    verdict: Verdict
+    start: int = 0
+    end: int = 0
+
+
+def read_verdict(reply: ReplyText, scale: "AnswerScale", place: Place) -> Verdict:
+    """The verdict that stands in its place, in the form of the answer scale.
+
+    A label ("Rating: 5"), Markdown and brackets around it, and "5/8" on a scale of 8 points are accepted;
+    further words or numbers, a fraction of another scale or a decimal are not.
+    """
+    return _find(reply, scale, place).verdict
+
+
+def verdict_span(reply: ReplyText, scale: "AnswerScale", place: Place) -> tuple[int, int] | None:
+    """Where in the reply's text the line or sentence stands that a rating was read from; None without one."""
+    found = _find(reply, scale, place)
+    return None if found.verdict.rating is None else (found.start, found.end)
+
+
+def no_text(reply: ReplyText) -> Reason:
+    """Why a reply that later steps quote says nothing: refused, truncated or empty; "" where it does."""
+    if reply.is_withheld:
+        return "refused"
+    answer, thinking_open = without_thinking(reply.text)
+    if answer.strip() and not thinking_open:
+        return ""
+    return "truncated" if reply.is_cut_off else "empty"
+
+
+def _find(reply: ReplyText, scale: "AnswerScale", place: Place) -> Found:
+    answer = answer_of(reply.text)
+    text = reply.text[answer.start : answer.end]
+    reason = _unreadable(reply, answer, text, place)
+    if reason:
+        return Found(Verdict(None, reason))
+    where = passage(text, place)
+    read, start = _read(where, scale, place) if where else (forms.UNPARSABLE, 0)
+    if read.rating is not None and where and not _is_contested(answer, scale, place):
+        rationale = f"{where.rest}\n{where.text[:start]}".strip() if start else where.rest
+        begin = answer.start + where.start + start
+        return Found(read.verdict(rationale), begin, answer.start + where.start + len(where.text))
+    if read.reason == "out_of_range":
+        return Found(Verdict(None, "out_of_range"))
+    return Found(Verdict(None, "refused" if is_refusal(text) else "unparsable"))
+
+
+def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Reason:
+    """Why there is nothing to read, or "" where there is."""
+    if reply.is_withheld:
+        return "refused"
+    if answer.is_open:
+        return "truncated" if reply.is_cut_off else "unparsable"
+    if not text.strip():
+        return "truncated" if reply.is_cut_off else "empty"
+    # What was cut off may go on in the place itself: "1" of "10". Only a first line can be complete.
+    is_complete = place is Place.FIRST_LINE and "\n" in text.strip()
+    return "truncated" if reply.is_cut_off and not is_complete else ""
+
+
+def _read(where: Passage, scale: "AnswerScale", place: Place) -> tuple[forms.Read, int]:
+    """What a passage says, and from which offset on it says so."""
+    read = forms.READERS[scale.form](words_of(where.text), scale)
+    if read.reason == "unparsable" and scale.form == "binary" and place is Place.LAST_LINE:
+        start = _last_sentence(where.text)
+        if start:
+            return forms.closing(words_of(where.text[start:])), start
+    return read, 0
+
+
+def _last_sentence(line: str) -> int:
+    """The offset of the sentence that closes a line of prose; 0 where it may belong to a quotation."""
+    start = max((match.end() for match in SENTENCE.finditer(line.rstrip())), default=0)
+    before = line[:start]
+    is_quoted = before.count('"') % 2 or any(
+        before.count(opening) != before.count(closing) for opening, closing in ("“”", "«»", "「」", "『』")
+    )
+    return 0 if is_quoted else start
+
+
+def _is_contested(answer: Answer, scale: "AnswerScale", place: Place) -> bool:
+    """Whether the text before a lone closing tag of thinking has a verdict in the place too.
+
+    Then the tag may be quoted, and what follows it somebody else's words.
+    """
+    if not answer.orphan.strip() or place not in (Place.FIRST_LINE, Place.ONLY_LINE):
+        return False
+    where = passage(answer.orphan, Place.FIRST_LINE)
+    return where is not None and _read(where, scale, place)[0].reason != "unparsable"
