@@ -1,0 +1,277 @@
+"""Budgets: what is reserved, what is spent, and that no order of events passes a budget."""
+
+from datetime import timedelta
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from judging.costs import most_prompt_tokens
+from judging.models import JudgeCall, JudgeRun, Price
+from judging.services import JudgeError, spending
+from judging.services.endpoints import Endpoint, endpoint_of
+from tests.factories import make_assignment, make_judge, make_small_study
+
+MESSAGES = [{"role": "user", "content": "Which is better?"}]
+BOUND = (most_prompt_tokens(MESSAGES) * Decimal(2) + 100 * Decimal(8)) / 1_000_000
+"""With the prices of make_price and a judge of 100 tokens."""
+
+_attempts = count(1)
+
+
+def make_price(**overrides: Any) -> Price:
+    defaults = {"model": "loopback", "prompt": Decimal(2), "completion": Decimal(8)}
+    return Price.objects.create(**{**defaults, **overrides})
+
+
+def make_run(**overrides: Any) -> JudgeRun:
+    """A running run of a judge whose replies have at most 100 tokens."""
+    judge = overrides.pop("judge", None) or make_judge(max_tokens=100)
+    study = overrides.pop("study", None) or make_small_study(prompts=1, contestants=2)
+    return JudgeRun.objects.create(**{"study": study, "judge": judge, "state": "running", **overrides})
+
+
+def make_call(run: JudgeRun, assignment: Any = None, **overrides: Any) -> JudgeCall:
+    """A call that is not stored yet."""
+    defaults = {
+        "key": f"rate.{next(_attempts)}",
+        "attempt": 1,
+        "worker": "here",
+        "model": "loopback",
+        "messages": MESSAGES,
+        "deadline": timezone.now() + timedelta(minutes=1),
+    }
+    if assignment is not None:
+        defaults["assignment"] = assignment
+    return JudgeCall(run=run, **{**defaults, **overrides})
+
+
+def reserve(run: JudgeRun, *calls: JudgeCall, asked: Endpoint | None = None) -> int:
+    endpoint = asked or endpoint_of(run.judge)
+    with transaction.atomic():
+        return spending.reserve(run, calls, [endpoint] * len(calls))
+
+
+def settle(*calls: JudgeCall, **changes: Any) -> None:
+    with transaction.atomic():
+        for call in calls:
+            for name, value in changes.items():
+                setattr(call, name, value)
+        spending.settle(calls)
+
+
+def money(run: JudgeRun) -> tuple[Decimal, Decimal]:
+    """What a run has spent and reserved."""
+    run.refresh_from_db()
+    return run.spent, run.reserved
+
+
+@pytest.mark.django_db
+def test_a_call_reserves_the_most_it_can_cost_and_then_costs_what_it_did() -> None:
+    make_price()
+    run = make_run(budget=Decimal(1))
+    call = make_call(run)
+    assert reserve(run, call) == 1
+    assert call.reserved == BOUND
+    assert money(run) == (0, BOUND)
+    assert run.currency == "USD"
+    settle(call, state="replied", prompt_tokens=100, completion_tokens=10)
+    assert (call.cost, call.reserved) == (Decimal("0.00028"), 0)
+    assert money(run) == (Decimal("0.00028"), 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("ended", "share"),
+    [
+        ({"state": "replied", "prompt_tokens": None, "completion_tokens": 10}, 1),
+        ({"state": "replied", "prompt_tokens": 100, "completion_tokens": None}, 1),
+        ({"state": "abandoned"}, 1),
+        ({"state": "failed", "error_kind": "timeout"}, 1),
+        ({"state": "failed", "error_kind": "connection"}, 1),
+        ({"state": "failed", "error_kind": "malformed"}, 1),
+        ({"state": "failed", "error_kind": "internal"}, 1),
+        ({"state": "failed", "error_kind": "http_504"}, 1),
+        ({"state": "failed", "error_kind": "unreachable"}, 0),
+        ({"state": "failed", "error_kind": "rate_limited"}, 0),
+        ({"state": "failed", "error_kind": "http_500"}, 0),
+        ({"state": "failed", "error_kind": "http_400"}, 0),
+        ({"state": "failed", "error_kind": "configuration"}, 0),
+    ],
+)
+def test_what_nobody_knows_counts_as_the_most_it_can_have_been(ended: dict[str, Any], share: int) -> None:
+    make_price()
+    run = make_run(budget=Decimal(1))
+    call = make_call(run)
+    reserve(run, call)
+    settle(call, **ended)
+    assert call.cost == share * BOUND
+    assert money(run) == (share * BOUND, 0)
+
+
+@pytest.mark.django_db
+def test_thinking_costs_like_a_reply() -> None:
+    make_price()
+    run = make_run()
+    among, apart = make_call(run), make_call(run)
+    reserve(run, among, apart)
+    settle(among, state="replied", prompt_tokens=100, completion_tokens=50, reasoning_tokens=40)
+    settle(apart, state="replied", prompt_tokens=100, completion_tokens=10, reasoning_tokens=40)
+    assert among.cost == apart.cost == Decimal("0.0006")
+
+
+@pytest.mark.django_db
+def test_as_many_calls_are_made_as_fit_and_the_rest_waits_for_those_in_flight() -> None:
+    make_price()
+    run = make_run(budget=(3 * BOUND).quantize(Decimal("0.000001")))
+    calls = [make_call(run) for _ in range(5)]
+    assert reserve(run, *calls) == 3
+    assert [call.reserved for call in calls] == [BOUND] * 3 + [0] * 2
+    assert reserve(run, calls[3]) == 0
+    assert money(run) == (0, 3 * BOUND)
+    assert run.state == "running"
+    settle(*calls[:3], state="replied", prompt_tokens=0, completion_tokens=0)
+    assert reserve(run, *calls[3:]) == 2
+
+
+@pytest.mark.django_db
+def test_a_run_whose_next_call_cannot_fit_is_paused_and_says_why() -> None:
+    make_price()
+    run = make_run(budget=Decimal("0.0015"))
+    first, second = make_call(run), make_call(run)
+    reserve(run, first)
+    settle(first, state="replied", prompt_tokens=200, completion_tokens=50)
+    assert reserve(run, second) == 0
+    assert money(run) == (Decimal("0.0008"), 0)
+    assert run.state == "paused"
+    assert run.error == (
+        "The budget of 0.0015 USD is used up: 0.0008 USD are spent, and the next call can cost up to "
+        "0.001376 USD. Raise the budget and resume the run."
+    )
+    spending.change_budget(run, Decimal("0.01"))
+    JudgeRun.objects.filter(pk=run.pk).update(state="running")
+    assert reserve(run, second) == 1
+
+
+@pytest.mark.django_db
+def test_an_endpoint_that_charges_more_than_it_was_asked_for_stops_the_run() -> None:
+    make_price()
+    run = make_run(budget=Decimal("0.01"))
+    call = make_call(run)
+    reserve(run, call)
+    settle(call, state="replied", prompt_tokens=100, completion_tokens=5000)
+    assert reserve(run, make_call(run)) == 0
+    assert money(run) == (Decimal("0.0402"), 0)
+    assert "0.0402 USD, more than the budget of 0.01 USD" in run.error
+
+
+@pytest.mark.django_db
+def test_no_call_is_made_of_a_run_that_is_not_running() -> None:
+    make_price()
+    for state in ("paused", "cancelled"):
+        run = make_run(state=state)
+        assert reserve(run, make_call(run)) == 0
+        assert money(run) == (0, 0)
+
+
+@pytest.mark.django_db
+def test_a_run_without_budget_counts_what_it_spends_where_a_price_is_known() -> None:
+    run = make_run()
+    unpriced = make_call(run)
+    assert reserve(run, unpriced) == 1
+    settle(unpriced, state="replied", prompt_tokens=100, completion_tokens=10)
+    assert (unpriced.cost, run.currency) == (None, "")
+    make_price()
+    priced = make_call(run)
+    assert reserve(run, priced) == 1
+    settle(priced, state="replied", prompt_tokens=100, completion_tokens=10)
+    assert money(run) == (Decimal("0.00028"), 0)
+
+
+@pytest.mark.django_db
+def test_a_cached_reply_costs_nothing() -> None:
+    make_price()
+    run = make_run()
+    call = make_call(run, state="replied", prompt_tokens=100, completion_tokens=10, cached_from_id=1)
+    settle(call)
+    assert call.cost == 0
+    assert money(run) == (0, 0)
+
+
+@pytest.mark.django_db
+def test_a_price_that_is_taken_away_stops_a_run_with_a_budget() -> None:
+    price = make_price()
+    run = make_run(budget=Decimal(1))
+    reserve(run, first := make_call(run))
+    price.delete()
+    settle(first, state="replied", prompt_tokens=100, completion_tokens=10)
+    assert first.cost == Decimal("0.00028")  # at the price when it was asked
+    assert reserve(run, make_call(run)) == 0
+    run.refresh_from_db()
+    assert (run.state, "not known any more" in run.error) == ("paused", True)
+
+
+@pytest.mark.django_db
+def test_the_price_at_the_endpoint_comes_before_the_price_anywhere() -> None:
+    make_price(completion=Decimal(1))
+    make_price(base_url="http://127.0.0.1:9/v1/", completion=Decimal(3))
+    here = endpoint_of(make_judge())
+    elsewhere = endpoint_of(make_judge(base_url="http://127.0.0.1:10/v1"))
+    unknown = endpoint_of(make_judge(model="other"))
+    prices = spending.prices_of([here, elsewhere, unknown])
+    assert [price and price.completion for price in prices] == [3, 1, None]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("judge", "price", "sentence"),
+    [
+        ({}, {"model": "other"}, "No price is known for loopback at http://127.0.0.1:9/v1"),
+        ({"max_tokens": None}, {}, "No longest reply"),
+        ({"provider": "simulated", "base_url": ""}, {}, "asks no model"),
+    ],
+)
+def test_what_a_budget_needs(judge: dict[str, Any], price: dict[str, Any], sentence: str) -> None:
+    make_price(**price)
+    with pytest.raises(JudgeError, match=sentence):
+        spending.check_budget(make_judge(**judge), Decimal(1))
+    with pytest.raises(JudgeError, match="more than 0"):
+        spending.check_budget(make_judge(**judge), Decimal(0))
+
+
+@pytest.mark.django_db
+def test_the_limit_of_newer_endpoints_stands_among_the_options() -> None:
+    make_price()
+    judge = make_judge(max_tokens=None, options={"max_completion_tokens": 100})
+    assert spending.check_budget(judge, Decimal(1)) == "USD"
+    run = make_run(judge=judge, budget=Decimal(1))
+    reserve(run, call := make_call(run))
+    assert call.reserved == BOUND
+
+
+@pytest.mark.django_db
+def test_a_budget_cannot_be_less_than_what_is_spent_and_in_flight() -> None:
+    make_price()
+    run = make_run(budget=Decimal(1))
+    reserve(run, make_call(run))
+    with pytest.raises(JudgeError, match=r"can cost up to 0\.001376 USD more"):
+        spending.change_budget(run, Decimal("0.001"))
+    assert spending.change_budget(run, None).budget is None
+    assert spending.change_budget(run, Decimal("0.002")).budget == Decimal("0.002")
+    JudgeRun.objects.update(state="finished")
+    with pytest.raises(JudgeError, match="has ended"):
+        spending.change_budget(run, Decimal(2))
+
+
+@pytest.mark.django_db
+def test_no_budget_for_a_run_that_has_made_calls_of_unknown_price() -> None:
+    run = make_run()
+    call = make_call(run, make_assignment())
+    reserve(run, call)
+    call.save()
+    make_price()
+    with pytest.raises(JudgeError, match="price was not known"):
+        spending.change_budget(run, Decimal(1))
