@@ -58,7 +58,7 @@ def flips(
     given = [np.asarray(column).reshape(-1) for column in (pair, rater, prompt, swapped, rating, points)]
     if len({len(column) for column in given}) > 1:
         raise LengthMismatchError("the arrays differ in length")
-    one, other = _both_orders(given[0], given[1], given[3].astype(bool))
+    one, other = both_orders(given[0], given[1], given[3].astype(bool))
     if not len(one):
         return None
     ratings, scale = given[4].astype(np.int64), given[5].astype(np.int64)
@@ -93,7 +93,7 @@ def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) ->
     return found
 
 
-def _both_orders(
+def both_orders(
     pair: npt.NDArray[Any], rater: npt.NDArray[Any], swapped: npt.NDArray[np.bool_]
 ) -> tuple[IntArray, IntArray]:
     """Places of the first rating in either order, for each pair and rater that have both."""
