@@ -36,13 +36,13 @@ class OpenAIClient:
         try:
             completion = self._client.chat.completions.create(**arguments(request))
         except openai.APITimeoutError as error:
-            raise NoReplyError("timeout", f"no reply within {request.timeout:g} s") from error
+            kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
+            raise NoReplyError(kind, f"no reply within {request.timeout:g} s") from error
         except openai.APIStatusError as error:
             raise self._status_error(error) from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            kind = "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
-            raise NoReplyError(kind, self._clean(cause)) from error
+            raise NoReplyError(_kind(cause), self._clean(cause)) from error
         except BodyTooLongError as error:
             raise NoReplyError("malformed", str(error)) from error
         except httpx2.HTTPError as error:
@@ -64,6 +64,15 @@ class OpenAIClient:
     def _clean(self, error: BaseException) -> str:
         """The error in words, without the key, which endpoints like to repeat."""
         return storable(str(error).replace(self._api_key, "[key]"))[:LONGEST_ERROR]
+
+
+def _kind(cause: BaseException) -> str:
+    """Of what broke before or behind HTTP: without a connection nothing was sent, so nothing is charged."""
+    import httpx2
+
+    if isinstance(cause, httpx2.ConnectError):
+        return "unreachable"
+    return "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
 
 
 _connecting = Lock()

@@ -102,7 +102,7 @@ def test_a_connection_lost_in_the_middle_of_the_body(asked: Callable[..., JudgeC
 
 
 def test_a_refused_connection(asked: Callable[..., JudgeCall]) -> None:
-    assert_waits(asked(Answer(), base_url="http://127.0.0.1:9/v1"), "connection")
+    assert_waits(asked(Answer(), base_url="http://127.0.0.1:9/v1"), "unreachable")
 
 
 def test_a_connection_dropped_between_calls_is_no_loss(arena: Any, model: ChatServer, drain: Drain) -> None:

@@ -100,7 +100,7 @@ def test_refused_connection_is_tried_again(arena: Any, drain: Drain, settings: A
     settings.JUDGE_MAX_ATTEMPTS = 3
     _, progress = run_judge(make_judge(base_url="http://127.0.0.1:9/v1"), drain)
     assert (progress.failed, progress.attempts_failed) == (1, 3)
-    assert set(JudgeCall.objects.values_list("error_kind", flat=True)) == {"connection"}
+    assert set(JudgeCall.objects.values_list("error_kind", flat=True)) == {"unreachable"}
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
