@@ -1,6 +1,6 @@
 """Whether the interval of what standing second is worth holds the bias that the judge was given.
 
-Judges that see differences of strengths in Elo points, plus bias, plus noise, over studies of four contestants.
+Judges see differences of strengths in Elo points, plus bias, plus noise, over studies of four contestants.
 ``spread`` lets the completions of a contestant differ from prompt to prompt, which the fit knows nothing of.
 """
 
