@@ -2,12 +2,15 @@
 
 from django.urls import path
 
-from judging import views
+from judging import judge_views, views
 
 urlpatterns = [
     path("", views.overview, name="judging"),
-    path("judges/new/", views.judge_form, name="judge_new"),
-    path("judges/<slug:slug>/edit/", views.judge_form, name="judge_edit"),
+    path("judges/new/", judge_views.judge_form, name="judge_new"),
+    path("judges/<slug:slug>/edit/", judge_views.judge_form, name="judge_edit"),
+    path("judges/protocol/", judge_views.about_protocol, name="judge_protocol"),
+    path("panels/new/", judge_views.panel_form, name="panel_new"),
+    path("panels/<slug:slug>/edit/", judge_views.panel_form, name="panel_edit"),
     path("runs/new/", views.start_run, name="judge_run_new"),
     path("runs/preview/", views.preview_run, name="judge_run_preview"),
     path("runs/<int:run_id>/", views.run_page, name="judge_run"),

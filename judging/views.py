@@ -1,38 +1,21 @@
-"""Staff pages: judges, runs, their progress and their calls."""
+"""Staff pages: the overview; runs, their progress and their calls."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena import planning
 from judging import services
-from judging.forms import JudgeForm, RunForm
-from judging.models import Judge, JudgeCall, JudgeRun
+from judging.forms import RunForm
+from judging.models import Judge, JudgeCall, JudgeRun, Panel
 from judging.services.judges import check_usable
+from judging.staff import staff_only
 
 LAST_CALLS = 30
 LAST_RUNS = 50
-
-View = Callable[..., HttpResponseBase]
-
-
-def staff_only(view: View) -> View:
-    """Signed-in operators only: others are asked to sign in, or get 403."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.is_staff:
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return login_required(guarded)
 
 
 @require_safe
@@ -44,24 +27,10 @@ def overview(request: HttpRequest) -> HttpResponse:
         "judging/overview.html",
         {
             "judges": Judge.objects.select_related("rater"),
+            "panels": Panel.objects.select_related("rater").prefetch_related("members__rater"),
             "runs": JudgeRun.objects.for_list()[:LAST_RUNS],
         },
     )
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
-def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Configure a new judge, or change one."""
-    judge = get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug) if slug else None
-    form = JudgeForm(request.POST or None, instance=judge)
-    if request.method == "POST" and form.is_valid():
-        stored = form.store()
-        if stored:
-            messages.success(request, f"{stored.name} is saved.")
-            return redirect("judging")
-    status = 422 if form.errors else 200
-    return render(request, "judging/judge_form.html", {"form": form, "judge": judge}, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -98,8 +67,7 @@ def preview_run(request: HttpRequest) -> HttpResponse:
             context["plan"] = planning.preview(
                 chosen["study"],
                 chosen["judge"].rater,
-                limit=chosen["limit"],
-                both_orders=chosen["both_orders"],
+                planning.Wanted(limit=chosen["limit"], both_orders=chosen["both_orders"]),
             )
             context["judge"] = chosen["judge"]
     return render(request, "judging/_preview.html", context)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from arena.formats.writing import WRITERS, parquet
 from arena.models import Study
-from judging.views import staff_only
+from judging.staff import staff_only
 from leaderboard import exports
 
 MEANINGS: Final = {

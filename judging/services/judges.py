@@ -1,7 +1,7 @@
 """Configuring judges."""
 
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +14,14 @@ from judging.answer_scales import POINTS
 from judging.keys import KeyVariableError, check_key_variable, read_key
 from judging.llm.simulated import Simulation
 from judging.models import Judge, JudgeCall
+from judging.parameters import MOST_SAMPLES, check_parameters
+from judging.protocol import Protocol, UnknownProtocolError
 from judging.protocols import PROTOCOLS
+
+RESERVED = frozenset(
+    {"model", "messages", "stream", "n", "max_tokens", "temperature", "logprobs", "top_logprobs"}
+)
+"""Fields of a request that the options must not set: fields of the judge do, or none may."""
 
 
 class JudgeError(Exception):
@@ -51,7 +58,7 @@ class JudgeConfig:
 @transaction.atomic
 def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
     """A new judge with its rater. Raises JudgeError saying what cannot be."""
-    _check(config)
+    config = _checked(config)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'There is a judge "{slug}" already.')
     rater = Rater(
@@ -75,7 +82,7 @@ def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
 @transaction.atomic
 def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
     """Change a judge. What makes its answers comparable is fixed once it has replied."""
-    _check(config)
+    config = _checked(config)
     changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(config, part)]
     if changed and JudgeCall.objects.filter(run__judge=judge, state="replied").exists():
         raise JudgeError(
@@ -95,19 +102,10 @@ def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
     return judge
 
 
-def _check(config: JudgeConfig) -> None:
-    """Raise JudgeError for a configuration no judge can have."""
-    protocol = PROTOCOLS.get(config.protocol)
-    if protocol is None:
-        raise JudgeError(f'There is no protocol "{config.protocol}"; choose one of {", ".join(PROTOCOLS)}.')
-    if config.form not in protocol.forms:
-        raise JudgeError(
-            f"Protocol {protocol.name} has no answer scale {config.form}; choose one of "
-            f"{', '.join(protocol.forms)}."
-        )
-    if config.points not in POINTS[config.form]:
-        raise JudgeError(f"The answer scale {config.form} has no {config.points} points.")
-    reserved = {"model", "messages", "stream", "n", "max_tokens", "temperature"} & set(config.options)
+def _checked(config: JudgeConfig) -> JudgeConfig:
+    """The configuration with the protocol's own name; raises JudgeError for one that no judge can have."""
+    protocol = _check_manner(config)
+    reserved = RESERVED & set(config.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
     _check_key_variable(config.api_key_env)
@@ -120,6 +118,32 @@ def _check(config: JudgeConfig) -> None:
             raise JudgeError(f"Simulation: {error}.") from error
     else:
         _check_url(config.base_url)
+    return replace(config, protocol=protocol.name)
+
+
+def _check_manner(config: JudgeConfig) -> Protocol:
+    """The protocol; raises JudgeError where it cannot be used like this."""
+    try:
+        protocol = PROTOCOLS.named(config.protocol)
+        check_parameters(protocol, config.parameters)
+    except UnknownProtocolError as error:
+        raise JudgeError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+    except ValueError as error:
+        raise JudgeError(str(error)) from error
+    if config.form not in protocol.forms:
+        raise JudgeError(
+            f"Protocol {protocol.name} has no answer scale {config.form}; choose one of "
+            f"{', '.join(protocol.forms)}."
+        )
+    if config.points not in POINTS[config.form]:
+        raise JudgeError(f"The answer scale {config.form} has no {config.points} points.")
+    if not 1 <= config.samples <= MOST_SAMPLES:
+        raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.")
+    for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
+        limit = getattr(config, name)
+        if limit is not None and limit < 1:
+            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be at least 1.")
+    return protocol
 
 
 def _check_key_variable(name: str) -> None:

@@ -21,7 +21,11 @@ FORM = {
     "base_url": "http://127.0.0.1:9/v1",
     "api_key_env": "LOOP_KEY",
     "protocol": "likert",
+    "form": "likert",
     "points": "8",
+    "parameters": "{}",
+    "samples": "1",
+    "concurrency": "8",
     "temperature": "0",
     "max_tokens": "512",
     "timeout": "30",
@@ -45,7 +49,7 @@ def run(messages: deque[Any]) -> JudgeRun:
     return run
 
 
-PAGES = ["/judging/", "/judging/judges/new/", "/judging/runs/new/", "/judging/runs/preview/"]
+PAGES = ["/judging/", "/judging/judges/new/", "/judging/judges/protocol/", "/judging/panels/new/", "/judging/runs/new/", "/judging/runs/preview/"]
 
 
 @pytest.mark.parametrize("url", PAGES)

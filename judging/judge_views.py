@@ -1,0 +1,49 @@
+"""Staff pages: judges, the protocols they can use, and panels."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from judging.judge_forms import JudgeForm, PanelForm
+from judging.models import Judge, Panel
+from judging.protocols import PROTOCOLS
+from judging.staff import staff_only
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Configure a new judge, or change one."""
+    judge = get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug) if slug else None
+    form = JudgeForm(request.POST or None, request.FILES or None, instance=judge)
+    if request.method == "POST" and form.is_valid():
+        stored = form.store()
+        if stored:
+            messages.success(request, f"{stored.name} is saved.")
+            return redirect("judging")
+    context = {"form": form, "judge": judge, "protocol": PROTOCOLS.get(str(form["protocol"].value()))}
+    return render(request, "judging/judge_form.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+@staff_only
+def about_protocol(request: HttpRequest) -> HttpResponse:
+    """What the chosen protocol is and leaves open, as a part of the judge's form."""
+    protocol = PROTOCOLS.get(request.GET.get("protocol", ""))
+    return render(request, "judging/_protocol.html", {"protocol": protocol})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def panel_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Put a new panel together, or change one."""
+    panel = get_object_or_404(Panel.objects.select_related("rater"), rater__slug=slug) if slug else None
+    form = PanelForm(request.POST or None, panel=panel)
+    if request.method == "POST" and form.is_valid():
+        stored = form.store()
+        if stored:
+            messages.success(request, f"{stored} is saved.")
+            return redirect("judging")
+    context = {"form": form, "panel": panel}
+    return render(request, "judging/panel_form.html", context, status=422 if form.errors else 200)
