@@ -8,6 +8,7 @@ from typing import Final
 
 from judging.answer_scales import AnswerScale
 from judging.parsers import Verdict
+from judging.quoting import side_of
 
 
 @dataclass(frozen=True)
@@ -53,19 +54,42 @@ def compared(step: str) -> Decide:
     return decide
 
 
-def majority(voters: Sequence[Verdict]) -> Verdict:
-    """The most frequent rating among those that have one; the first voter with it lends its rationale.
+def contradict(*steps: str) -> Callable[[Verdicts], bool]:
+    """Whether verdicts of these steps take opposite sides; the middle is no side, no verdict neither."""
 
-    Where several ratings are equally frequent nothing is decided: unscored, for the reason ``undecided``.
-    Where no voter has a rating, the first one's reason stands.
+    def decide(verdicts: Verdicts) -> bool:
+        sides = {side_of(one, verdicts.scale.points) for step in steps for one in verdicts.of(step)}
+        return {"first", "second"} <= sides
+
+    return decide
+
+
+def last_of(*steps: str) -> Decide:
+    """The verdict of the last of these steps that was asked."""
+
+    def decide(verdicts: Verdicts) -> Verdict:
+        return [one for step in steps for one in verdicts.of(step)][-1]
+
+    return decide
+
+
+def majority(voters: Sequence[Verdict], points: int) -> Verdict:
+    """The side that most of those who have a rating take, as firmly as the middle one of them takes it.
+
+    A vote for the middle of an odd scale is a side of its own. The rating is the median of those on the
+    winning side, of two in the middle the milder; who gave it lends its rationale. On scales of two and three
+    points this is the most frequent rating. Where sides have equally many votes nothing is decided: unscored,
+    for the reason ``undecided``. Where no voter has a rating, the first one's reason stands.
     """
-    ratings = [one.rating for one in voters if one.rating is not None]
-    if not ratings:
+    scored = [one for one in voters if one.rating is not None]
+    if not scored:
         return replace(voters[0], rationale="")
-    counts = Counter(ratings).most_common()
+    counts = Counter(side_of(one, points) for one in scored).most_common()
     if len(counts) > 1 and counts[0][1] == counts[1][1]:
         return Verdict(None, "undecided")
-    return next(one for one in voters if one.rating == counts[0][0])
+    winners = [one for one in scored if side_of(one, points) == counts[0][0]]
+    mildest_first = sorted(winners, key=lambda one: abs(2 * (one.rating or 0) - (points + 1)))
+    return mildest_first[(len(winners) - 1) // 2]
 
 
 DECISIONS: Final = ("last", "majority")
@@ -81,6 +105,6 @@ def debated(step: str, roles: str, decision: str) -> Decide:
             return statements[-1]
         speakers = verdicts.parameters[roles]
         assert isinstance(speakers, tuple)  # noqa: S101 - declared so by the protocol
-        return majority(statements[-len(speakers) :])
+        return majority(statements[-len(speakers) :], verdicts.scale.points)
 
     return decide

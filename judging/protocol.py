@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import Final
 
 from judging import rendering
 from judging.answer_scales import POINTS, AnswerScale
@@ -38,10 +39,15 @@ class Step:
     the other, each seeing the earlier replies as ``$earlier``.
     continues: the step whose conversation it carries on; its own name with ``in_turn``.
     other_order: the two answers change places. author: the parameter that names another model to ask.
-    temperature: instead of the judge's. needed: whether it is asked at all, given the verdicts so far.
+    temperature: instead of the judge's. only: the parameter that says whether there is such a step.
+    needed: whether it is asked at all, given the verdicts of the steps before it.
     score: lowest and highest score, where the step asks for one score of one answer (About.COMPLETION).
     place: where its verdict stands, if elsewhere than the protocol says. label: heads its replies where later
-    texts quote them, by default its name.
+    texts quote them, by default its name. text: the name of its text where steps share one, by default its
+    own.
+
+    It is asked as soon as everything is there that its text quotes, that it continues or that decides
+    whether it is needed; what does not build on each other is asked at the same time.
     """
 
     name: str
@@ -54,14 +60,52 @@ class Step:
     other_order: bool = False
     author: str = ""
     temperature: float | None = None
+    only: str = ""
     needed: Callable[[Verdicts], bool] | None = None
     score: tuple[int, int] | None = None
     place: Place | None = None
     label: str = ""
+    text: str = ""
 
     @property
     def asks_verdict(self) -> bool:
         return "$verdict" in self.template
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One question of a step: the number of its item, from 1, and the side of the answer it is about.
+
+    number is 0 where the step repeats over nothing, side "" where it is about no single answer; sides are
+    those of the assignment, first and second.
+    """
+
+    step: Step
+    number: int = 0
+    side: str = ""
+
+    @property
+    def key(self) -> str:
+        """Names it among the questions of its protocol, as in ``debate.3`` or ``analyse.first``."""
+        return ".".join(part for part in (self.step.name, str(self.number or ""), self.side) if part)
+
+
+SIDES: Final = ("first", "second")
+
+FAVOURING: Final = {"for_a": "first", "for_b": "second"}
+"""Placeholders for the evaluations of earlier steps that prefer one of the two answers."""
+
+GENERAL: Final = frozenset(
+    {"query", "notice", "boundary", "item", "number", "earlier", "prefers_a", "prefers_b"}
+)
+"""Placeholders that every text can use."""
+
+SHOWING: Final = {
+    About.PROMPT: frozenset[str](),
+    About.COMPLETION: frozenset({"answer"}),
+    About.PAIR: frozenset({"answers", "answer_a", "answer_b", *FAVOURING}),
+}
+"""Placeholders for what a step shows; a step sees replies to those that show no more than itself."""
 
 
 @dataclass(frozen=True)
@@ -116,10 +160,55 @@ class Protocol:
         """The rating scales its verdicts can be stored on."""
         return tuple(sorted({points for form in self.forms for points in POINTS[form]}))
 
+    def __post_init__(self) -> None:
+        problem = next(self._problems(), None)
+        if problem:
+            raise ValueError(f"protocol {self.name}: {problem}")
+
+    def placeholders(self, step: Step) -> frozenset[str]:
+        """The placeholders that the text of a step can use."""
+        shown = [*SHOWING]
+        known = set(GENERAL | SHOWING[step.about] | set(self.parameters))
+        if step.asks_verdict:
+            known.add("verdict")
+        for earlier in self.steps[: self.steps.index(step)]:
+            if earlier.about is About.COMPLETION and step.about is About.PAIR:
+                known |= {f"{earlier.name}_a", f"{earlier.name}_b"}
+            elif shown.index(earlier.about) <= shown.index(step.about):
+                known.add(earlier.name)
+        return frozenset(known)
+
+    def _problems(self) -> Iterator[str]:
+        """What is wrong with the definition, in sentences without a full stop."""
+        if bool(self.steps) == bool(self.parts):
+            yield "it has steps of its own or parts, one of the two"
+        if self.steps and not any(step.asks_verdict for step in self.steps):
+            yield "no step asks for a verdict"
+        for number, step in enumerate(self.steps):
+            known = {earlier.name: earlier for earlier in self.steps[:number]}
+            named = {step.each, step.rounds, step.author, step.only} - {""}
+            yield from (
+                f"step {step.name} names no parameter {name}" for name in named - set(self.parameters)
+            )
+            yield from (
+                f"step {step.name} has no placeholder ${name}"
+                for name in sorted(rendering.placeholders(step.template) - self.placeholders(step))
+            )
+            if step.name in known or step.name in GENERAL or not step.name.isidentifier():
+                yield f"a step cannot be named {step.name}"
+            if step.other_order and step.about is not About.PAIR:
+                yield f"step {step.name} shows no order to change"
+            if (step.score is not None) != (step.asks_verdict and step.about is About.COMPLETION):
+                yield f"step {step.name} asks for one score if, and only if, it shows one answer"
+            if step.continues and not (step.continues == step.name and step.in_turn):
+                before = known.get(step.continues)
+                if before is None or (before.about, before.other_order) != (step.about, step.other_order):
+                    yield f"step {step.name} continues no earlier step that shows the same"
+
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """Every text an operator can word differently, by name: its steps', and PART/STEP of its parts."""
-        own = {step.name: step.template for step in self.steps}
+        own = {step.text or step.name: step.template for step in self.steps}
         return own | {
             f"{part.name}/{name}": text for part in self.parts for name, text in part.protocol.texts.items()
         }
@@ -144,9 +233,20 @@ class Manner:
         """What every parameter is for this judge."""
         return {name: self.value(name) for name in self.protocol.parameters}
 
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps there are with these parameters."""
+        return tuple(step for step in self.protocol.steps if not step.only or self.value(step.only))
+
+    def wording_of(self, parameter: str) -> str:
+        """What a parameter is in texts: the text for its value, else the value; of a list, a line each."""
+        value = self.value(parameter)
+        listed = "\n".join(f"- {one}" for one in value) if isinstance(value, tuple) else str(value)
+        return self.protocol.parameters[parameter].texts.get(value, listed)
+
     def template(self, step: Step) -> str:
         """The text of a step, as this judge words it."""
-        return self.wording.get(step.name, step.template)
+        return self.wording.get(step.text or step.name, step.template)
 
     def of_part(self, part: Part) -> "Manner":
         """How a part of the protocol is asked."""
@@ -162,8 +262,20 @@ class Manner:
             return ("",)
         value = self.value(step.each)
         if isinstance(value, tuple):
-            return value * (int(self.value(step.rounds)) if step.rounds else 1)  # type: ignore[arg-type]
-        return tuple(str(number) for number in range(1, int(value) + 1))
+            return value * (self._count(step.rounds) if step.rounds else 1)
+        return tuple(str(number) for number in range(1, self._count(step.each) + 1))
+
+    def _count(self, parameter: str) -> int:
+        value = self.value(parameter)
+        if not isinstance(value, int):
+            raise TypeError(f"parameter {parameter} is no number")
+        return value
+
+    def slots(self, step: Step) -> list[Slot]:
+        """The questions of a step, in the order of asking."""
+        numbers = range(1, len(self.items(step)) + 1) if step.each else (0,)
+        sides = SIDES if step.about is About.COMPLETION else ("",)
+        return [Slot(step, number, side) for number in numbers for side in sides]
 
     def scale_of(self, step: Step) -> AnswerScale:
         """In what form a step gives its verdict."""
@@ -181,18 +293,23 @@ class Manner:
     def _shape(self) -> Iterator[object]:
         yield from (self.protocol.name, rendering.VERSION, self.scale.name, self.samples)
         yield {name: self.wording.get(name, text) for name, text in self.protocol.texts.items()}
-        for step in self.protocol.steps:
+        for step in self.steps:
+            yield [step.name, step.about, step.in_turn, step.continues, step.other_order, step.temperature]
             if step.asks_verdict:
                 yield rendering.verdict_text(self.scale_of(step), self.place_of(step))
         for name, parameter in sorted(self.protocol.parameters.items()):
-            yield [name, self.value(name), [[str(key), text] for key, text in parameter.texts.items()]]
+            yield [name, self.value(name), parameter.texts.get(self.value(name), "")]
         for part in self.protocol.parts:
             yield self.of_part(part).prompt_hash
 
 
-def read_step(protocol: str, name: str, **options: object) -> Step:
-    """The step whose text stands in ``prompts/protocol/name.txt``; options are the other fields of Step."""
-    return Step(name, rendering.read_text(f"{protocol}/{name}"), **options)  # type: ignore[arg-type]
+def read_step(protocol: str, name: str, *, text: str = "", **options: object) -> Step:
+    """The step whose text stands in ``prompts/protocol/name.txt``; options are the other fields of Step.
+
+    text: the name of the text where it is not the step's.
+    """
+    template = rendering.read_text(f"{protocol}/{text or name}")
+    return Step(name, template, text=text, **options)  # type: ignore[arg-type]
 
 
 class UnknownProtocolError(ValueError):

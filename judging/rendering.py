@@ -9,8 +9,8 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
@@ -40,16 +40,19 @@ class Material:
     input: str
     first: Sequence[str]
     second: Sequence[str]
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     def swapped(self) -> "Material":
         """The same in the other order."""
         return Material(self.prompt, self.input, self.second, self.first, self.secret)
 
 
-def boundary(secret: bytes, purpose: str, texts: Sequence[str]) -> str:
-    """A word that occurs in none of the texts, made of them and a secret that their authors do not know."""
-    body = "\x00".join((purpose, *texts)).encode("utf-8", "surrogatepass")
+def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
+    """A word that occurs in none of the texts, made of them and a secret that their authors do not know.
+
+    Nothing else goes into it, so equal wordings about equal texts are equal questions.
+    """
+    body = "\x00".join((template, *texts)).encode("utf-8", "surrogatepass")
     attempt = 0
     while True:
         word = hmac.new(secret, b"%d\x00%s" % (attempt, body), hashlib.sha256).hexdigest()[:12]
@@ -111,6 +114,19 @@ def notice(word: str) -> str:
     return Template(read_text("shared/notice")).substitute(boundary=word)
 
 
+@lru_cache(maxsize=1024)
+def placeholders(template: str) -> frozenset[str]:
+    """The names of the placeholders in a template."""
+    return frozenset(Template(template).get_identifiers())
+
+
 def fill(template: str, values: Mapping[str, object]) -> str:
-    """The template with its placeholders filled; KeyError names one that does not exist."""
-    return Template(template).substitute(values).strip()
+    """The template with its placeholders filled; KeyError names one that does not exist.
+
+    A paragraph whose placeholders are all empty has nothing to say and is left out.
+    """
+    return "\n\n".join(
+        Template(paragraph).substitute(values).strip()
+        for paragraph in template.split("\n\n")
+        if not placeholders(paragraph) or any(str(values[name]) for name in placeholders(paragraph))
+    ).strip()

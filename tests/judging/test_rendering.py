@@ -124,7 +124,7 @@ def test_an_unknown_placeholder_is_an_error() -> None:
 
 
 def test_a_second_step_carries_the_conversation() -> None:
-    steps = (Step("a", "one $item"), Step("b", "two $verdict", continues="a"))
+    steps = (Step("a", "one"), Step("b", "two $verdict", continues="a"))
     twice = manner(Protocol("twice", "", "", "", steps))
     replies = {"a": ReplyText("<think>hm</think>thinking aloud")}
     (question,) = runner.next_questions(twice, material(), replies)

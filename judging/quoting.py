@@ -1,0 +1,109 @@
+"""How one step shows the replies to earlier ones: as material, in the words of who reads them. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from arena import scales
+from judging.answer_scales import GRADES, AnswerScale
+from judging.parsers import ReplyText, Verdict, without_thinking
+
+NOUN: Final = r"(?:answer|output|response|reply|assistant|candidate|option|model)s?"
+LABELS: Final = re.compile(
+    rf"""
+    (?P<before>\b{NOUN}\s+(?P<open>[("'\[*_]*))(?P<one>[AB])\b       # Answer A, Output (b), Answer **A**
+    (?P<rest>[)"'\]*_]*\s*(?:,\s*|/|&|\band\b|\bor\b|\bvs\.?|\bversus\b|\bthan\b|\bover\b|\bto\b)\s*[("'\[*_]*
+      (?P<other>[AB])\b(?![\w'’]))?                                    # ... and B
+    | (?P<grade>\b[AB](?:>>?|=)[AB]\b)                                 # A>>B
+    | (?P<mark>\[\[\s*[AB]\s*\]\]|\([AB]\))                            # [[A]], (b)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""How a reply calls one of two answers, or both."""
+
+EXCHANGED: Final = str.maketrans("ABab", "BAba")
+
+
+def relabelled(text: str) -> str:
+    """What a model wrote about two answers, with their names exchanged."""
+    return LABELS.sub(_exchanged, text)
+
+
+def _exchanged(match: re.Match[str]) -> str:
+    if match["one"] is None:
+        return match[0].translate(EXCHANGED)
+    rest = match["rest"] or ""
+    if match["other"]:
+        rest = rest[:-1] + rest[-1].translate(EXCHANGED)
+    return match["before"] + match["one"].translate(EXCHANGED) + rest
+
+
+def mirrored(verdict: Verdict, points: int) -> Verdict:
+    """The same opinion for who sees the two answers the other way round."""
+    if verdict.rating is None:
+        return verdict
+    scores = (verdict.scores[1], verdict.scores[0]) if verdict.scores else None
+    return replace(verdict, rating=scales.mirror(verdict.rating, points), scores=scores)
+
+
+def side_of(verdict: Verdict, points: int) -> str:
+    """Which answer a verdict prefers: first, second, or "" for neither or no verdict."""
+    if verdict.rating is None:
+        return ""
+    preference = scales.preference(verdict.rating, points)
+    return "first" if preference < 0 else "second" if preference > 0 else ""
+
+
+def in_words(verdict: Verdict, scale: AnswerScale) -> str:
+    """A verdict in the form of its answer scale, as judges are asked to give it."""
+    if verdict.rating is None:
+        raise ValueError("there is no verdict to put in words")
+    if scale.form == "binary":
+        return f"Answer {'AB'[verdict.rating - 1]}"
+    if scale.form == "grades":
+        return GRADES[verdict.rating - 1]
+    if scale.form == "scores" and verdict.scores:
+        return f"{verdict.scores[0]} {verdict.scores[1]}"
+    return str(verdict.rating)
+
+
+def quoted(reply: ReplyText, verdict: Verdict | None, scale: AnswerScale, *, exchange: bool) -> str:
+    """What a later step sees of a reply.
+
+    verdict: the one that was read from it, in the order of the later step, where one was asked for; it is put
+    in words anew, because a number in a reply about the other order means the opposite. exchange: whether the
+    two answers have changed places since the reply was written.
+    """
+    text = without_thinking(reply.text)[0].strip()
+    if verdict is not None and verdict.rating is not None:
+        text = verdict.rationale
+    if exchange:
+        text = relabelled(text)
+    if verdict is not None and verdict.rating is not None:
+        text = f"{text}\n\nVerdict: {in_words(verdict, scale)}".strip()
+    return text
+
+
+def examples(scale: AnswerScale) -> Mapping[str, str]:
+    """Placeholders for verdicts in texts that give examples: Answer A is better, Answer B is better."""
+    if scale.form == "scores":
+        return {
+            "prefers_a": f"{scale.highest - 1} {scale.lowest + 2}",
+            "prefers_b": f"{scale.lowest + 2} {scale.highest - 1}",
+        }
+    rating = scales.CAPTIONS[scale.points].index("A is better") + 1
+    first = Verdict(rating)
+    return {
+        "prefers_a": in_words(first, scale),
+        "prefers_b": in_words(mirrored(first, scale.points), scale),
+    }
+
+
+@dataclass(frozen=True)
+class Quote:
+    """An earlier reply as a text shows it: the placeholder it fills, the label of its block, and its text."""
+
+    placeholder: str
+    label: str
+    text: str
