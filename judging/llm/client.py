@@ -9,7 +9,10 @@ from judging.runner import Message
 
 @dataclass(frozen=True)
 class Request:
-    """One chat completion. timeout is in seconds; options are further fields of the request's body."""
+    """One chat completion. timeout is in seconds; options are further fields of the request's body.
+
+    logprobs: ask for the log-probabilities of the reply's tokens and of their alternatives.
+    """
 
     model: str
     messages: Sequence[Message]
@@ -17,11 +20,30 @@ class Request:
     max_tokens: int | None = None
     temperature: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    logprobs: bool = False
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of a reply with its natural log-probability.
+
+    text: bytes of a character that is spread over several tokens are lone surrogates, as of
+    ``surrogateescape``. alternatives: what could have stood in its place, with log-probabilities, the
+    likeliest first; the token itself mostly among them.
+    """
+
+    text: str
+    logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model answered, checked. text is "" where it sent none; tokens are None where unknown."""
+    """What the model answered, checked. text is "" where it sent none; counts are None where unknown.
+
+    reasoning_tokens are those of completion_tokens that were spent thinking; tokens are empty where the
+    endpoint tells no log-probabilities.
+    """
 
     text: str
     finish_reason: str
@@ -29,6 +51,8 @@ class Reply:
     refusal: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    tokens: tuple[Token, ...] = ()
 
 
 class NoReplyError(Exception):

@@ -8,12 +8,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from judging.llm.client import NoReplyError, Reply, Request, storable
+from judging.llm.tokens import tokens_of
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
 NOT_RETRYABLE = frozenset({301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 410, 413, 422})
 """HTTP errors that the same request would meet again. Redirects are not followed: nobody configured them."""
+
+NO_LOGPROBS = "This endpoint gives no logprobs for this model; make a judge that does not ask for them."
+
+TOP_LOGPROBS = 20
+"""Alternatives per token that are asked for, the most there are at OpenAI; options can say otherwise."""
 
 LONGEST_ERROR = 500
 """Characters of an error message that are kept."""
@@ -39,7 +45,7 @@ class OpenAIClient:
             kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
             raise NoReplyError(kind, f"no reply within {request.timeout:g} s") from error
         except openai.APIStatusError as error:
-            raise self._status_error(error) from error
+            raise self._status_error(error, request) from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise NoReplyError(_kind(cause), self._clean(cause)) from error
@@ -51,12 +57,15 @@ class OpenAIClient:
             raise NoReplyError("malformed", f"the reply is not valid JSON: {self._clean(error)}") from error
         return checked(completion)
 
-    def _status_error(self, error: Any) -> NoReplyError:
+    def _status_error(self, error: Any, request: Request) -> NoReplyError:
         status = error.status_code
         kind = "rate_limited" if status == 429 else f"http_{status}"
+        message = self._clean(error)
+        if request.logprobs and status in (400, 422) and "logprob" in message.lower():
+            message = f"{NO_LOGPROBS} {message}"[:LONGEST_ERROR]
         return NoReplyError(
             kind,
-            self._clean(error),
+            message,
             retryable=status not in NOT_RETRYABLE,
             retry_after=error.response.headers.get("retry-after", ""),
         )
@@ -99,7 +108,12 @@ def _connected(base_url: str, api_key: str) -> "OpenAI":
 
 def arguments(request: Request) -> dict[str, Any]:
     """The request as arguments of ``chat.completions.create``; options go into the body as they are."""
-    given = {"max_tokens": request.max_tokens, "temperature": request.temperature}
+    given = {
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "logprobs": True if request.logprobs else None,
+        "top_logprobs": TOP_LOGPROBS if request.logprobs else None,
+    }
     return {
         "model": request.model,
         "messages": list(request.messages),
@@ -113,7 +127,7 @@ def checked(completion: Any) -> Reply:
     """The reply of a chat completion; raises NoReplyError where it is something else.
 
     The client returns a plain string for a page of HTML and leaves out missing fields without a word, so
-    nothing is taken for granted.
+    nothing is taken for granted. Thinking in a field of its own (``reasoning_content``) is not the answer.
     """
     if isinstance(completion, str | bytes | None):
         raise NoReplyError("malformed", "the endpoint sent text instead of a chat completion")
@@ -127,6 +141,7 @@ def checked(completion: Any) -> Reply:
     if content is not None and not isinstance(content, str):
         raise NoReplyError("malformed", "the content of the reply is not a text")
     usage = getattr(completion, "usage", None)
+    details = getattr(usage, "completion_tokens_details", None)
     return Reply(
         text=storable(content or ""),
         refusal=_text(getattr(message, "refusal", None)),
@@ -134,6 +149,8 @@ def checked(completion: Any) -> Reply:
         model=_text(getattr(completion, "model", None))[:200],
         prompt_tokens=_count(getattr(usage, "prompt_tokens", None)),
         completion_tokens=_count(getattr(usage, "completion_tokens", None)),
+        reasoning_tokens=_count(getattr(details, "reasoning_tokens", None)),
+        tokens=tokens_of(getattr(choices[0], "logprobs", None)),
     )
 
 
