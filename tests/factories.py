@@ -141,6 +141,13 @@ def make_judge(**overrides: Any) -> Any:
     return create_judge(slug, name, JudgeConfig(**{**defaults, **overrides}))
 
 
+def make_price(**overrides: Any) -> Any:
+    """What the model of make_judge costs wherever it is asked: 2 and 8 for a million tokens."""
+    from judging.models import Price
+
+    return Price.objects.create(**{"model": "loopback", "prompt": 2, "completion": 8, **overrides})
+
+
 def make_import_job(*files: tuple[str, str], **overrides: Any) -> ImportJob:
     """An uploaded job, waiting for its check; files are names and contents."""
     job = ImportJob.objects.create(study=overrides.pop("study", None) or make_study(), **overrides)

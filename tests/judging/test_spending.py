@@ -10,21 +10,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from judging.costs import most_prompt_tokens
-from judging.models import JudgeCall, JudgeRun, Price
+from judging.models import JudgeCall, JudgeRun
 from judging.services import JudgeError, spending
 from judging.services.endpoints import Endpoint, endpoint_of
-from tests.factories import make_assignment, make_judge, make_small_study
+from tests.factories import make_assignment, make_judge, make_price, make_small_study
 
 MESSAGES = [{"role": "user", "content": "Which is better?"}]
 BOUND = (most_prompt_tokens(MESSAGES) * Decimal(2) + 100 * Decimal(8)) / 1_000_000
 """With the prices of make_price and a judge of 100 tokens."""
 
 _attempts = count(1)
-
-
-def make_price(**overrides: Any) -> Price:
-    defaults = {"model": "loopback", "prompt": Decimal(2), "completion": Decimal(8)}
-    return Price.objects.create(**{**defaults, **overrides})
 
 
 def make_run(**overrides: Any) -> JudgeRun:
