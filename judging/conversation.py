@@ -21,7 +21,8 @@ class Question:
 
     sample numbers calls that are to be made although their messages are the same. author is the model that
     is asked instead of the judge's, temperature what it is asked with, where not as the judge is configured.
-    scale and place are those of its verdict, None where it asks for none.
+    scale and place are those of its verdict, None where it asks for none. side is the answer it is about, first
+    or second of the assignment, "" for both; other_order says that it shows the two in the other order.
     """
 
     key: str
@@ -32,6 +33,8 @@ class Question:
     temperature: float | None = None
     scale: AnswerScale | None = None
     place: Place | None = None
+    side: str = ""
+    other_order: bool = False
 
 
 class Conversation:
@@ -87,6 +90,8 @@ class Conversation:
             temperature=manner.protocol.temperature if step.temperature is None else step.temperature,
             scale=manner.scale_of(step) if step.asks_verdict else None,
             place=manner.place_of(step) if step.asks_verdict else None,
+            side=slot.side,
+            other_order=step.other_order,
         )
 
     # Which questions are open
