@@ -21,8 +21,8 @@ class Question:
 
     sample numbers calls that are to be made although their messages are the same. author is the model that
     is asked instead of the judge's, temperature what it is asked with, where not as the judge is configured.
-    scale and place are those of its verdict, None where it asks for none. side is the answer it is about, first
-    or second of the assignment, "" for both; other_order says that it shows the two in the other order.
+    scale and place are those of its verdict, None where it asks for none. side is the answer it is about,
+    first or second of the assignment, "" for both; other_order: both are shown in the other order.
     """
 
     key: str
