@@ -1,0 +1,111 @@
+"""What an operator's own texts must hold."""
+
+import pytest
+
+from judging.parsers import Place
+from judging.protocol import About, Parameter, Part, Protocol, Step
+from judging.protocols import PROTOCOLS
+from judging.wording import problems
+
+GOOD = "Which is better?\n\n$notice\n\n$query\n\n$answers\n\n$verdict"
+
+
+def make_protocol(**overrides: object) -> Protocol:
+    """A protocol that looks at each answer, then through a list of questions, then compares."""
+    given: dict[str, object] = {
+        "name": "two-looks",
+        "title": "Look twice",
+        "family": "tests",
+        "citation": "nobody",
+        "steps": (
+            Step("look", "$notice $query $answer", about=About.COMPLETION),
+            Step("ask", "$notice $query $answers: $item", each="questions"),
+            Step("compare", "$rules $notice $query $answers $look_a $look_b $ask $verdict"),
+        ),
+        "place": Place.FIRST_LINE,
+        "parameters": {
+            "questions": Parameter(("Is it true?", "Is it kind?"), "what is asked"),
+            "rules": Parameter("Be fair.", "what counts"),
+        },
+    }
+    return Protocol(**(given | overrides))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
+def test_the_texts_of_every_protocol_hold_what_they_must(protocol: Protocol) -> None:
+    assert problems(protocol, protocol.texts) == []
+
+
+def test_an_operator_may_word_a_text_differently() -> None:
+    assert problems(PROTOCOLS["likert"], {"rate": GOOD}) == []
+
+
+def test_the_two_answers_may_stand_apart() -> None:
+    apart = GOOD.replace("$answers", "First: $answer_a\n\nSecond: $answer_b")
+
+    assert problems(PROTOCOLS["likert"], {"rate": apart}) == []
+
+
+def test_a_parameter_may_be_left_out_or_used() -> None:
+    without = "$notice $query $answers $look_a $look_b $ask $verdict"
+
+    assert problems(make_protocol(), {"compare": without}) == []
+    assert problems(make_protocol(), {"compare": f"{without} $rules $questions"}) == []
+
+
+def test_two_dollars_are_a_dollar_sign() -> None:
+    assert problems(PROTOCOLS["likert"], {"rate": f"{GOOD} For $$5."}) == []
+
+
+BAD = [
+    ("compare", "$look_a $look_b $ask $notice $query $answers", 'Text "compare" asks for a verdict'),
+    ("compare", "$look_a $look_b $ask $query $answers $verdict", 'Text "compare" shows what others wrote'),
+    ("look", "$query $answer", 'Text "look" shows what others wrote, so it must hold $notice'),
+    ("compare", "$look_a $look_b $ask $notice $query $verdict", "what it is about: $answers is missing"),
+    ("compare", "$look_a $look_b $ask $notice $query $answer_a $verdict", "about: $answers is missing"),
+    ("compare", "$look_a $look_b $ask $notice $answers $verdict", "what it is about: $query is missing"),
+    ("look", "$notice $query", "what it is about: $answer is missing"),
+    ("look", "$notice $query $answer $answers", "$answers stands for nothing"),
+    ("look", "$notice $query $answer $verdict", "$verdict stands for nothing"),
+    ("look", "$notice $query $answer $compare", "$compare stands for nothing"),
+    ("ask", "$notice $query $answers", 'is asked for each of "questions", so it must hold $item'),
+    ("compare", "$look_a $notice $query $answers $verdict", "builds on: $ask, $look_b is missing"),
+    ("look", "$notice $query $answer\ncosts $5", 'Text "look", line 2: a $ begins no placeholder'),
+    ("glance", GOOD, 'Protocol two-looks has no text "glance"; its texts are: look, ask, compare.'),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "sentence"), BAD)
+def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(name: str, text: str, sentence: str) -> None:
+    (problem,) = problems(make_protocol(), {name: text})
+
+    assert sentence in problem
+    assert problem.endswith(".")
+
+
+def test_an_empty_text_lacks_everything() -> None:
+    found = problems(PROTOCOLS["likert"], {"rate": ""})
+
+    assert len(found) == 3
+    assert "$answers, $query is missing" in found[2]
+
+
+def test_the_texts_of_voters_are_named_after_them() -> None:
+    voting = make_protocol(steps=(), parts=(Part("mine", make_protocol()),), parameters={})
+
+    assert problems(voting, voting.texts) == []
+    assert "so it must hold $notice" in problems(voting, {"mine/look": "$query $answer"})[0]
+    assert "its texts are: mine/look, mine/ask, mine/compare" in problems(voting, {"look": GOOD})[0]
+
+
+def test_a_text_that_two_steps_share_is_held_to_what_both_can_use() -> None:
+    shared = make_protocol(
+        steps=(
+            Step("review", "$notice $query $answers $verdict"),
+            Step("again", "$notice $query $answers $verdict", text="review", other_order=True),
+        ),
+    )
+
+    assert problems(shared, {"review": GOOD}) == []
+    (problem,) = problems(shared, {"review": f"{GOOD} $review"})
+    assert "$review stands for nothing" in problem
