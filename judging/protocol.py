@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from judging import rendering
+from judging import quoting, rendering
 from judging.answer_scales import POINTS, AnswerScale
 from judging.deciding import Decide, Verdicts, last_verdict
 from judging.parsers import Place
@@ -138,7 +138,8 @@ class Protocol:
     place says where in a reply the verdict stands, the only place that is read. forms are the answer scales
     it may end in. family groups protocols of one source, citation names it; aliases are other names in use.
     parts: instead of steps of its own, the majority of other protocols' verdicts decides. samples: how
-    often all of it is asked where the judge names no number; the majority decides.
+    often all of it is asked where the judge names no number; the majority decides. note: what the source
+    leaves open, or where we depart from it, for people.
     """
 
     name: str
@@ -154,6 +155,7 @@ class Protocol:
     parts: tuple[Part, ...] = ()
     samples: int = 1
     temperature: float | None = None
+    note: str = ""
 
     @property
     def points(self) -> tuple[int, ...]:
@@ -241,8 +243,10 @@ class Manner:
     def wording_of(self, parameter: str) -> str:
         """What a parameter is in texts: the text for its value, else the value; of a list, a line each."""
         value = self.value(parameter)
-        listed = "\n".join(f"- {one}" for one in value) if isinstance(value, tuple) else str(value)
-        return self.protocol.parameters[parameter].texts.get(value, listed)
+        texts = self.protocol.parameters[parameter].texts
+        if value in texts:
+            return rendering.fill(texts[value], quoting.examples(self.scale))
+        return "\n".join(f"- {one}" for one in value) if isinstance(value, tuple) else str(value)
 
     def template(self, step: Step) -> str:
         """The text of a step, as this judge words it."""
