@@ -1,0 +1,120 @@
+"""The simulated judge answers whatever any protocol asks, in its place and form."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from judging import runner
+from judging.answer_scales import FORMS, AnswerScale, answer_scale
+from judging.llm.client import Request
+from judging.llm.simulated import NOTE, SimulatedClient, Simulation, verdict
+from judging.parsers import Place, ReplyText, Verdict, read_verdict
+from judging.protocol import About, Manner, Protocol
+from judging.protocols import PROTOCOLS
+from judging.rendering import Material
+from judging.runner import Question
+
+REQUEST = Request("simulated", [], 1.0)
+MATERIAL = Material(["Say hi"], "", ["hi"], ["hello"], b"secret")
+
+SCALES = [
+    *(answer_scale("likert", points) for points in (2, 3, 5, 8)),
+    answer_scale("binary", 2),
+    answer_scale("scores", 3),
+    answer_scale("grades", 5),
+    AnswerScale("score", 3, 0, 9),
+    AnswerScale("score", 3, 1, 10),
+]
+
+
+def make_client(question: Question | None = None, seed: int = 1, **simulation: object) -> SimulatedClient:
+    options = {"noise": 0, "strengths": {"weak": 800, "strong": 1200}, **simulation}
+    return SimulatedClient(Simulation.from_options(options), "weak", "strong", 8, seed, question)
+
+
+def ask(question: Question, **options: object) -> Verdict:
+    assert question.scale is not None
+    assert question.place is not None
+    reply = make_client(question, **options).ask(REQUEST)  # type: ignore[arg-type]
+    return read_verdict(ReplyText(reply.text, reply.finish_reason), question.scale, question.place)
+
+
+def make_question(scale: AnswerScale, place: Place = Place.FIRST_LINE, **fields: object) -> Question:
+    return replace(Question("rate", [], About.PAIR, scale=scale, place=place), **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", Place)
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{scale.name}-{scale.points}-{scale.highest}")
+def test_every_form_is_answered_in_every_place(scale: AnswerScale, place: Place) -> None:
+    assert ask(make_question(scale, place)).status == "scored"
+    text = make_client(make_question(scale, place)).ask(REQUEST).text
+    assert (NOTE in text) == (place is not Place.ONLY_LINE)
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_the_stronger_one_is_better_in_either_order(form: str) -> None:
+    scale = answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])
+    plain, turned = (ask(make_question(scale, other_order=other)).rating for other in (False, True))
+    assert (plain, turned) == (scale.points, 1)
+
+
+def test_equal_answers_get_equal_scores_and_no_grade_between_them() -> None:
+    assert verdict(0.5, answer_scale("scores", 3)) == "10 10"
+    assert verdict(0.5, answer_scale("grades", 5)) == "A=B"
+    assert (verdict(0.0, answer_scale("scores", 3)), verdict(1.0, answer_scale("scores", 3))) == (
+        "10 1",
+        "1 10",
+    )
+
+
+def test_the_bias_goes_with_the_place_and_not_with_the_answer() -> None:
+    options = {"strengths": {"weak": 0, "strong": 0}, "position_bias": 200}
+    question = make_question(answer_scale("binary", 2))
+    assert ask(question, **options).rating == 2
+    assert ask(replace(question, other_order=True), **options).rating == 2
+
+
+def test_one_answer_alone_is_scored_by_its_strength_without_bias() -> None:
+    question = make_question(AnswerScale("score", 3, 0, 9), about=About.COMPLETION)
+    sides = [ask(replace(question, side=side), position_bias=5000).rating for side in ("first", "second")]
+    assert sides == [2, 7]
+
+
+def test_samples_and_orders_have_errors_of_their_own() -> None:
+    question = make_question(answer_scale("likert", 8))
+    options = {"noise": 300, "strengths": {"weak": 0, "strong": 0}}
+    asked = [question, replace(question, sample=1), replace(question, other_order=True)]
+    drawn = [[ask(one, seed=seed, **options).rating for seed in range(50)] for one in asked]
+    assert drawn[0] != drawn[1] != drawn[2] != drawn[0]
+
+
+def test_the_plain_rating_is_drawn_as_it_always_was() -> None:
+    texts = [make_client(seed=seed, noise=300).ask(REQUEST).text.split("\n")[0] for seed in range(20)]
+    assert "".join(texts) == "88888587866548886386"
+    question = make_question(answer_scale("likert", 8))
+    assert [make_client(question, seed, noise=300).ask(REQUEST).text[0] for seed in range(20)] == texts
+
+
+def test_a_step_without_a_verdict_gets_a_text_that_says_it_is_simulated() -> None:
+    assert make_client(Question("explain", [], About.PAIR)).ask(REQUEST).text == NOTE
+
+
+def judged(manner: Manner, **options: object) -> Verdict:
+    replies: dict[str, ReplyText] = {}
+    while questions := runner.next_questions(manner, MATERIAL, replies):
+        replies |= answered(questions, **options)
+    return runner.verdict(manner, replies)
+
+
+def answered(questions: list[Question], **options: object) -> Mapping[str, ReplyText]:
+    return {one.key: ReplyText(make_client(one, **options).ask(REQUEST).text, "stop") for one in questions}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda one: one.name)
+def test_every_protocol_comes_to_its_verdict(protocol: Protocol) -> None:
+    for form in protocol.forms:
+        scale = answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])
+        found = judged(Manner(protocol, scale))
+        assert found.rating is not None
+        assert found.rating == (scale.points if form != "likert" else 8)
