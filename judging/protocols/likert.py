@@ -1,13 +1,34 @@
-"""The study's own protocol: compare two answers, one number first, then why."""
+"""The seed study's own protocol and its variants: compare two answers on one scale."""
+
+from dataclasses import replace
 
 from judging.parsers import Place
 from judging.protocol import Protocol, read_step
+from judging.protocols.sources import SEED_STUDY
 
 LIKERT = Protocol(
     name="likert",
     title="Compare two answers: the verdict first, then an explanation",
     family="Can foundation models label data like humans?",
+    citation=SEED_STUDY,
     steps=(read_step("likert", "rate"),),
     place=Place.FIRST_LINE,
-    citation="Rajani et al. (2023), Can foundation models label data like humans?, Hugging Face blog",
+    aliases=("likert-rating-first",),
+)
+
+LIKERT_EXPLANATION_FIRST = replace(
+    LIKERT,
+    name="likert-explanation-first",
+    title="Compare two answers: an explanation first, then the verdict",
+    place=Place.LAST_LINE,
+    aliases=(),
+)
+"""The study suspects that a model which gives its rating first cannot reason about it."""
+
+LIKERT_DEBIAS = replace(
+    LIKERT,
+    name="likert-debias",
+    title="As likert, and a request to counter one's own bias of position",
+    steps=(read_step("likert-debias", "rate"),),
+    aliases=(),
 )

@@ -1,0 +1,30 @@
+"""Grade each answer on its own by a rubric that the operator writes; the higher grade wins."""
+
+from dataclasses import replace
+
+from judging.deciding import compared
+from judging.parsers import Place
+from judging.protocol import About, Parameter, Protocol, read_step
+from judging.protocols import aids
+from judging.protocols.sources import LLMBAR
+from judging.rendering import read_text
+
+RUBRIC = Protocol(
+    name="rubric",
+    title="Grade each answer from 1 to 5 on its own, by a rubric of the operator",
+    family="LLMBar",
+    citation=f"{LLMBAR}; after Kim et al. (2024), Prometheus, arXiv 2310.08491",
+    steps=(
+        replace(aids.REFERENCE, only="with_reference"),
+        read_step("rubric", "grade", about=About.COMPLETION, score=(1, 5)),
+    ),
+    place=Place.FIELD,
+    forms=("scores",),
+    decide=compared("grade"),
+    parameters={
+        "rubric": Parameter(
+            read_text("rubric/following"), "what is graded, and what each grade from 1 to 5 means"
+        ),
+        "with_reference": aids.WITH_REFERENCE,
+    },
+)
