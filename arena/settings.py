@@ -172,6 +172,8 @@ JUDGE_QUEUE_AHEAD = env.int(
 )  # messages of one run that are under way at a time
 # How long a judge on another machine keeps an assignment without renewing its lease.
 JUDGE_LEASE_SECONDS = env.float("JUDGE_LEASE_SECONDS", 300.0, validate=MORE_THAN_NONE)
+# A judge that leaves a greater share of its answers without a rating is flagged wherever one can choose it.
+JUDGE_UNSCORED_SHARE = env.float("JUDGE_UNSCORED_SHARE", 0.05, validate=validate.Range(min=0, max=1))
 # Of a judge worker on another machine: the token of its judge, made by the arena.
 ARENA_TOKEN = env.str("ARENA_TOKEN", "")
 
