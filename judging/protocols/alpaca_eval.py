@@ -11,4 +11,6 @@ ALPACA_EVAL = Protocol(
     steps=(read_step("alpaca-eval", "choose"),),
     place=Place.ONLY_LINE,
     forms=("binary", "likert"),
+    note="The benchmark takes the probability of the first token as the preference. Where the endpoint "
+    "returns log-probabilities, the expected rating is stored beside the sampled one.",
 )

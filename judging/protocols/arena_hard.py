@@ -12,4 +12,5 @@ ARENA_HARD = Protocol(
     steps=(read_step("arena-hard", "judge"),),
     place=Place.FIELD,
     forms=("grades", "likert", "binary"),
+    note="The benchmark counts A>>B and B>>A as three games; here every comparison is one.",
 )

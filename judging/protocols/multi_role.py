@@ -31,4 +31,5 @@ MULTI_ROLE = Protocol(
         "rules": RULES,
     },
     aliases=("multi-role-round1",),
+    note="multi-role-round2 is this with rounds set to 2. The roles are ReIFE's, in our words.",
 )

@@ -20,12 +20,14 @@ SWAP = Protocol(
     ),
     place=Place.ONLY_LINE,
     decide=last_of("compare", "synthesise"),
+    aliases=("swap-and-synthesize", "swap&synthesize"),
     parameters={"rules": RULES},
 )
 
 SWAP_COT = replace(
     SWAP,
     name="swap-cot",
+    aliases=(),
     title="As swap, and reason once more before deciding between the two",
     place=Place.LAST_LINE,
 )

@@ -17,7 +17,9 @@ WILDBENCH = Protocol(
     parameters={
         "author": Parameter(
             "gpt-4o",
-            "the model at the judge's endpoint that writes the checklists; by default the one ReIFE took",
+            "the model at the judge's endpoint that writes the checklists",
         ),
     },
+    note="The benchmark's own checklists were written by GPT-4-Turbo and Claude 3 Opus and reviewed by people. "
+    "Here nobody reviews them; the author is by default the one that ReIFE took.",
 )
