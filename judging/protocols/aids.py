@@ -13,3 +13,11 @@ WITH_METRICS: Final = Parameter(
 )
 
 WITH_REFERENCE: Final = Parameter(False, "whether the prompt is answered first, for reference")
+
+
+def author(works: str) -> Parameter:
+    """Who writes ``works`` for the judge."""
+    return Parameter(
+        "gpt-4o",
+        f"who writes {works}: a model at the judge's endpoint, or judge:SLUG for the model of another judge",
+    )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from judging.protocol import Parameter
+from judging.protocols.aids import author
 from judging.protocols.reference import REFERENCE
 from judging.protocols.sources import REIFE
 
@@ -16,9 +16,6 @@ STRONG_REFERENCE = replace(
     citation=REIFE,
     aliases=("gpt4-reference",),
     steps=(replace(_WRITE, author="author"), _COMPARE),
-    parameters={
-        "author": Parameter("gpt-4o", "the model at the judge's endpoint that writes the reference answers"),
-        **REFERENCE.parameters,
-    },
+    parameters={"author": author("the reference answers"), **REFERENCE.parameters},
     note="The author is by default the one that ReIFE took for what it calls gpt4-reference.",
 )

@@ -1,7 +1,8 @@
 """A checklist made for the prompt beforehand guides the comparison."""
 
 from judging.parsers import Place
-from judging.protocol import About, Parameter, Protocol, read_step
+from judging.protocol import About, Protocol, read_step
+from judging.protocols.aids import author
 
 WILDBENCH = Protocol(
     name="wildbench",
@@ -14,12 +15,7 @@ WILDBENCH = Protocol(
     ),
     place=Place.FIELD,
     forms=("grades", "likert", "binary"),
-    parameters={
-        "author": Parameter(
-            "gpt-4o",
-            "the model at the judge's endpoint that writes the checklists",
-        ),
-    },
-    note="The benchmark's own checklists were written by GPT-4-Turbo and Claude 3 Opus and reviewed by people. "
-    "Here nobody reviews them; the author is by default the one that ReIFE took.",
+    parameters={"author": author("the checklists")},
+    note="The benchmark's own checklists were written by GPT-4-Turbo and Claude 3 Opus and reviewed by "
+    "people. Here nobody reviews them; the author is by default the one that ReIFE took.",
 )
