@@ -57,7 +57,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=120, help_text="Used in commands and in judge:SLUG. It never changes.")
-    protocol = forms.ChoiceField()
+    protocol = forms.ChoiceField(initial="likert")
     api_key_env = forms.RegexField(
         r"^[A-Za-z_][A-Za-z0-9_]*$",
         label="Key variable",

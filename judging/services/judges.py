@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from arena.models import Rater, Study
-from judging import runner
+from judging import runner, wording
 from judging.answer_scales import POINTS
 from judging.keys import KeyVariableError, check_key_variable, read_key
 from judging.llm.simulated import Simulation
@@ -117,7 +117,7 @@ def _checked(config: JudgeConfig) -> JudgeConfig:
         except ValueError as error:
             raise JudgeError(f"Simulation: {error}.") from error
     else:
-        _check_url(config.base_url)
+        check_url(config.base_url)
     return replace(config, protocol=protocol.name)
 
 
@@ -130,6 +130,9 @@ def _check_manner(config: JudgeConfig) -> Protocol:
         raise JudgeError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
     except ValueError as error:
         raise JudgeError(str(error)) from error
+    wrong = wording.problems(protocol, config.wording)
+    if wrong:
+        raise JudgeError(" ".join(wrong))
     if config.form not in protocol.forms:
         raise JudgeError(
             f"Protocol {protocol.name} has no answer scale {config.form}; choose one of "
@@ -153,7 +156,7 @@ def _check_key_variable(name: str) -> None:
         raise JudgeError(str(error)) from error
 
 
-def _check_url(url: str) -> None:
+def check_url(url: str) -> None:
     """An address the client can ask, without a user or password: it is shown on pages and in logs."""
     try:
         parts = urlsplit(url)
