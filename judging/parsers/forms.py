@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 GRADES: Final = {"A>>B": "much better", "A>B": "better", "A=B": "", "B>A": "better", "B>>A": "much better"}
 """The grades in the order of their ratings, and what the list that a judge sees says of the better answer."""
 
+_OPEN: Final = r"[\[(\"']*\s*"
+_CLOSE: Final = r"[\])\"']*"
+
 NUMBER: Final = re.compile(
     rf"""
     (?:{OWN}{RATING}\s*(?:\((?P<low>\d+)\s*[-–]\s*(?P<high>\d+)\))?(?:\s*(?:[:=]|is)\s*|\s+))?
-    ["'\[(]*\s*
-    (?P<number>[-+−]?\d+)(?:\.0+)?
+    {_OPEN}(?P<number>[-+−]?\d+)(?:\.0+)?
     (?:\s*(?:/|out\s+of)\s*(?P<of>\d+))?
-    ["'\])]*\s*[.!。]?
+    {_CLOSE}\s*[.!。]?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -35,16 +37,16 @@ _LABELLED: Final = (
 )
 
 SCORES: Final = re.compile(
-    rf"(?:{OWN}(?:scores?|ratings?|verdict)\s*:\s*)?[\[(]*"
+    rf"(?:{OWN}(?:scores?|ratings?|verdict)\s*:\s*)?{_OPEN}"
     + rf"(?:{_LABELLED.format('A')}{_SCORE.format('a')}\s*[,;|]?\s*(?:and\s+)?"
     + rf"{_LABELLED.format('B')}{_SCORE.format('b')}"
     + rf"|{_SCORE.format('c')}(?:\s*[,;|]\s+|\s+(?:(?:[|]|and)\s+)?){_SCORE.format('d')})"
-    + r"[\])]*\s*[.!。]?",
+    + rf"{_CLOSE}\s*[.!。]?",
     re.IGNORECASE,
 )
 """Two scores with their names, or two bare ones with a space between them: 7,5 is a decimal to many."""
 
-_NAME: Final = rf"(?:the\s+)?(?:{ANSWER}\s*)?[\[(\"']*\s*(?P<name>[AB])\s*[\])\"']*"
+_NAME: Final = rf"{_OPEN}(?:the\s+)?(?:{ANSWER}\s*)?{_OPEN}(?P<name>[AB])\s*{_CLOSE}"
 _BETTER: Final = (
     r"\s+is\s+(?:(?:clearly|slightly|much|significantly|somewhat|far)\s+)?(?:the\s+)?(?:better|best|winner)"
     rf"(?:\s+(?:{ANSWER}|one))?"
@@ -60,7 +62,7 @@ CLOSING: Final = re.compile(rf"{_SO}{_NAME}{_BETTER}\s*[.!。]?", re.IGNORECASE)
 """A sentence that may close a line of prose: "Therefore, Output (a) is better."."""
 
 GRADE: Final = re.compile(
-    rf"(?:{OWN}verdict\s*(?::|is:?)\s*)?[\[(]*\s*(?P<grade>[AB]\s*(?:=|>\s*>?)\s*[AB])\s*[\])]*"
+    rf"(?:{OWN}verdict\s*(?::|is:?)\s*)?{_OPEN}(?P<grade>[AB]\s*(?:=|>\s*>?)\s*[AB])\s*{_CLOSE}"
     rf"(?P<caption>\s*:[^:]*)?\s*[.!。]?",
     re.IGNORECASE,
 )

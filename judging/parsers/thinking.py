@@ -9,7 +9,8 @@ TAG: Final = r"(?:think|thinking|thought|thoughts|reasoning)"
 THINKING: Final = re.compile(rf"\s*<({TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
 """A block of thinking before the answer."""
 
-OPENING: Final = re.compile(rf"^[ \t]*<{TAG}>", re.MULTILINE | re.IGNORECASE)
+OPENING: Final = re.compile(rf"<{TAG}>", re.IGNORECASE)
+OPENING_LINE: Final = re.compile(rf"^[ \t]*<{TAG}>", re.MULTILINE | re.IGNORECASE)
 CLOSING: Final = re.compile(rf"</{TAG}>", re.IGNORECASE)
 
 CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
@@ -40,16 +41,15 @@ def answer_of(text: str) -> Answer:
     start = 0
     while match := THINKING.match(text, start):
         start = match.end()
-    openings = [match.start() for match in OPENING.finditer(text, start)]
     closings = [match.span() for match in CLOSING.finditer(text, start)]
-    if openings and (not closings or openings[-1] > closings[-1][0]):
+    last = closings[-1][1] if closings else start
+    if OPENING_LINE.search(text, last):
         return Answer(start, len(text), is_open=True)
-    orphans = closings if not openings else []
-    if not orphans:
+    if not closings or OPENING.search(text, start):
         return Answer(start, len(text))
-    before, after = orphans[0]
+    before, after = closings[0]
     # With several, one may be the model's own and another one quoted: nobody can tell which.
-    return Answer(after, len(text), is_open=len(orphans) > 1, orphan=text[start:before])
+    return Answer(after, len(text), is_open=len(closings) > 1, orphan=text[start:before])
 
 
 def _final_channel(text: str) -> Answer:
