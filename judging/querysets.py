@@ -50,7 +50,11 @@ class Progress:
 
 class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
     def active(self) -> JudgeRunQuerySet:
-        """Queued or running."""
+        """Queued, running or paused: there is one of a judge over a study."""
+        return self.filter(state__in=["queued", "running", "paused"])
+
+    def going_on(self) -> JudgeRunQuerySet:
+        """Queued or running: it ends by itself."""
         return self.filter(state__in=["queued", "running"])
 
     def for_list(self) -> JudgeRunQuerySet:

@@ -106,7 +106,9 @@ class ComparisonOut(Schema):
     """A stored comparison."""
 
     assignment: str
-    status: Literal["scored", "unscored"]
+    status: Literal["scored", "unscored", "identical"] = Field(
+        description="identical: the two answers are the same text, so a judge's rating is a control, no game."
+    )
     rating: int | None
     reason: Reason | None
     points: int

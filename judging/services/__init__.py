@@ -3,7 +3,7 @@
 from judging.services.calls import judge_assignment
 from judging.services.judges import JudgeConfig, JudgeError, configure_judge, create_judge
 from judging.services.recovery import abandon_orphans, sweep
-from judging.services.runs import cancel_run, feed, plan_run, start_run
+from judging.services.runs import cancel_run, feed, pause_run, plan_run, resume_run, start_run
 
 __all__ = [
     "JudgeConfig",
@@ -14,7 +14,9 @@ __all__ = [
     "create_judge",
     "feed",
     "judge_assignment",
+    "pause_run",
     "plan_run",
+    "resume_run",
     "start_run",
     "sweep",
 ]

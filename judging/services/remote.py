@@ -118,7 +118,7 @@ def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:
     """The judge's queued and running runs that workers elsewhere are to ask."""
-    return JudgeRun.objects.active().filter(judge=judge, remote=True)
+    return JudgeRun.objects.going_on().filter(judge=judge, remote=True)
 
 
 @transaction.atomic
@@ -130,7 +130,8 @@ def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
             f"{study.name} holds imported ratings of another judge {rater.slug}; use one with another slug."
         )
     leased = rating.lease_planned(locked, rater, lease_time())
-    if leased is None and planning.plan(locked, rater, limit=PLANNED_AHEAD):
+    ahead = planning.Wanted(limit=PLANNED_AHEAD)
+    if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:
         leased = rating.lease_planned(locked, rater, lease_time())
     return Claimed(Assignment.objects.for_page().get(pk=leased.pk)) if leased else None
 

@@ -1,11 +1,12 @@
-"""Starting, feeding, ending and cancelling runs."""
+"""Starting, feeding, pausing, ending and cancelling runs."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from arena import planning
@@ -17,6 +18,14 @@ from judging.services.judges import JudgeError, check_usable
 QUEUE_PATIENCE = timedelta(minutes=2)
 """A message that was not acted upon for so long is taken for lost."""
 
+NOTHING_TO_DO: Final = {
+    JudgeRun.Kind.ALL: "{judge} has answered every pair of {study}; nothing is left to ask.",
+    JudgeRun.Kind.EXTEND: "There is no pair of {study} that {judge} was never asked about.",
+    JudgeRun.Kind.FAILURES: "No question to {judge} about {study} failed or was left over.",
+    JudgeRun.Kind.UNSCORED: "No answer of {judge} about {study} lacks a rating.",
+}
+"""Why there is no run, by its kind."""
+
 
 def start_run(
     study: Study,
@@ -25,6 +34,9 @@ def start_run(
     limit: int | None = None,
     both_orders: bool = False,
     remote: bool = False,
+    kind: str = JudgeRun.Kind.ALL,
+    controls: bool = False,
+    budget: Decimal | None = None,
     created_by: Any = None,
 ) -> JudgeRun:
     """A new run, planned by the workers, and asked by them or (``remote``) by judge workers elsewhere.
@@ -34,16 +46,24 @@ def start_run(
     check_usable(judge, study, remote=remote)
     if limit is not None and limit < 1:
         raise JudgeError("The limit must be at least 1.")
+    if budget is not None and budget <= 0:
+        raise JudgeError("The budget must be more than 0.")
+    run = JudgeRun(
+        study=study,
+        judge=judge,
+        kind=kind,
+        limit=limit,
+        both_orders=both_orders,
+        controls=controls,
+        budget=budget,
+        remote=remote,
+        created_by=created_by,
+    )
+    if planning.is_empty(study, judge.rater, wanted(run)):
+        raise JudgeError(nothing_to_do(study, judge, kind))
     try:
         with transaction.atomic():
-            run = JudgeRun.objects.create(
-                study=study,
-                judge=judge,
-                limit=limit,
-                both_orders=both_orders,
-                remote=remote,
-                created_by=created_by,
-            )
+            run.save()
             if not judge.prompt_hash:
                 judge.prompt_hash = judge.current_prompt_hash()
                 judge.save(update_fields=["prompt_hash"])
@@ -51,6 +71,16 @@ def start_run(
         raise JudgeError(f"{judge.name} is running over {study.name} already.") from error
     transaction.on_commit(lambda: queue.nudge_plan(run.pk))
     return run
+
+
+def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
+    """Why a run of this kind would be empty, as a sentence."""
+    return NOTHING_TO_DO[JudgeRun.Kind(kind)].format(judge=judge.name, study=study.name)
+
+
+def wanted(run: JudgeRun) -> planning.Wanted:
+    """What a run is to plan."""
+    return planning.Wanted(planning.Which(run.kind), run.limit, run.both_orders, run.controls)
 
 
 def plan_run(run_id: int) -> None:
@@ -62,15 +92,31 @@ def plan_run(run_id: int) -> None:
         run = queued.select_related("study", "judge__rater").first()
         if run is None:
             return
-        assignments = planning.plan(run.study, run.judge.rater, limit=run.limit, both_orders=run.both_orders)
+        planned = planning.plan(run.study, run.judge.rater, wanted(run), points=run.judge.points)
+        rounds = _rounds(run)
         RunAssignment.objects.bulk_create(
-            (RunAssignment(run=run, assignment_id=pk) for pk in assignments), batch_size=1000
+            (RunAssignment(run=run, assignment_id=pk, round=rounds.get(pk, 0)) for pk in planned.assignments),
+            batch_size=1000,
         )
         _take_over_replies(run)
+        run.identical = planned.identical
         run.state = JudgeRun.State.RUNNING
         run.started_at = timezone.now()
-        run.save(update_fields=["state", "started_at"])
+        run.save(update_fields=["identical", "state", "started_at"])
     feed(run.pk)
+
+
+def _rounds(run: JudgeRun) -> dict[int, int]:
+    """The round of calls of each assignment that was asked before.
+
+    What has its answer and is asked anew gets another round, so that no reply of the former is taken for one
+    of this. A round that was begun and has no answer is gone on with: its replies are paid for.
+    """
+    calls = JudgeCall.objects.filter(assignment__study=run.study, assignment__rater=run.judge.rater)
+    by_assignment = calls.order_by().values_list("assignment")
+    rounds = dict(by_assignment.annotate(last=Max("round")))
+    answered = by_assignment.exclude(submitted_at=None).annotate(last=Max("round"))
+    return rounds | {pk: max(rounds[pk], last + 1) for pk, last in answered}
 
 
 def _take_over_replies(run: JudgeRun) -> None:
@@ -130,6 +176,35 @@ def finish_if_done(run: JudgeRun) -> bool:
         return False
     ended = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING)
     return bool(ended.update(state=JudgeRun.State.FINISHED, finished_at=timezone.now()))
+
+
+def pause_run(run: JudgeRun, why: str = "") -> bool:
+    """Ask nothing more for now; False if the run is not queued or running.
+
+    Calls in flight are paid for, so their replies still count. The run keeps its place: there is one active
+    run of a judge over a study.
+    """
+    going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
+    return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why))
+
+
+def resume_run(run: JudgeRun) -> bool:
+    """Go on with a paused run where it stopped; False if it is not paused.
+
+    Raises JudgeError saying why the judge cannot be asked now.
+    """
+    check_usable(run.judge, run.study, remote=run.remote)
+    with transaction.atomic():
+        paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)
+        if paused.filter(started_at=None).update(state=JudgeRun.State.QUEUED, error=""):
+            transaction.on_commit(lambda: queue.nudge_plan(run.pk))
+            return True
+        if not paused.update(state=JudgeRun.State.RUNNING, error=""):
+            return False
+        # Messages that came during the pause were not acted upon.
+        run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
+    feed(run.pk)
+    return True
 
 
 def cancel_run(run: JudgeRun, why: str = "") -> bool:

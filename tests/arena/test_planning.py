@@ -1,9 +1,12 @@
 """What a judge is to rate, and in which order."""
 
+from typing import Any
+
 import pytest
 
 from arena import planning
-from arena.models import Assignment, Completion, Pair, Rater
+from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
+from arena.planning import Plan, Wanted, Which
 from tests.factories import (
     make_comparison,
     make_completion,
@@ -16,22 +19,25 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 
+ALL = Wanted()
+
 
 @pytest.fixture
 def judge() -> Rater:
     return make_rater(kind=Rater.Kind.JUDGE)
 
 
-def planned(ids: list[int]) -> list[Assignment]:
+def planned(study: Study, judge: Rater, wanted: Wanted = ALL) -> list[Assignment]:
+    ids = planning.plan(study, judge, wanted).assignments
     rows = Assignment.objects.select_related("pair").in_bulk(ids)
     return [rows[pk] for pk in ids]
 
 
 def test_every_pair_once_open_and_without_a_lease(judge: Rater) -> None:
     study = make_small_study(prompts=3, contestants=4)
-    assert planning.preview(study, judge) == planning.Plan(18, 18)
+    assert planning.preview(study, judge) == Plan(18, 18)
     assert Pair.objects.count() == 0
-    rows = planned(planning.plan(study, judge))
+    rows = planned(study, judge)
     assert len({row.pair_id for row in rows}) == 18
     assert {(row.state, row.leased_until, row.study_id) for row in rows} == {("open", None, study.pk)}
 
@@ -42,22 +48,22 @@ def test_pairs_rated_by_people_come_first(judge: Rater) -> None:
     rated = make_pair(prompt=completions[0].prompt, first=completions[0], second=completions[1])
     make_comparison(pair=rated)
     Pair.objects.recount(study)
-    rows = planned(planning.plan(study, judge, limit=1))
+    rows = planned(study, judge, Wanted(limit=1))
     assert [row.pair_id for row in rows] == [rated.pk]
 
 
 def test_a_limited_plan_takes_one_pair_of_each_prompt_before_two_of_any(judge: Rater) -> None:
     study = make_small_study(prompts=5, contestants=4)
-    rows = planned(planning.plan(study, judge, limit=5))
+    rows = planned(study, judge, Wanted(limit=5))
     assert len({row.pair.prompt_id for row in rows if row.pair}) == 5
 
 
 def test_planning_again_adds_nothing_and_takes_up_what_is_open_or_failed(judge: Rater) -> None:
     study = make_small_study(prompts=1, contestants=3)
-    first = planning.plan(study, judge)
+    first = planning.plan(study, judge).assignments
     Assignment.objects.filter(pk=first[0]).update(state="failed")
     Assignment.objects.filter(pk=first[1]).update(state="submitted")
-    again = planning.plan(study, judge)
+    again = planning.plan(study, judge).assignments
     assert set(again) == {first[0], first[2]}
     assert Assignment.objects.get(pk=first[0]).state == "open"
     assert Assignment.objects.count() == 3
@@ -67,19 +73,19 @@ def test_what_the_judge_answered_elsewhere_is_not_planned(judge: Rater) -> None:
     study = make_small_study(prompts=1, contestants=2)
     first, second = Completion.objects.order_by("pk")
     make_comparison(pair=make_pair(prompt=first.prompt, first=first, second=second), rater=judge)
-    assert planning.plan(study, judge) == []
+    assert planned(study, judge) == []
 
 
 def test_orders_are_balanced_over_a_plan(judge: Rater) -> None:
     study = make_small_study(prompts=20, contestants=4)
-    rows = planned(planning.plan(study, judge))
+    rows = planned(study, judge)
     swapped = sum(row.swapped for row in rows)
     assert abs(2 * swapped - len(rows)) <= 12  # of 120; a biased coin keeps the difference small
 
 
 def test_repeats_alternate_the_order(judge: Rater) -> None:
     study = make_small_study(prompts=2, contestants=3, ratings_per_pair_judges=3)
-    rows = planned(planning.plan(study, judge))
+    rows = planned(study, judge)
     by_pair: dict[int, list[bool]] = {}
     for row in sorted(rows, key=lambda row: row.repeat):
         by_pair.setdefault(row.pair_id or 0, []).append(row.swapped)
@@ -90,17 +96,17 @@ def test_repeats_alternate_the_order(judge: Rater) -> None:
 
 def test_both_orders_ask_every_pair_twice_and_the_limit_counts_pairs(judge: Rater) -> None:
     study = make_small_study(prompts=2, contestants=3)
-    assert planning.preview(study, judge, limit=2, both_orders=True) == planning.Plan(2, 4)
-    rows = planned(planning.plan(study, judge, both_orders=True))
+    assert planning.preview(study, judge, Wanted(limit=2, both_orders=True)) == Plan(2, 4)
+    rows = planned(study, judge, Wanted(both_orders=True))
     orders = {(row.pair_id, row.swapped) for row in rows}
     assert len(orders) == len(rows) == 12
 
 
 def test_both_orders_later_adds_the_missing_order_only(judge: Rater) -> None:
     study = make_small_study(prompts=1, contestants=2)
-    (first,) = planned(planning.plan(study, judge))
+    (first,) = planned(study, judge)
     Assignment.objects.update(state="submitted")
-    (second,) = planned(planning.plan(study, judge, both_orders=True))
+    (second,) = planned(study, judge, Wanted(both_orders=True))
     assert second.pair_id == first.pair_id
     assert second.swapped != first.swapped
 
@@ -119,7 +125,115 @@ def test_texts_that_are_unknown_old_or_retired_are_not_asked(judge: Rater) -> No
     retired.contestant.save()
     make_completion(prompt=prompt)
     empty = make_completion(prompt=prompt, turns=[""], is_empty=True)
-    rows = planned(planning.plan(study, judge))
+    rows = planned(study, judge)
     assert len(rows) == 1
     assert rows[0].pair is not None
     assert empty.pk in (rows[0].pair.first_id, rows[0].pair.second_id)
+
+
+def make_identical(study: Study) -> tuple[Completion, Completion]:
+    """Two contestants who say the same to a prompt of their own."""
+    prompt = make_prompt(study=study)
+    same = {"prompt": prompt, "turns": ["the same"], "digest": "f" * 64}
+    return make_completion(**same), make_completion(**same)
+
+
+def answer(assignment: Assignment, **said: Any) -> Comparison:
+    """The judge's answer to an assignment; give a reason for one without a rating."""
+    Assignment.objects.filter(pk=assignment.pk).update(state="submitted")
+    shown = {name: getattr(assignment, name) for name in ("pair", "rater", "swapped", "repeat")}
+    return make_comparison(assignment=assignment, **shown, **said)
+
+
+def test_a_plan_to_extend_holds_pairs_that_were_never_asked(judge: Rater) -> None:
+    study = make_small_study(prompts=1, contestants=3)
+    (asked,) = planned(study, judge, Wanted(limit=1))
+    extended = planned(study, judge, Wanted(Which.EXTEND))
+    assert len(extended) == 2
+    assert asked.pair_id not in {row.pair_id for row in extended}
+    assert planning.is_empty(study, judge, Wanted(Which.EXTEND))
+
+
+def test_a_plan_of_failures_holds_what_has_no_answer_in_the_orders_it_was_asked(judge: Rater) -> None:
+    study = make_small_study(prompts=1, contestants=3)
+    rows = planned(study, judge, Wanted(limit=2, both_orders=True))
+    answer(rows[0])
+    Assignment.objects.filter(pk=rows[1].pk).update(state="failed")
+    again = planned(study, judge, Wanted(Which.FAILURES))
+    assert {row.pk for row in again} == {rows[1].pk, rows[2].pk, rows[3].pk}
+    assert Assignment.objects.get(pk=rows[1].pk).state == "open"
+
+
+def test_a_plan_of_the_unscored_opens_their_assignments_again(judge: Rater) -> None:
+    study = make_small_study(prompts=1, contestants=3)
+    scored, unscored, _ = planned(study, judge)
+    answer(scored)
+    lacking = answer(unscored, reason="refused")
+    assert planning.preview(study, judge, Wanted(Which.UNSCORED)) == Plan(1, 1)
+    assert [row.pk for row in planned(study, judge, Wanted(Which.UNSCORED))] == [unscored.pk]
+    assert Assignment.objects.get(pk=unscored.pk).state == "open"
+    assert Comparison.objects.current().get(assignment=unscored) == lacking
+    assert unscored not in planned(study, judge, Wanted(Which.FAILURES))
+
+
+def test_the_outlook_counts_every_kind_of_plan(judge: Rater) -> None:
+    study = make_small_study(prompts=2, contestants=3)
+    first, second, third = planned(study, judge, Wanted(limit=3))
+    answer(first)
+    answer(second, reason="empty")
+    Assignment.objects.filter(pk=third.pk).update(state="failed")
+    assert planning.outlook(study, judge) == {
+        Which.ALL: Plan(4, 4),
+        Which.EXTEND: Plan(3, 3),
+        Which.FAILURES: Plan(1, 1),
+        Which.UNSCORED: Plan(1, 1),
+    }
+
+
+def test_identical_completions_are_recorded_and_not_asked(judge: Rater) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    first, second = make_identical(study)
+    assert planning.preview(study, judge) == Plan(1, 1, identical=1)
+    result = planning.plan(study, judge, points=5)
+    assert (len(result.assignments), result.identical) == (1, 1)
+    recorded = Comparison.objects.get()
+    assert (recorded.status, recorded.rating, recorded.reason, recorded.points) == ("identical", None, "", 5)
+    assert (recorded.pair.first, recorded.pair.second) == (first, second)
+    assert recorded.pair.judge_ratings == 1
+    assert recorded.assignment is not None
+    assert recorded.assignment.state == "submitted"
+    Pair.objects.recount(study)
+    assert Pair.objects.get(pk=recorded.pair_id).judge_ratings == 1
+    assert planning.preview(study, judge, Wanted(Which.EXTEND)) == Plan(0, 0)
+
+
+def test_identical_pairs_do_not_count_towards_the_limit(judge: Rater) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    for _ in range(3):
+        make_identical(study)
+    plan = planning.preview(study, judge, Wanted(limit=1))
+    assert plan.assignments == 1
+
+
+def test_controls_ask_about_identical_completions_also_later(judge: Rater) -> None:
+    study = make_study()
+    make_identical(study)
+    planning.plan(study, judge)
+    assert planning.is_empty(study, judge, Wanted())
+    (control,) = planned(study, judge, Wanted(controls=True))
+    recorded = Comparison.objects.get()
+    assert recorded.assignment == control
+    answer_to_control = {"status": "identical", "rating": 6, "revises": recorded}
+    Comparison.objects.update(is_current=False)
+    answer(control, **answer_to_control)
+    assert planning.is_empty(study, judge, Wanted(controls=True))
+
+
+def test_an_open_assignment_about_identical_completions_is_ended(judge: Rater) -> None:
+    study = make_study()
+    make_identical(study)
+    (open_one,) = planned(study, judge, Wanted(controls=True))
+    result = planning.plan(study, judge, Wanted(Which.FAILURES))
+    assert result == planning.Planned([], 1)
+    assert Comparison.objects.get().assignment == open_one
+    assert Assignment.objects.get().state == "submitted"

@@ -46,7 +46,7 @@ def drain(messages: deque[tuple[str, int]]) -> Callable[[], None]:
             while messages:
                 kind, pk = messages.popleft()
                 (tasks.plan_run if kind == "plan" else tasks.judge_assignment)(pk)
-            if not JudgeRun.objects.active().exists():
+            if not JudgeRun.objects.going_on().exists():
                 return
             due = timezone.now() - timedelta(seconds=1)  # as if time had passed
             RunAssignment.objects.update(due_at=due, queued_until=None)
