@@ -16,6 +16,7 @@ from string import Template
 from typing import TYPE_CHECKING, Final
 
 from arena import scales
+from judging.parsers.thinking import TAG
 
 if TYPE_CHECKING:
     from judging.answer_scales import AnswerScale
@@ -61,8 +62,9 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
         attempt += 1
 
 
-LOOKS_LIKE_MARKER: Final = re.compile(r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=\|)", re.IGNORECASE)
-"""What begins one of our markers, or a special token of a chat template such as <|im_start|>."""
+LOOKS_LIKE_MARKER: Final = re.compile(rf"<(?=<<\s*(?:BEGIN|END)\b)|<(?=\|)|<(?=/?{TAG}>)", re.IGNORECASE)
+"""What begins one of our markers, a special token of a chat template such as <|im_start|>, or a tag of
+thinking: a judge that quotes such a tag from an answer would seem to end its own thinking there."""
 
 
 def neutral(text: str) -> str:
