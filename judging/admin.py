@@ -1,9 +1,10 @@
-"""Read-only views of runs and calls; judges are configured under /judging/."""
+"""Prices, and read-only views of runs and calls; judges are configured under /judging/."""
 
 from django.contrib import admin
 
 from arena.admin_bases import ReadOnlyAdmin
-from judging.models import Judge, JudgeCall, JudgeRun
+from judging.models import Judge, JudgeCall, JudgeRun, Price
+from judging.price_form import PriceForm
 
 
 @admin.register(Judge)
@@ -24,3 +25,11 @@ class JudgeCallAdmin(ReadOnlyAdmin):
     list_display = ["pk", "run", "attempt", "state", "status", "reason", "rating", "error_kind", "latency"]
     list_filter = ["state", "status", "reason", "error_kind"]
     list_select_related = ["run"]
+
+
+@admin.register(Price)
+class PriceAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = PriceForm
+    list_display = ["model", "base_url", "prompt", "completion", "currency", "updated_at"]
+    search_fields = ["model", "base_url"]
+    list_filter = ["currency"]

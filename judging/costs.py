@@ -5,9 +5,10 @@ cost. Budgets rest on bounds alone.
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from operator import add, mul
 from typing import Any, Final
 
 UNIT: Final = Decimal("0.00000001")
@@ -102,3 +103,64 @@ def in_words(amount: Decimal, currency: str) -> str:
     step = Decimal("0.01") if amount >= 10 else Decimal("0.0001") if amount >= Decimal("0.01") else UNIT
     whole, _, decimals = f"{amount.quantize(step):,f}".partition(".")
     return f"{whole}.{decimals.rstrip('0'):0<2} {currency}".strip()
+
+
+@dataclass(frozen=True)
+class Range:
+    """From about ``low`` to at most ``high``; high is None where nobody can say."""
+
+    low: Decimal
+    high: Decimal | None
+
+    def __add__(self, other: "Range") -> "Range":
+        return Range(self.low + other.low, _known(add, self.high, other.high))
+
+    def __mul__(self, other: "Range") -> "Range":
+        return Range(self.low * other.low, _known(mul, self.high, other.high))
+
+
+def _known(
+    how: Callable[[Decimal, Decimal], Decimal], one: Decimal | None, other: Decimal | None
+) -> Decimal | None:
+    return None if one is None or other is None else how(one, other)
+
+
+NOTHING: Final = Range(Decimal(0), Decimal(0))
+
+
+@dataclass(frozen=True)
+class Load:
+    """One question of a protocol, as often as a run asks it; tokens are those of one call, on average."""
+
+    calls: Range
+    prompt_tokens: Range
+    reply_tokens: Range
+    prices: Prices | None
+
+
+@dataclass(frozen=True)
+class Total:
+    """What all questions of a run take. cost is None where a price is missing, or currencies differ."""
+
+    calls: Range
+    prompt_tokens: Range
+    reply_tokens: Range
+    cost: Range | None
+    currency: str = ""
+
+
+def total(loads: Sequence[Load]) -> Total:
+    """All questions of a run together."""
+    prompt = sum((load.calls * load.prompt_tokens for load in loads), NOTHING)
+    reply = sum((load.calls * load.reply_tokens for load in loads), NOTHING)
+    calls = sum((load.calls for load in loads), NOTHING)
+    currencies = {load.prices.currency if load.prices else "" for load in loads}
+    if len(currencies) != 1 or "" in currencies:
+        return Total(calls, prompt, reply, None)
+    return Total(calls, prompt, reply, sum((_cost_of(load) for load in loads), NOTHING), currencies.pop())
+
+
+def _cost_of(load: Load) -> Range:
+    assert load.prices is not None  # noqa: S101 - total has looked
+    prompt, reply = load.calls * load.prompt_tokens, load.calls * load.reply_tokens
+    return Range(load.prices.of(prompt.low, reply.low), _known(load.prices.of, prompt.high, reply.high))

@@ -59,7 +59,7 @@ def authors(manner: Manner) -> list[str]:
 
 
 def _authors(manner: Manner) -> Iterator[str]:
-    for step in manner.protocol.steps:
+    for step in manner.steps:
         yield str(manner.value(step.author)) if step.author else ""
     for part in manner.protocol.parts:
         yield from _authors(manner.of_part(part))
