@@ -1,6 +1,7 @@
 """Forms for judges and panels."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from django import forms
@@ -14,6 +15,7 @@ from judging.models import Judge, Panel
 from judging.protocols import PROTOCOLS
 from judging.services import JudgeConfig, JudgeError, configure_judge, create_judge
 from judging.services.panels import configure_panel, create_panel
+from judging.wording import text_name
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "The model": ("provider", "model", "base_url", "api_key_env"),
@@ -89,7 +91,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = CONFIG_FIELDS
         field_classes = {"options": JSONInput, "simulation": JSONInput, "parameters": JSONInput}
         help_texts = {
-            "parameters": 'Where they differ from the defaults below, e.g. {"rules": false}.',
+            "parameters": 'Where they differ from the defaults above, e.g. {"rules": false}.',
             "points": "Of a verdict that is one number; the other answer scales have their own.",
             "simulation": "Strengths in Elo points by the slugs of all contestants, noise and position bias, "
             'e.g. {"noise": 200, "position_bias": -100, "strengths": {"model-a": 1100, "model-b": 900}}.',
@@ -100,7 +102,11 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         protocol, own = self.fields["protocol"], self.fields["own_wording"]
         assert isinstance(protocol, forms.ChoiceField)  # noqa: S101 - declared above
         assert isinstance(own, forms.MultipleChoiceField)  # noqa: S101 - declared above
-        protocol.choices = [(name, f"{name}: {each.title}") for name, each in PROTOCOLS.items()]
+        families = groupby(PROTOCOLS.values(), key=lambda each: each.family)
+        protocol.choices = [
+            (family, [(each.name, f"{each.name}: {each.title}") for each in members])
+            for family, members in families
+        ]
         for name in ("options", "simulation", "parameters"):
             self.fields[name].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if self.instance.pk:
@@ -154,7 +160,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         """Their texts by the names of what they replace."""
         wording = {}
         for file in self.cleaned_data["wording_files"]:
-            name = (file.name or "").removesuffix(".txt").replace("__", "/")
+            name = text_name(file.name)
             if file.size > LONGEST_WORDING:
                 raise forms.ValidationError(f"{file.name} is longer than {LONGEST_WORDING:,} bytes.")
             try:

@@ -20,6 +20,16 @@ OPTIONAL: Final = frozenset({"number", "boundary", "prefers_a", "prefers_b"})
 """Placeholders that a text can leave out whatever the protocol's own text does."""
 
 
+def file_name(text: str) -> str:
+    """The name of a file that holds this text; "__" stands for the slash, which file names cannot have."""
+    return f"{text.replace('/', '__')}.txt"
+
+
+def text_name(file: str) -> str:
+    """The name of the text that a file of this name holds."""
+    return file.removesuffix(".txt").replace("__", "/")
+
+
 def problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str]:
     """What is wrong with an operator's texts, one sentence each; empty where a judge can use them.
 
