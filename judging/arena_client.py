@@ -47,13 +47,20 @@ class ArenaReply:
 
 
 def answer_to(
-    assignment: str, verdict: Verdict, points: int, reply: ReplyText, seconds: float | None
+    assignment: str,
+    verdict: Verdict,
+    points: int,
+    reply: ReplyText,
+    seconds: float | None,
+    expected: float | None = None,
 ) -> dict[str, object]:
     """The body of POST /comparisons/ that gives a judge's verdict with the reply it was read from."""
     return {
         "assignment": assignment,
         "rating": verdict.rating,
         "reason": verdict.reason or None,
+        "expected": expected,
+        "scores": [round(float(score), 3) for score in verdict.scores] if verdict.scores else None,
         "points": points,
         "raw_reply": reply.text or reply.refusal,
         "rationale": verdict.rationale,

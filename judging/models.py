@@ -1,5 +1,7 @@
 """LLM raters, their runs over studies, and every single call they make."""
 
+import json
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -11,6 +13,9 @@ from judging.answer_scales import FORMS, answer_scale
 from judging.protocol import Manner
 from judging.protocols import PROTOCOLS
 from judging.querysets import JudgeCallQuerySet, JudgeRunQuerySet
+
+_manners: dict[tuple[object, ...], Manner] = {}
+"""How the judges of this process ask. A manner keeps its protocol, so the protocol's id stays its own."""
 
 
 class Judge(models.Model):
@@ -135,13 +140,21 @@ class Judge(models.Model):
 
     @property
     def manner(self) -> Manner:
-        """How it asks: protocol, answer scale, parameters, wording, samples."""
-        parameters = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in self.parameters.items()
-        }
-        scale = answer_scale(self.form, self.points)
-        return Manner(PROTOCOLS.named(self.protocol), scale, parameters, self.wording, self.samples)
+        """How it asks: protocol, answer scale, parameters, wording, samples.
+
+        Equal judges share one object in a process, so that its prompt hash is computed once.
+        """
+        protocol = PROTOCOLS.named(self.protocol)
+        texts = json.dumps([self.parameters, self.wording], sort_keys=True)
+        key = (id(protocol), self.form, self.points, texts, self.samples)
+        if key not in _manners:
+            parameters = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in self.parameters.items()
+            }
+            scale = answer_scale(self.form, self.points)
+            _manners[key] = Manner(protocol, scale, parameters, self.wording, self.samples)
+        return _manners[key]
 
     def current_prompt_hash(self) -> str:
         """The hash of the wording it would be asked with now."""
@@ -409,6 +422,14 @@ class JudgeCall(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.pk}"
+
+    @property
+    def is_in_flight(self) -> bool:
+        return self.state == self.State.IN_FLIGHT
+
+    @property
+    def has_replied(self) -> bool:
+        return self.state == self.State.REPLIED
 
 
 class Price(models.Model):

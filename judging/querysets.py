@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -78,10 +79,21 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
         return replied.select_related("assignment", "run__judge__rater").first()
 
-    def conversation(self, assignment: int) -> JudgeCallQuerySet:
-        """The calls about an assignment in the order of asking, with no more than the next step needs."""
-        calls = self.filter(assignment=assignment).order_by("pk")
-        return calls.only("key", "attempt", "state", "raw_reply", "finish_reason", "refusal")
+    def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
+        """The calls about assignments in the order of asking, with no more than the next step needs."""
+        calls = self.filter(assignment__in=assignments).order_by("pk")
+        needed = ("run", "assignment", "key", "round", "attempt", "state", "latency", "expected")
+        return calls.only(*needed, "raw_reply", "finish_reason", "refusal")
+
+    def held_up_to(self, hashes: Collection[str]) -> dict[str, datetime]:
+        """Those of the requests that are in flight, by hash, with the deadline of each."""
+        in_flight = self.filter(request_hash__in=hashes, state="in_flight").exclude(request_hash="")
+        return dict(in_flight.values_list("request_hash", "deadline"))
+
+    def cached(self, hashes: Collection[str]) -> JudgeCallQuerySet:
+        """The committed replies to requests, latest first."""
+        replied = self.filter(request_hash__in=hashes, state="replied", cached_from=None)
+        return replied.exclude(request_hash="").order_by("-pk")
 
     def for_page(self) -> JudgeCallQuerySet:
         """With what the list of calls shows beside each."""

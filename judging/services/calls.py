@@ -1,55 +1,48 @@
 """One assignment of a judge, from claim to submission.
 
 Order matters here: a call is committed before the model is asked, its reply before anything is done with it.
-No transaction is open while a model or the arena is asked.
+No transaction is open, and no connection held, while a model is asked. The threads of a process meet in
+combiners, so that one transaction serves many of them (judging.combining).
+
+One task works on an assignment at a time. Of the questions that are open it asks one, and further ones in
+threads beside it as far as there are places: of one process at most settings.WORKER_CONCURRENCY calls are in
+flight, however many questions a protocol asks at once, and no call is committed that would have to wait for
+its turn. Whatever has its reply keeps it, so any other process can go on from there.
 """
 
-import logging
 import os
-import random
 import secrets
 import socket
-import time
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache, partial
+from threading import BoundedSemaphore
+from typing import Final
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
-from django.utils import timezone
-from django.utils.crypto import salted_hmac
+from django.db import close_old_connections
 
-from arena.models import Assignment
 from judging import runner
-from judging.keys import KeyVariableError, read_key
-from judging.llm.client import Client, NoReplyError, Reply, Request
-from judging.llm.openai_client import OpenAIClient
-from judging.llm.retrying import RetryPolicy
-from judging.llm.simulated import SimulatedClient, Simulation
-from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.combining import Combiner
+from judging.llm.client import NoReplyError, Reply
+from judging.models import JudgeCall
 from judging.parsers import ReplyText
-from judging.rendering import Material
+from judging.services import claiming, committing, submitting
+from judging.services.asking import Addressed, ask
+from judging.services.claiming import Claimed, Wish
+from judging.services.committing import Committed, Failed, Outcome, Results
 from judging.services.insisting import insist
-from judging.services.submitting import LEASE, replies_of, submit, submit_again
+from judging.services.submitting import Fate, Submission, submission_of
 
-logger = logging.getLogger(__name__)
+MOST: Final = 64
+"""So many assignments are claimed, replies committed or answers noted in one transaction."""
 
-GRACE = timedelta(seconds=30)
-"""A call is taken for abandoned this long after its timeout."""
+Asked = tuple[Reply | NoReplyError, float]
+"""What came of asking, and the seconds it took."""
 
-
-@dataclass(frozen=True)
-class Work:
-    """Everything needed to ask about one assignment, read before any lock is taken."""
-
-    run: JudgeRun
-    assignment: Assignment
-    material: Material
-
-    @property
-    def judge(self) -> Judge:
-        return self.run.judge
+Answer = tuple[JudgeCall, Addressed, Reply | NoReplyError, float]
+"""The same with the call and what was asked."""
 
 
 def judge_assignment(assignment_id: int) -> int | None:
@@ -58,235 +51,154 @@ def judge_assignment(assignment_id: int) -> int | None:
     Harmless when called twice or too late. Returns the id of the run it worked for, None where there was
     nothing to do.
     """
-    row = wanted(timezone.now()).filter(run__remote=False, assignment=assignment_id).first()
-    work = work_of(row) if row else None
-    call = _claim(work, after=None) if work else None
-    if work is None or call is None:
-        replied = JudgeCall.objects.unsubmitted_of(assignment_id)
-        if replied:
-            submit_again(replied)
-        return replied.run_id if replied else None
-    while call and _ask(work, call):
-        if call.submit_due_at:
-            submit(call)
-            break
-        call = _claim(work, after=call)
-    return work.run.pk
+    process = this_process()
+    with process.places.one():
+        claimed = process.claims.do(Wish(assignment_id))
+        submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
+        if submission:
+            process.notes.do(submitting.post(submission))
+    if claimed:
+        return claimed.work.run.pk
+    return submission.call.run_id if submission else None
 
 
-def wanted(now: datetime) -> QuerySet[RunAssignment]:
-    """The assignments that running runs want asked now, with their texts."""
-    rows = RunAssignment.objects.filter(
-        assignment__state=Assignment.State.OPEN,
-        assignment__pair__isnull=False,
-        run__state=JudgeRun.State.RUNNING,
-        run__study__closed_at=None,
-        run__judge__rater__paused_at=None,
-        due_at__lte=now,
-    )
-    return rows.select_related(
-        "run__study",
-        "run__judge__rater",
-        "assignment__pair__prompt",
-        "assignment__pair__first",
-        "assignment__pair__second",
-    )
+def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
+    """Ask what there is to ask; the answer to submit, None where the rest has to wait."""
+    while claimed:
+        turn = _Turn(process, claimed)
+        if claimed.answered:
+            return turn.submission(claimed.answered)
+        if not claimed.calls:
+            return None
+        turn.go()
+        if turn.answered:
+            return turn.submission(turn.answered)
+        if turn.is_stuck:
+            return None
+        claimed = process.claims.do(Wish(claimed.work.assignment.pk, is_held=True))
+    return None
 
 
-def work_of(row: RunAssignment) -> Work:
-    """What to ask about, read from a row of ``wanted``."""
-    pair = row.assignment.pair
-    assert pair is not None  # noqa: S101 - held by wanted
-    first, second = pair.shown(row.assignment.swapped)
-    material = Material(pair.prompt.turns, pair.prompt.input, first.turns, second.turns, boundary_secret())
-    return Work(row.run, row.assignment, material)
+class _Turn:
+    """The calls that are made at once about one assignment."""
 
+    def __init__(self, process: "Process", claimed: Claimed) -> None:
+        self._process, self._work, self._calls = process, claimed.work, claimed.calls
+        self._replies = dict(claimed.replies)
+        self._replied: list[JudgeCall] = []
+        self._failed: list[Failed] = []
+        self.answered: JudgeCall | None = None
+        self.is_stuck = False
 
-def _claim(work: Work, after: JudgeCall | None) -> JudgeCall | None:
-    """Commit the next call of this process."""
-    lease = timedelta(seconds=work.judge.timeout) + GRACE
-    return commit_call(work, this_worker(), lease, is_first=after is None)
+    def go(self) -> None:
+        """Make the calls, and commit what comes of each as soon as it comes."""
+        close_old_connections()  # of the pool, for those who need them while this waits
+        left = len(self._calls)
+        for answers in self._answers():
+            left -= len(answers)
+            self._commit(answers, is_last=left == 0)
+        self.is_stuck = len(self._replied) < len(self._calls)
 
+    def submission(self, last: JudgeCall) -> Submission:
+        """The answer that the replies amount to."""
+        before = [call for calls in self._work.in_round.values() for call in calls]
+        return Submission(last, [*before, *self._replied], self._replies)
 
-def commit_call(work: Work, worker: str, lease: timedelta, *, is_first: bool = True) -> JudgeCall | None:
-    """Commit the next call, in flight; None where somebody else was faster or every step has its reply.
+    def _answers(self) -> Iterator[Sequence[Answer]]:
+        if len(self._calls) == 1:
+            [(call, asked)] = self._calls
+            yield [(call, asked, *ask(self._work, asked))]
+            return
+        futures = {
+            self._process.start(partial(ask, self._work, asked), gives_back=number > 0): (call, asked)
+            for number, (call, asked) in enumerate(self._calls)
+        }
+        while futures:
+            done, _ = wait(futures, return_when=FIRST_COMPLETED)
+            yield [(*futures.pop(future), *future.result()) for future in done]
 
-    ``worker`` names who asks; after ``lease`` it is taken for dead. is_first: the assignment is not held yet.
-    """
-    manner = work.judge.manner
-    earlier = list(JudgeCall.objects.conversation(work.assignment.pk))
-    questions = runner.next_questions(manner, work.material, replies_of(work.assignment.pk))
-    if not questions:
-        return None
-    question = questions[0]
-    now = timezone.now()
-    deadline = now + lease
-    before = Assignment.State.OPEN if is_first else Assignment.State.CLAIMED
-    try:
-        with transaction.atomic():
-            claimed = Assignment.objects.filter(pk=work.assignment.pk, state=before).update(
-                state=Assignment.State.CLAIMED, leased_until=deadline
-            )
-            if not claimed:
-                return None
-            RunAssignment.objects.filter(run=work.run, assignment=work.assignment).update(queued_until=None)
-            return JudgeCall.objects.create(
-                run=work.run,
-                assignment=work.assignment,
-                key=question.key,
-                attempt=1 + sum(call.key == question.key for call in earlier),
-                worker=worker,
-                prompt_hash=manner.prompt_hash,
-                model=work.judge.model,
-                messages=list(question.messages),
-                started_at=now,
-                deadline=deadline,
-            )
-    except IntegrityError:  # another worker holds this step
-        return None
-
-
-@cache
-def boundary_secret() -> bytes:
-    """What the boundaries of prompts are made with; never leaves this process."""
-    return salted_hmac("judging.rendering.boundary", "boundary", algorithm="sha256").digest()
-
-
-def _ask(work: Work, call: JudgeCall) -> bool:
-    """Ask the model and commit what came of it; whether a reply was committed."""
-    judge = work.judge
-    request = Request(
-        model=judge.model,
-        messages=call.messages,
-        timeout=judge.timeout,
-        max_tokens=judge.max_tokens,
-        temperature=judge.temperature,
-        options=judge.options,
-    )
-    started = time.monotonic()
-    try:
-        reply = _client(work).ask(request)
-    except NoReplyError as error:
-        failure = error
-    except Exception as error:
-        logger.exception("Asking %s about assignment %s failed", judge.slug, work.assignment.pk)
-        failure = NoReplyError("internal", f"{type(error).__name__} while asking the model")
-    else:
-        latency = time.monotonic() - started
-        return insist(lambda: _commit_reply(work, call, reply, latency), until=call.deadline)
-    latency = time.monotonic() - started
-    insist(lambda: commit_failure(call, failure, latency), until=call.deadline)
-    return False
-
-
-def _client(work: Work) -> Client:
-    judge = work.judge
-    if judge.is_simulated:
-        return _simulated(work)
-    try:
-        key = read_key(judge.api_key_env, os.environ)
-    except KeyVariableError as error:
-        raise NoReplyError("configuration", str(error), retryable=False) from error
-    if not key:
-        raise NoReplyError(
-            "configuration", f"the environment variable {judge.api_key_env} is not set", retryable=False
+    def _commit(self, answers: Sequence[Answer], *, is_last: bool) -> None:
+        replied = None
+        for call, _, result, _ in answers:
+            if isinstance(result, Reply):
+                self._replies[call.key] = ReplyText(result.text, result.finish_reason, result.refusal)
+                replied = call
+        is_complete = is_last and runner.is_complete(self._work.manner, self._replies)
+        results = Results(
+            [
+                Outcome(call, result, seconds, asked.question, self._work.failures(call.key))
+                for call, asked, result, seconds in answers
+            ],
+            is_last,
+            tuple(self._failed),
+            replied if is_complete else None,
         )
-    return OpenAIClient(judge.base_url, key)
+        until = max(call.deadline for call, *_ in answers)
+        committed = insist(partial(self._process.commits.do, results), until)
+        self._replied += committed.replied
+        self._failed += committed.failed
+        if results.answered:
+            same = (call for call in committed.replied if call.pk == results.answered.pk)
+            self.answered = next(same, None)
 
 
-def _simulated(work: Work) -> Client:
-    if not work.run.study.simulated:
-        raise NoReplyError(
-            "configuration", "a simulated judge may rate simulated studies only", retryable=False
-        )
-    assert work.assignment.pair is not None  # noqa: S101 - held by _work
-    first, second = work.assignment.pair.shown(work.assignment.swapped)
-    return SimulatedClient(
-        Simulation.from_options(work.judge.simulation),
-        first.contestant.slug if first.contestant else "",
-        second.contestant.slug if second.contestant else "",
-        work.judge.points,
-        work.assignment.seed,
-    )
+class Places:
+    """How many more calls this process may have in flight."""
+
+    def __init__(self, count: int) -> None:
+        self._free = BoundedSemaphore(count)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Wait for a place, and keep it meanwhile."""
+        with self._free:
+            yield
+
+    def take(self, wanted: int) -> int:
+        """Take up to so many that are free now; how many there were."""
+        taken = 0
+        while taken < wanted and self._free.acquire(blocking=False):
+            taken += 1
+        return taken
+
+    def give(self, back: int) -> None:
+        """Give so many back."""
+        if back:
+            self._free.release(back)
 
 
-def _commit_reply(work: Work, call: JudgeCall, reply: Reply, latency: float) -> bool:
-    """Commit the reply before anything else happens to it.
+class Process:
+    """What the threads of this process share. Its name is that of no other process that ever runs."""
 
-    A call that was taken for abandoned meanwhile keeps its late reply for the record only: the assignment may
-    be asked anew already. Returns whether the reply counts.
-    """
-    now = timezone.now()
-    known = {
-        **replies_of(work.assignment.pk),
-        call.key: ReplyText(reply.text, reply.finish_reason, reply.refusal),
-    }
-    is_last = not runner.next_questions(work.judge.manner, work.material, known)
-    received = {
-        "raw_reply": reply.text,
-        "refusal": reply.refusal,
-        "finish_reason": reply.finish_reason,
-        "model_returned": reply.model,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
-        "latency": latency,
-        "finished_at": now,
-    }
-    counts = {"state": JudgeCall.State.REPLIED, **received}
-    if is_last:
-        counts |= {"submit_due_at": now + LEASE, "submit_attempts": 1}
-    if not JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.IN_FLIGHT).update(**counts):
-        JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.ABANDONED).update(**received)
-        return False
-    for name, value in counts.items():
-        setattr(call, name, value)
-    return True
+    def __init__(self, pid: int) -> None:
+        self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
+        self.places = Places(settings.WORKER_CONCURRENCY)
+        self.claims = Combiner[Wish, Claimed | None](self._claim, most=MOST)
+        self.commits = Combiner[Results, Committed](committing.commit, most=MOST)
+        self.notes = Combiner[Fate, bool](submitting.write, most=MOST)
+        self._threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
+
+    def start(self, ask: Callable[[], Asked], *, gives_back: bool) -> Future[Asked]:
+        """Ask in another thread; ``gives_back`` its place when that is done."""
+        future = self._threads.submit(ask)
+        if gives_back:
+            future.add_done_callback(lambda _: self.places.give(1))
+        return future
+
+    def _claim(self, wishes: Sequence[Wish]) -> list[Claimed | Exception | None]:
+        return claiming.claim(wishes, self.name, self.places)
 
 
-def commit_failure(call: JudgeCall, error: NoReplyError, latency: float | None) -> None:
-    """Commit that no reply came, and when to try again; without a next try the assignment has failed."""
-    now = timezone.now()
-    failures = (
-        1 + JudgeCall.objects.filter(run=call.run_id, assignment=call.assignment_id, state="failed").count()
-    )
-    rng = random.Random()  # noqa: S311 - jitter
-    retry_at = retry_policy().next_try(error, failures, now, rng)
-    with transaction.atomic():
-        failed = JudgeCall.objects.filter(pk=call.pk, state=JudgeCall.State.IN_FLIGHT).update(
-            state=JudgeCall.State.FAILED,
-            error_kind=error.kind,
-            error=str(error)[:600],
-            latency=latency,
-            finished_at=now,
-            retry_at=retry_at,
-            given_up=retry_at is None,
-        )
-        if failed:
-            release(call.run_id, call.assignment_id, retry_at, now)
-
-
-def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -> None:
-    """Put a claimed assignment back, to be asked when due; with no due time it has failed."""
-    state = Assignment.State.OPEN if due_at else Assignment.State.FAILED
-    Assignment.objects.filter(pk=assignment, state=Assignment.State.CLAIMED).update(
-        state=state, leased_until=None, finished_at=None if due_at else now
-    )
-    if due_at:
-        RunAssignment.objects.filter(run=run, assignment=assignment).update(due_at=due_at, queued_until=None)
-
-
-def retry_policy() -> RetryPolicy:
-    """How patiently this arena retries."""
-    return RetryPolicy(
-        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
-    )
+def this_process() -> Process:
+    """What the threads of this process share."""
+    return _process(os.getpid())
 
 
 def this_worker() -> str:
     """The name of this process, different for every process that ever runs."""
-    return _worker_name(os.getpid())
+    return this_process().name
 
 
 @cache
-def _worker_name(pid: int) -> str:
-    return f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
+def _process(pid: int) -> Process:
+    return Process(pid)

@@ -10,7 +10,9 @@ from arena.models import Assignment
 from judging import queue
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.querysets import JudgeCallQuerySet
-from judging.services.calls import release, this_worker
+from judging.services.calls import this_worker
+from judging.services.claiming import put_back
+from judging.services.committing import end_abandoned, lock_assignments, release
 from judging.services.runs import QUEUE_PATIENCE, feed
 
 RECEIVED_WITHIN = timedelta(seconds=10)
@@ -67,23 +69,27 @@ def _reopen_lapsed(now: datetime) -> None:
     """Open the assignments of a worker that died between two steps; the steps that have a reply keep it."""
     busy = JudgeCall.objects.filter(Q(state=JudgeCall.State.IN_FLIGHT) | Q(submit_due_at__isnull=False))
     lapsed = Assignment.objects.lapsed(now).filter(run_assignments__isnull=False)
-    idle = lapsed.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True)
-    Assignment.objects.filter(pk__in=list(idle), state=Assignment.State.CLAIMED).update(
-        state=Assignment.State.OPEN, leased_until=None
-    )
+    put_back(lapsed.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True))
 
 
 def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
-    """Mark calls abandoned and put their assignments back, call by call so that no lock is held for long."""
-    count = 0
-    for pk, run, assignment in calls.values_list("pk", "run", "assignment"):
-        with transaction.atomic():
-            # In the order of whoever records an answer: the assignment before its calls.
-            Assignment.objects.select_for_update(no_key=True).filter(pk=assignment).first()
-            # Looked up again: a lease that was renewed meanwhile is overdue no more.
-            again = calls.filter(pk=pk, state=JudgeCall.State.IN_FLIGHT)
-            abandoned = again.update(state=JudgeCall.State.ABANDONED, finished_at=now)
-            if abandoned:
-                release(run, assignment, now, now)
-                count += 1
-    return count
+    """Mark calls abandoned and put their assignments back; returns how many calls there were.
+
+    One assignment after the other, so that no lock is held for long. What the calls can have cost at most
+    counts as spent.
+    """
+    assignments = sorted(set(calls.values_list("assignment", flat=True)))
+    return sum(_abandon(calls, assignment, now) for assignment in assignments)
+
+
+@transaction.atomic
+def _abandon(calls: JudgeCallQuerySet, assignment: int, now: datetime) -> int:
+    lock_assignments([assignment])
+    # Looked up again: a lease that was renewed meanwhile is overdue no more.
+    in_flight = JudgeCall.objects.filter(assignment=assignment, state=JudgeCall.State.IN_FLIGHT)
+    chosen = calls.filter(assignment=assignment, state=JudgeCall.State.IN_FLIGHT)
+    lost = list(chosen.select_for_update(no_key=True).order_by("pk"))
+    end_abandoned(lost, now)
+    if lost and not in_flight.exists():
+        release(lost[-1].run_id, assignment, now, now)
+    return len(lost)

@@ -5,7 +5,7 @@ row before the worker hears of it. Any other judge with a token rates the pairs 
 goes along.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -22,9 +22,12 @@ from arena.models import Assignment, Comparison, Rater, Study
 from judging.llm.client import NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.querysets import JudgeCallQuerySet, JudgeRunQuerySet
-from judging.services.calls import commit_call, commit_failure, wanted, work_of
+from judging.services import committing, spending
+from judging.services.claiming import claim_elsewhere
+from judging.services.committing import Outcome, Results, end_abandoned
 from judging.services.recovery import abandon
 from judging.services.runs import finish_if_done
+from judging.services.work import wanted
 
 PLANNED_AHEAD: Final = 32
 """Pairs planned at a time for a judge that is not configured here."""
@@ -98,7 +101,7 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
             row = _next_row(judge, study)
             if row is None:
                 break
-            call = commit_call(work_of(row), worker[:200], lease_time())
+            call = claim_elsewhere(row, worker[:200], lease_time())
         if call:
             row.assignment.leased_until = call.deadline
             return Claimed(row.assignment, call)
@@ -109,7 +112,9 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
 
 def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
     """What is asked next, locked: of the oldest run first, in the order of its plan."""
-    replied = JudgeCall.objects.filter(assignment=OuterRef("assignment"), state=JudgeCall.State.REPLIED)
+    replied = JudgeCall.objects.filter(
+        assignment=OuterRef("assignment"), round=OuterRef("round"), state=JudgeCall.State.REPLIED
+    )
     rows = wanted(timezone.now()).filter(~Exists(replied), run__remote=True, run__judge=judge)
     if study:
         rows = rows.filter(run__study=study)
@@ -193,7 +198,11 @@ def _fail_call(assignment: Assignment, failure: Failure) -> None:
         error = NoReplyError(
             failure.kind, failure.detail, retryable=failure.retryable, retry_after=failure.retry_after
         )
-        commit_failure(call, error, failure.seconds)
+        failures = JudgeCall.objects.filter(
+            run=call.run_id, assignment=assignment, round=call.round, state=JudgeCall.State.FAILED
+        )
+        outcome = Outcome(call, error, failure.seconds, failures=failures.count())
+        committing.commit([Results([outcome])])
 
 
 def _put_back(assignment: Assignment, failure: Failure) -> None:
@@ -209,6 +218,12 @@ def _put_back(assignment: Assignment, failure: Failure) -> None:
         )
 
 
+def asked_elsewhere(assignments: Sequence[int]) -> set[int]:
+    """Those of the assignments that workers elsewhere were asked to make calls about."""
+    calls = JudgeCall.objects.filter(assignment__in=assignments, run__remote=True).order_by()
+    return set(calls.values_list("assignment", flat=True))
+
+
 def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, Any]) -> bool:
     """Keep the record of the call that a stored answer rests on; False where no worker elsewhere made one.
 
@@ -221,17 +236,19 @@ def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, 
     if call is None:
         return False
     own = JudgeCall.objects.filter(pk=call.pk)
-    if any(each.state == JudgeCall.State.REPLIED for each in every):
+    if any(each.has_replied and each.round == call.round for each in every):
         late = own.filter(state=JudgeCall.State.ABANDONED)
         late.update(finished_at=timezone.now(), **_received(record))
         return True
     now = timezone.now()
-    others = JudgeCall.objects.filter(assignment=assignment).exclude(pk=call.pk)
-    others.filter(state=JudgeCall.State.IN_FLIGHT).update(state=JudgeCall.State.ABANDONED, finished_at=now)
-    others.filter(given_up=True).update(given_up=False)
+    end_abandoned([each for each in every if each.is_in_flight and each != call], now)
+    JudgeCall.objects.filter(assignment=assignment, given_up=True).update(given_up=False)
     raw_reply = "" if comparison.raw_reply == record.get("refusal") else comparison.raw_reply
+    columns = {"latency": comparison.seconds, **_received(record)}
+    if call.is_in_flight:
+        columns |= _cost(call, columns)
     own.update(
-        **{"latency": comparison.seconds, **_received(record)},
+        **columns,
         run=_run_of(assignment) or call.run,
         state=JudgeCall.State.REPLIED,
         raw_reply=raw_reply,
@@ -246,6 +263,15 @@ def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, 
         submitted_at=now,
     )
     return True
+
+
+def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call cost that was in flight until now, whose reply fills these columns."""
+    call.state = JudgeCall.State.REPLIED
+    for name, value in columns.items():
+        setattr(call, name, value)
+    spending.settle([call])
+    return {"cost": call.cost, "reserved": call.reserved}
 
 
 def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:

@@ -1,7 +1,10 @@
-"""Submitting a committed reply through the API, like any rater. Only this is repeated when it fails."""
+"""Submitting committed replies through the API, like any rater. Only this is repeated when it fails."""
 
 import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,91 +12,143 @@ from django.utils import timezone
 from arena.api.auth import rater_token
 from arena.models import Assignment
 from judging import runner
-from judging.arena_client import ArenaClient, ArenaUnreachableError, answer_to
+from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError, answer_to
 from judging.models import JudgeCall
 from judging.parsers import ReplyText, Verdict
+from judging.protocol import Protocol
+from judging.services.claiming import SUBMITTING
+from judging.services.work import replies_among, text_of
 
 logger = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=30)
-"""So long a reply belongs to the worker that submits it; also the longest wait between two tries."""
+
+@dataclass(frozen=True)
+class Submission:
+    """The answer to an assignment: its last call, with run, judge and assignment, and all calls of the round.
+
+    replies are theirs, by key.
+    """
+
+    call: JudgeCall
+    calls: Sequence[JudgeCall]
+    replies: Mapping[str, ReplyText]
+
+    @property
+    def seconds(self) -> float | None:
+        """What the calls took together; None where all replies were used again."""
+        taken = [call.latency for call in self.calls if call.has_replied and call.latency is not None]
+        return sum(taken) if taken else None
+
+    @property
+    def expected(self) -> float | None:
+        """The expected rating: the mean over its verdicts, None where there is none or answers are scored."""
+        if has_scores(self.call.run.judge.manner.protocol):
+            return None
+        known = [call.expected for call in self.calls if call.has_replied and call.expected is not None]
+        return sum(known) / len(known) if known else None
 
 
-def submit_again(call: JudgeCall) -> bool:
-    """Submit a reply whose earlier submission failed or was cut short, unless somebody else is at it."""
+def has_scores(protocol: Protocol) -> bool:
+    """Whether a protocol, or a part of it, scores single answers."""
+    steps = any(step.score for step in protocol.steps)
+    return steps or any(has_scores(part.protocol) for part in protocol.parts)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What is to be written about a call after its answer was submitted.
+
+    is_final: the arena has the answer, or refuses it for good. error: why the assignment failed, if it did.
+    """
+
+    call: JudgeCall
+    columns: Mapping[str, Any]
+    has_failed: bool = False
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the arena has the answer now."""
+        return self.columns.get("submitted_at") is not None
+
+
+def submission_of(assignment: int) -> Submission | None:
+    """What is left to submit about an assignment, taken over from whoever was to submit it; None for nothing.
+
+    A committed reply whose submission failed, or whose worker died, is due after a while.
+    """
+    call = JudgeCall.objects.unsubmitted_of(assignment)
+    if call is None:
+        return None
     due = JudgeCall.objects.filter(pk=call.pk, submit_due_at=call.submit_due_at, submitted_at=None)
     call.submit_attempts += 1
-    if not due.update(submit_due_at=timezone.now() + LEASE, submit_attempts=call.submit_attempts):
-        return False
-    return submit(call)
+    if not due.update(submit_due_at=timezone.now() + SUBMITTING, submit_attempts=call.submit_attempts):
+        return None
+    calls = [each for each in JudgeCall.objects.conversations([assignment]) if each.round == call.round]
+    return Submission(call, calls, replies_among(calls))
 
 
-def submit(call: JudgeCall) -> bool:
-    """Parse the committed reply and post the answer; whether the arena has it now."""
-    verdict = read_verdict(call)
+def post(submission: Submission) -> Fate:
+    """Read the verdict, post it as an answer, and say what to write. Nothing is written here."""
+    call = submission.call
     judge = call.run.judge
-    answer = answer_to(call.assignment.public_id, verdict, judge.points, _text(call), call.latency)
+    verdict = runner.verdict(judge.manner, submission.replies)
+    answer = answer_to(
+        call.assignment.public_id,
+        verdict,
+        judge.points,
+        text_of(call),
+        submission.seconds,
+        submission.expected,
+    )
     try:
         reply = ArenaClient(rater_token(judge.rater)).post("/comparisons/", answer)
     except ArenaUnreachableError as error:
-        _try_later(call, str(error))
-        return False
+        return _later(call, str(error))
+    return fate_of(call, verdict, reply)
+
+
+def fate_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> Fate:
+    """What the arena's reply to a submitted answer means for its call."""
     if reply.status in (200, 201):
-        _submitted(call, verdict.status, verdict.reason, verdict.rating)
-        return True
+        return _stored(call, str(reply.body["status"]), verdict.reason, verdict.rating)
     if reply.status == 409 and isinstance(reply.body.get("comparison"), dict):
         stored = reply.body["comparison"]  # an earlier submission of this reply, read by an older parser
-        _submitted(call, stored["status"], stored["reason"] or "", stored["rating"])
-        return True
-    if reply.refuses_answer:
-        _give_up(call, reply.detail)
-    else:
-        _try_later(call, f"HTTP {reply.status}: {reply.detail}")
-    return False
+        return _stored(call, stored["status"], stored["reason"] or "", stored["rating"])
+    if reply.refuses_answer:  # for good: the study was closed, say
+        return Fate(
+            call, {"submit_due_at": None, "given_up": True, "error": reply.detail[:600]}, has_failed=True
+        )
+    return _later(call, f"HTTP {reply.status}: {reply.detail}")
 
 
-def read_verdict(call: JudgeCall) -> Verdict:
-    """What the judge's replies about the assignment amount to."""
-    return runner.verdict(call.run.judge.manner, replies_of(call.assignment_id))
+def _stored(call: JudgeCall, status: str, reason: str, rating: int | None) -> Fate:
+    columns = {
+        "status": status,
+        "reason": reason,
+        "rating": rating,
+        "submitted_at": timezone.now(),
+        "submit_due_at": None,
+        "error": "",
+        "given_up": False,
+    }
+    return Fate(call, columns)
 
 
-def replies_of(assignment: int) -> dict[str, ReplyText]:
-    """The committed replies about an assignment, by the key of their question."""
-    calls = JudgeCall.objects.conversation(assignment)
-    return {call.key: _text(call) for call in calls if call.state == JudgeCall.State.REPLIED}
-
-
-def _text(call: JudgeCall) -> ReplyText:
-    return ReplyText(call.raw_reply, call.finish_reason, call.refusal)
-
-
-def _submitted(call: JudgeCall, status: str, reason: str, rating: int | None) -> None:
-    JudgeCall.objects.filter(pk=call.pk, submitted_at=None).update(
-        status=status,
-        reason=reason,
-        rating=rating,
-        submitted_at=timezone.now(),
-        submit_due_at=None,
-        error="",
-        given_up=False,
-    )
-
-
-def _try_later(call: JudgeCall, error: str) -> None:
-    """Remember the failure; the sweep or the next nudge tries again, ever more slowly."""
-    wait = min(LEASE.total_seconds(), 2.0 ** min(call.submit_attempts, 10))
+def _later(call: JudgeCall, error: str) -> Fate:
+    """The sweep or the next nudge tries again, ever more slowly."""
+    wait = min(SUBMITTING.total_seconds(), 2.0 ** min(call.submit_attempts, 10))
     logger.warning("Submitting assignment %s failed: %s", call.assignment_id, error)
-    JudgeCall.objects.filter(pk=call.pk, submitted_at=None).update(
-        submit_due_at=timezone.now() + timedelta(seconds=wait), error=error[:600]
-    )
+    return Fate(call, {"submit_due_at": timezone.now() + timedelta(seconds=wait), "error": error[:600]})
 
 
 @transaction.atomic
-def _give_up(call: JudgeCall, error: str) -> None:
-    """The arena refuses this answer for good (the study was closed, say): the assignment has failed."""
-    JudgeCall.objects.filter(pk=call.pk, submitted_at=None).update(
-        submit_due_at=None, given_up=True, error=error[:600]
-    )
-    Assignment.objects.filter(pk=call.assignment_id, state=Assignment.State.CLAIMED).update(
-        state=Assignment.State.FAILED, leased_until=None, finished_at=timezone.now()
-    )
+def write(fates: Sequence[Fate]) -> list[bool]:
+    """Write what became of submitted answers; whether the arena has each. Harmless when repeated."""
+    failed = [fate.call.assignment_id for fate in fates if fate.has_failed]
+    if failed:
+        claimed = Assignment.objects.filter(pk__in=failed, state=Assignment.State.CLAIMED)
+        list(claimed.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+        claimed.update(state=Assignment.State.FAILED, leased_until=None, finished_at=timezone.now())
+    for fate in sorted(fates, key=lambda fate: fate.call.pk):
+        JudgeCall.objects.filter(pk=fate.call.pk, submitted_at=None).update(**fate.columns)
+    return [fate.is_stored for fate in fates]

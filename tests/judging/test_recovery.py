@@ -16,7 +16,8 @@ from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.protocol import Step
 from judging.protocols import PROTOCOLS
 from judging.services import recovery
-from judging.services.calls import release, this_worker
+from judging.services.calls import this_worker
+from judging.services.committing import release
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 

@@ -1,0 +1,395 @@
+"""Claiming assignments, many at a time: what is to be asked about each is committed before anybody asks.
+
+A reply that was committed for the same request is used again, and nothing is asked. Where somebody else is
+asking the very same at this moment, the assignment waits for that reply.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from arena.models import Assignment
+from judging import parsers
+from judging.models import JudgeCall, RunAssignment
+from judging.parsers import ReplyText
+from judging.services import spending
+from judging.services.asking import AddressBook, Addressed
+from judging.services.work import Work, read_work, text_of, with_calls
+
+logger = logging.getLogger(__name__)
+
+SUBMITTING = timedelta(seconds=30)
+"""So long a reply belongs to the worker that submits it."""
+
+PAUSE = timedelta(seconds=5)
+"""After this somebody looks again at what cannot be asked now, because of the budget, say."""
+
+TRIES: Final = 5
+"""How often a claim is tried again when others are faster."""
+
+COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "logprobs", "expected")
+"""What a call takes over from the one whose reply it uses again. Tokens were paid for once."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An assignment to be asked about; is_held: whoever wishes has it in hand already."""
+
+    assignment: int
+    is_held: bool = False
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What came of a wish: calls to make, or an answer made of replies that were there, or nothing for now.
+
+    calls are committed, in flight; replies are those that were there, by key. answered is the last of them
+    where nothing is left to ask, to be submitted.
+    """
+
+    work: Work
+    replies: Mapping[str, ReplyText] = field(default_factory=dict)
+    calls: Sequence[tuple[JudgeCall, Addressed]] = ()
+    answered: JudgeCall | None = None
+
+
+def claim_elsewhere(row: RunAssignment, worker: str, lease: timedelta) -> JudgeCall | None:
+    """Commit the next call about an assignment for a worker elsewhere, taken for dead after ``lease``.
+
+    Its reply is not shared: whether and when it comes is not in our hands.
+    """
+    [work] = with_calls([row])
+    questions = work.open_questions(work.replies)
+    if not questions:
+        return None
+    asked = replace(AddressBook().address(work, questions[0]), request_hash="", lease=lease)
+    plan = _Plan(work, is_held=False, replies={}, asked=[asked])
+    try:
+        claimed = _Batch(worker, NoMoreSlots()).commit([plan])
+    except IntegrityError:  # another worker holds this question
+        return None
+    calls = [call for each in claimed.values() for call, _ in each.calls]
+    return calls[0] if calls else None
+
+
+class Slots(Protocol):
+    """Places for calls at once."""
+
+    def take(self, wanted: int) -> int:
+        """Take up to so many, without waiting; how many there were."""
+        ...
+
+    def give(self, back: int) -> None:
+        """Give so many back."""
+        ...
+
+
+class NoMoreSlots:
+    """There is place for one call at a time."""
+
+    def take(self, wanted: int) -> int:
+        return 0
+
+    def give(self, back: int) -> None:
+        pass
+
+
+@dataclass
+class _Plan:
+    """What is about to be written for one assignment."""
+
+    work: Work
+    is_held: bool
+    replies: dict[str, ReplyText]
+    asked: list[Addressed] = field(default_factory=list)
+    reused: list[tuple[Addressed, JudgeCall]] = field(default_factory=list)
+    waits_for: str = ""
+    until: datetime | None = None
+    is_complete: bool = False
+
+    @property
+    def assignment(self) -> int:
+        return self.work.assignment.pk
+
+
+class _OutdatedError(Exception):
+    """What a plan rests on changed before it was written."""
+
+
+def claim(wishes: Sequence[Wish], worker: str, slots: Slots) -> list[Claimed | Exception | None]:
+    """Claim every assignment that can be; None where somebody else was faster or nobody wants it any more.
+
+    ``worker`` names who asks. Of the questions about an assignment one is asked, and as many more as
+    ``slots`` has places for: whoever makes these calls gives the places back.
+    """
+    try:
+        return list(_Batch(worker, slots).claim(wishes))
+    except (IntegrityError, _OutdatedError) as error:
+        logger.debug("Claiming %d assignments one by one: %s", len(wishes), error)
+    return [_claim_alone(wish, worker, slots) for wish in wishes]
+
+
+def _claim_alone(wish: Wish, worker: str, slots: Slots) -> Claimed | None:
+    for _ in range(TRIES):
+        try:
+            return _Batch(worker, slots).claim([wish])[0]
+        except (IntegrityError, _OutdatedError):
+            continue
+    if wish.is_held:
+        put_back([wish.assignment])
+    return None
+
+
+@transaction.atomic
+def put_back(assignments: Iterable[int]) -> None:
+    """Open claimed assignments about which nothing is in flight; what has its reply keeps it."""
+    rows = Assignment.objects.filter(pk__in=list(assignments), state=Assignment.State.CLAIMED)
+    held = [row.pk for row in rows.select_for_update(no_key=True).order_by("pk").only("pk")]
+    busy = JudgeCall.objects.filter(assignment__in=held, state=JudgeCall.State.IN_FLIGHT)
+    idle = set(held) - set(busy.values_list("assignment", flat=True))
+    rows.filter(pk__in=idle).update(state=Assignment.State.OPEN, leased_until=None)
+
+
+class _Batch:
+    """Assignments that are claimed together."""
+
+    def __init__(self, worker: str, slots: Slots) -> None:
+        self._worker, self._slots = worker, slots
+        self._now = timezone.now()
+        self._seen: set[int] = set()  # committed replies that were looked at
+        self._taken = 0  # places for calls
+
+    def claim(self, wishes: Sequence[Wish]) -> list[Claimed | None]:
+        held = {wish.assignment for wish in wishes if wish.is_held}
+        works = read_work({wish.assignment for wish in wishes} - held, held)
+        put_back(held - works.keys())  # of runs that were paused or cancelled meanwhile
+        plans = self._planned(list(works.values()), held)
+        try:
+            claimed = self.commit(plans) if plans else {}
+        except BaseException:
+            self._slots.give(self._taken)
+            raise
+        # A message that came twice is acted upon once.
+        return [claimed.pop(wish.assignment, None) for wish in wishes]
+
+    def _planned(self, works: Sequence[Work], held: set[int]) -> list[_Plan]:
+        """What to ask about each. No two plans ask the same, and none what was answered or is being asked."""
+        book = AddressBook()
+        plans = [_Plan(work, work.assignment.pk in held, dict(work.replies)) for work in works]
+        taken: dict[str, tuple[int, str]] = {}
+        unsettled = plans
+        while unsettled:
+            questions = [
+                [book.address(plan.work, each) for each in plan.work.open_questions(plan.replies)]
+                for plan in unsettled
+            ]
+            cached, in_flight = self._lookup(
+                {each.request_hash for some in questions for each in some} - {""}
+            )
+            unsettled = [
+                plan
+                for plan, asked in zip(unsettled, questions, strict=True)
+                if self._settle(plan, asked, cached, in_flight, taken)
+            ]
+        return plans
+
+    def _lookup(self, hashes: set[str]) -> tuple[dict[str, JudgeCall], dict[str, datetime]]:
+        """Replies to requests that can be used again, and the deadlines of requests in flight, by hash."""
+        if not hashes:
+            return {}, {}
+        in_flight = JudgeCall.objects.held_up_to(hashes)  # first: what ends meanwhile is among the replies
+        replied = list(JudgeCall.objects.cached(hashes))
+        self._seen |= {call.pk for call in replied}
+        return {call.request_hash: call for call in replied if not parsers.no_text(text_of(call))}, in_flight
+
+    def _settle(
+        self,
+        plan: _Plan,
+        questions: Sequence[Addressed],
+        cached: Mapping[str, JudgeCall],
+        in_flight: Mapping[str, datetime],
+        taken: dict[str, tuple[int, str]],
+    ) -> bool:
+        """Sort questions into those to ask, to answer from replies there are, and to wait for.
+
+        Whether a reply was found, so that there may be further questions.
+        """
+        plan.asked, plan.waits_for, plan.until = [], "", None
+        plan.is_complete = not questions and not plan.work.is_being_asked
+        found = False
+        for asked in questions:
+            name, key = asked.request_hash, asked.question.key
+            if name in cached:
+                plan.reused.append((asked, cached[name]))
+                plan.replies[key] = text_of(cached[name])
+                found = True
+            elif name in in_flight or taken.get(name, (plan.assignment, key)) != (plan.assignment, key):
+                plan.waits_for = name
+                plan.until = in_flight.get(name, self._now + asked.lease)
+            else:
+                plan.asked.append(asked)
+                if name:
+                    taken[name] = (plan.assignment, key)
+        return found
+
+    @transaction.atomic
+    def commit(self, plans: Sequence[_Plan]) -> dict[int, Claimed]:
+        """Write what was planned. Locks assignments, then calls, then runs, as everybody does."""
+        plans = self._still_there(plans)
+        calls = self._affordable(plans)
+        reused = {plan.assignment: self._reused(plan) for plan in plans}
+        new = [call for each in calls.values() for call, _ in each]
+        new += [call for each in reused.values() for call in each]
+        # In one order everywhere, so that no two wait for each other.
+        JudgeCall.objects.bulk_create(sorted(new, key=lambda call: call.request_hash))
+        self._check_replies({call.request_hash for each in calls.values() for call, _ in each} - {""})
+        claimed = {
+            plan.assignment: Claimed(
+                plan.work,
+                plan.replies,
+                calls[plan.assignment],
+                self._answered(plan, reused[plan.assignment]),
+            )
+            for plan in plans
+        }
+        self._write_states(plans, claimed)
+        return claimed
+
+    def _still_there(self, plans: Sequence[_Plan]) -> list[_Plan]:
+        """Those whose assignment is as it was when it was read, locked from now on."""
+        rows = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
+        states = dict(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", "state"))
+        wanted = {True: Assignment.State.CLAIMED, False: Assignment.State.OPEN}
+        still = [plan for plan in plans if states.get(plan.assignment) == wanted[plan.is_held]]
+        planned = {asked.request_hash for plan in still for asked in plan.asked}
+        self._check_waiting({plan.waits_for for plan in still if not plan.asked} - planned - {""})
+        return still
+
+    def _check_waiting(self, hashes: set[str]) -> None:
+        """Raise where a call that is waited for has ended, and keep the others from ending till this is done.
+
+        Whoever commits its end looks for those that wait, after it has locked the call.
+        """
+        if hashes:
+            in_flight = JudgeCall.objects.filter(request_hash__in=hashes, state=JudgeCall.State.IN_FLIGHT)
+            locked = in_flight.exclude(request_hash="").select_for_update(no_key=True).order_by("pk")
+            if hashes - set(locked.values_list("request_hash", flat=True)):
+                raise _OutdatedError("a call that was waited for has ended")
+
+    def _affordable(self, plans: Sequence[_Plan]) -> dict[int, list[tuple[JudgeCall, Addressed]]]:
+        """The calls that can be made now, by assignment: there are places for them, and money."""
+        by_run: dict[int, list[tuple[_Plan, JudgeCall, Addressed]]] = defaultdict(list)
+        for plan in plans:
+            further = self._slots.take(len(plan.asked) - 1) if len(plan.asked) > 1 else 0
+            self._taken += further
+            for asked in plan.asked[: 1 + further]:
+                by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
+        made: dict[int, list[tuple[JudgeCall, Addressed]]] = {plan.assignment: [] for plan in plans}
+        for _, wanted in sorted(by_run.items()):
+            run = wanted[0][0].work.run
+            calls, endpoints = [call for _, call, _ in wanted], [asked.endpoint for *_, asked in wanted]
+            for plan, call, asked in wanted[: spending.reserve(run, calls, endpoints)]:
+                made[plan.assignment].append((call, asked))
+        self._give_back(plans, made)
+        return made
+
+    def _give_back(
+        self, plans: Sequence[_Plan], made: Mapping[int, Sequence[tuple[JudgeCall, Addressed]]]
+    ) -> None:
+        """Give places back that were taken for calls that there is no money for."""
+        used = sum(max(0, len(made[plan.assignment]) - 1) for plan in plans)
+        self._slots.give(self._taken - used)
+        self._taken = used
+
+    def _call(self, work: Work, asked: Addressed, **columns: Any) -> JudgeCall:
+        key = asked.question.key
+        return JudgeCall(
+            run=work.run,
+            assignment=work.assignment,
+            key=key,
+            round=work.row.round,
+            attempt=1 + work.attempts(key),
+            worker=self._worker,
+            prompt_hash=work.manner.prompt_hash,
+            model=asked.request.model,
+            sample=asked.question.sample,
+            request_hash=asked.request_hash,
+            messages=list(asked.request.messages),
+            started_at=self._now,
+            deadline=self._now + asked.lease,
+            **columns,
+        )
+
+    def _reused(self, plan: _Plan) -> list[JudgeCall]:
+        """Records of replies that are used again."""
+        return [
+            self._call(
+                plan.work,
+                asked,
+                state=JudgeCall.State.REPLIED,
+                cached_from=source,
+                finished_at=self._now,
+                cost=0,
+                **{name: getattr(source, name) for name in COPIED},
+            )
+            for asked, source in plan.reused
+        ]
+
+    def _check_replies(self, hashes: set[str]) -> None:
+        """Raise where a request was answered since the replies were looked up.
+
+        From now on nobody else can have it in flight, so nobody can answer it any more.
+        """
+        if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._seen).exists():
+            raise _OutdatedError("a request was answered meanwhile")
+
+    def _answered(self, plan: _Plan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
+        """The last reply about an assignment that has all of them, kept for whoever submits it."""
+        if not plan.is_complete:
+            return None
+        replied = [call for calls in plan.work.in_round.values() for call in calls if call.has_replied]
+        last = [*sorted(replied, key=lambda call: call.pk), *reused][-1]
+        rows = JudgeCall.objects.filter(pk=last.pk, submitted_at=None)
+        if not rows.update(submit_due_at=self._now + SUBMITTING, submit_attempts=F("submit_attempts") + 1):
+            return None
+        last.submit_attempts += 1
+        last.run, last.assignment = plan.work.run, plan.work.assignment
+        return last
+
+    def _write_states(self, plans: Sequence[_Plan], claimed: Mapping[int, Claimed]) -> None:
+        """Lease what is asked about or submitted; open what waits, until there is reason to look again."""
+        leases: dict[datetime, list[_Plan]] = defaultdict(list)
+        waits: dict[tuple[str, datetime], list[_Plan]] = defaultdict(list)
+        in_flight = {call.request_hash for each in claimed.values() for call, _ in each.calls}
+        planned = {asked.request_hash for plan in plans for asked in plan.asked}
+        for plan in plans:
+            what = claimed[plan.assignment]
+            if what.calls:
+                leases[max(call.deadline for call, _ in what.calls)].append(plan)
+            elif what.answered:
+                leases[self._now + SUBMITTING].append(plan)
+            elif plan.waits_for and plan.until and plan.waits_for not in planned - in_flight:
+                waits[plan.waits_for, plan.until].append(plan)
+            else:
+                waits[plan.waits_for, self._now + PAUSE].append(plan)
+        for until, leased in leases.items():
+            _assignments(leased).update(state=Assignment.State.CLAIMED, leased_until=until)
+            _rows(leased).update(queued_until=None, waiting_for="")
+        for (name, due_at), waiting in waits.items():
+            _assignments(waiting).update(state=Assignment.State.OPEN, leased_until=None)
+            _rows(waiting).update(queued_until=None, waiting_for=name, due_at=due_at)
+
+
+def _assignments(plans: Sequence[_Plan]) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
+
+
+def _rows(plans: Sequence[_Plan]) -> QuerySet[RunAssignment]:
+    return RunAssignment.objects.filter(pk__in=[plan.work.row.pk for plan in plans])

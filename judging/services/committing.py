@@ -1,0 +1,227 @@
+"""Committing what came of calls, many at a time, before anything else happens to it."""
+
+import random
+from collections.abc import Collection, Sequence
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from arena.models import Assignment
+from judging import queue
+from judging.expected import expected_rating, verdict_logprobs
+from judging.llm.client import NoReplyError, Reply
+from judging.llm.retrying import RetryPolicy
+from judging.models import JudgeCall, RunAssignment
+from judging.runner import Question
+from judging.services import spending
+from judging.services.claiming import SUBMITTING
+from judging.services.runs import QUEUE_PATIENCE
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a call. failures: how often asking this question failed before in this run."""
+
+    call: JudgeCall
+    result: Reply | NoReplyError
+    seconds: float | None
+    question: Question | None = None
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A call that failed, and when it is to be repeated; None for never."""
+
+    call: JudgeCall
+    retry_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Results:
+    """What came of calls about one assignment that were made at once.
+
+    is_last: no other is in flight, so it is decided what becomes of the assignment. earlier: those of the
+    others that failed. answered: the call whose reply was the last one needed, to be submitted.
+    """
+
+    outcomes: Sequence[Outcome]
+    is_last: bool = True
+    earlier: tuple[Failed, ...] = ()
+    answered: JudgeCall | None = None
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What was committed of results: the calls that replied and those that failed, as they are stored.
+
+    A call that is in neither had been taken for abandoned.
+    """
+
+    replied: Sequence[JudgeCall]
+    failed: Sequence[Failed]
+
+
+@transaction.atomic
+def commit(batch: Sequence[Results]) -> list[Committed]:
+    """Commit what came of calls. Harmless when repeated.
+
+    A call that was taken for abandoned meanwhile keeps its late reply for the record only: the assignment may
+    be asked anew already. Locks assignments, then calls, then runs, as everybody does.
+    """
+    now = timezone.now()
+    outcomes = [outcome for results in batch for outcome in results.outcomes]
+    lock_assignments({outcome.call.assignment_id for outcome in outcomes})
+    live = _live({outcome.call.pk for outcome in outcomes})
+    ended = [[_Ended(one, now) for one in results.outcomes if one.call.pk in live] for results in batch]
+    every = [one for each in ended for one in each]
+    spending.settle(one.call for one in every)
+    for one in sorted(every, key=lambda one: one.call.pk):
+        one.write()
+    _keep_late([outcome for outcome in outcomes if outcome.call.pk not in live], now)
+    wake({one.call.request_hash for one in every}, now)
+    return [_decide(results, each, now) for results, each in zip(batch, ended, strict=True)]
+
+
+def _live(calls: Collection[int]) -> set[int]:
+    """Those that are in flight, locked until the transaction ends."""
+    rows = JudgeCall.objects.filter(pk__in=calls, state=JudgeCall.State.IN_FLIGHT)
+    return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+
+
+def _keep_late(outcomes: Sequence[Outcome], now: datetime) -> None:
+    for outcome in outcomes:
+        if isinstance(outcome.result, Reply):
+            late = JudgeCall.objects.filter(pk=outcome.call.pk, state=JudgeCall.State.ABANDONED)
+            late.update(**received(outcome.result, outcome, now))
+
+
+def _decide(results: Results, ended: Sequence["_Ended"], now: datetime) -> Committed:
+    """What becomes of the assignment once all calls about it have ended."""
+    replied = [one.call for one in ended if one.call.has_replied]
+    failed = [Failed(one.call, one.retry_at) for one in ended if not one.call.has_replied]
+    for call in replied:
+        if call == results.answered:
+            call.submit_due_at, call.submit_attempts = now + SUBMITTING, 1
+            call.save(update_fields=["submit_due_at", "submit_attempts"])
+            return Committed(replied, failed)
+    if results.is_last and (every := [*results.earlier, *failed]):
+        _put_aside(every, now)
+    return Committed(replied, failed)
+
+
+def _put_aside(failed: Sequence[Failed], now: datetime) -> None:
+    """Open the assignment when all failed calls are due again; where one never is, it has failed by that."""
+    given_up = [one.call for one in failed if one.retry_at is None]
+    if given_up:
+        JudgeCall.objects.filter(pk=given_up[0].pk).update(given_up=True)
+    due_at = None if given_up else max(one.retry_at for one in failed if one.retry_at)
+    release(failed[0].call.run_id, failed[0].call.assignment_id, due_at, now)
+
+
+def lock_assignments(assignments: Collection[int]) -> None:
+    """Lock assignments until the transaction ends, in one order everywhere."""
+    rows = Assignment.objects.filter(pk__in=assignments).select_for_update(no_key=True).order_by("pk")
+    list(rows.values_list("pk", flat=True))
+
+
+class _Ended:
+    """A call that has ended, about to be written."""
+
+    def __init__(self, outcome: Outcome, now: datetime) -> None:
+        # A copy: should this transaction fail, the next one begins with what is stored.
+        self.call = copy(outcome.call)
+        self.retry_at: datetime | None = None
+        if isinstance(outcome.result, Reply):
+            self._columns = {
+                "state": JudgeCall.State.REPLIED,
+                **received(outcome.result, outcome, now),
+            }
+        else:
+            rng = random.Random()  # noqa: S311 - jitter
+            self.retry_at = retry_policy().next_try(outcome.result, 1 + outcome.failures, now, rng)
+            self._columns = {
+                "state": JudgeCall.State.FAILED,
+                "error_kind": outcome.result.kind,
+                "error": str(outcome.result)[:600],
+                "latency": outcome.seconds,
+                "finished_at": now,
+                "retry_at": self.retry_at,
+            }
+        for name, value in self._columns.items():
+            setattr(self.call, name, value)
+
+    def write(self) -> None:
+        """Write the call, whose cost is known by now."""
+        columns = {**self._columns, "cost": self.call.cost, "reserved": self.call.reserved}
+        JudgeCall.objects.filter(pk=self.call.pk).update(**columns)
+
+
+def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
+    """The columns of a call that its reply fills. The expected rating is in the order of the assignment."""
+    columns: dict[str, Any] = {
+        "raw_reply": reply.text,
+        "refusal": reply.refusal,
+        "finish_reason": reply.finish_reason,
+        "model_returned": reply.model,
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "reasoning_tokens": reply.reasoning_tokens,
+        "latency": outcome.seconds,
+        "finished_at": now,
+    }
+    asked = outcome.question
+    if reply.tokens and asked and asked.scale and asked.place:
+        expected = expected_rating(reply, asked.scale, asked.place)
+        if expected is not None and asked.other_order:
+            expected = asked.scale.points + 1 - expected
+        columns |= {"logprobs": verdict_logprobs(reply, asked.scale, asked.place), "expected": expected}
+    return columns
+
+
+def end_abandoned(calls: Sequence[JudgeCall], now: datetime) -> None:
+    """Mark calls in flight as abandoned, which are locked: whoever made them is gone.
+
+    What they can have cost at most counts as spent, and whoever waits for their replies is sent for.
+    """
+    for call in calls:
+        call.state, call.finished_at = JudgeCall.State.ABANDONED, now
+    spending.settle(calls)
+    for call in calls:
+        call.save(update_fields=["state", "finished_at", "cost", "reserved"])
+    wake({call.request_hash for call in calls}, now)
+
+
+def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -> None:
+    """Put a claimed assignment back, to be asked when due; with no due time it has failed."""
+    state = Assignment.State.OPEN if due_at else Assignment.State.FAILED
+    Assignment.objects.filter(pk=assignment, state=Assignment.State.CLAIMED).update(
+        state=state, leased_until=None, finished_at=None if due_at else now
+    )
+    if due_at:
+        RunAssignment.objects.filter(run=run, assignment=assignment).update(due_at=due_at, queued_until=None)
+
+
+def wake(hashes: Collection[str], now: datetime) -> None:
+    """Send for the assignments that wait for requests which have ended, however they ended.
+
+    In the transaction that ends the calls, after they were locked.
+    """
+    waiting = RunAssignment.objects.filter(waiting_for__in=set(hashes) - {""}).exclude(waiting_for="")
+    rows = dict(waiting.values_list("pk", "assignment")[: settings.JUDGE_QUEUE_AHEAD])
+    waiting.update(waiting_for="", due_at=now)
+    if rows:
+        RunAssignment.objects.filter(pk__in=rows).update(queued_until=now + QUEUE_PATIENCE)
+        transaction.on_commit(lambda: queue.nudge_assignments(rows.values()))
+
+
+def retry_policy() -> RetryPolicy:
+    """How patiently this arena retries."""
+    return RetryPolicy(
+        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
+    )
