@@ -253,7 +253,8 @@ class Conversation:
         if not one.step.asks_verdict:
             return None
         found = self._read(one, reply)
-        return quoting.mirrored(found, self._manner.scale.points) if slot.step.other_order else found
+        turned = slot.step.other_order and one.step.about is About.PAIR
+        return quoting.mirrored(found, self._manner.scale.points) if turned else found
 
     def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
         """By which placeholders a question can show an earlier reply, and what it is called there."""

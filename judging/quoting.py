@@ -9,18 +9,24 @@ from arena import scales
 from judging.answer_scales import GRADES, AnswerScale
 from judging.parsers import ReplyText, Verdict, without_thinking
 
-NOUN: Final = r"(?:answer|output|response|reply|assistant|candidate|option|model)s?"
 LABELS: Final = re.compile(
-    rf"""
-    (?P<before>\b{NOUN}\s+(?P<open>[("'\[*_]*))(?P<one>[AB])\b       # Answer A, Output (b), Answer **A**
-    (?P<rest>[)"'\]*_]*\s*(?:,\s*|/|&|\band\b|\bor\b|\bvs\.?|\bversus\b|\bthan\b|\bover\b|\bto\b)\s*[("'\[*_]*
-      (?P<other>[AB])\b(?![\w'’]))?                                    # ... and B
-    | (?P<grade>\b[AB](?:>>?|=)[AB]\b)                                 # A>>B
-    | (?P<mark>\[\[\s*[AB]\s*\]\]|\([AB]\))                            # [[A]], (b)
+    r"""
+    # Answer A, Output (b), Response **B**, and both: Answers A and B, Answer A/B
+    \b(?:answer|output|response|reply|assistant|candidate|option|model)s?\s+
+      (?:[*_"']*(?P<one>(?-i:[AB]))\b | [*_]*[(\[]+(?P<boxed>[AB])[)\]])
+      (?:[*_"']*\s*(?:/|&|,|\band\b|\bor\b|\bvs\.?|\bversus\b|\bthan\b|\bover\b|\bto\b)\s*[*_"']*
+        (?P<other>(?-i:[AB]))\b)?
+    # in the middle of a sentence, where A is no article
+    | \b(?:than|over|prefers?|favou?rs?|but|while|whereas|because|since|that)\s+(?P<bare>(?-i:[AB]))\b
+    # at the beginning of one, before a verb
+    | (?:^|[.,;:!?(]\s*)(?P<subject>(?-i:[AB]))
+      (?=\s+(?:is|was|has|does|gives|wins|seems|fails|lacks|misses)\b|['’]s\b)
+    | \b(?P<grade>(?-i:[AB](?:>>?|=)[AB]))\b
+    | \[\[\s*(?P<mark>[AB])\s*\]\]
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-"""How a reply calls one of two answers, or both."""
+"""How a reply calls one of two answers, or both. Other letters, such as those of vitamins, are left alone."""
 
 EXCHANGED: Final = str.maketrans("ABab", "BAba")
 
@@ -31,12 +37,12 @@ def relabelled(text: str) -> str:
 
 
 def _exchanged(match: re.Match[str]) -> str:
-    if match["one"] is None:
-        return match[0].translate(EXCHANGED)
-    rest = match["rest"] or ""
-    if match["other"]:
-        rest = rest[:-1] + rest[-1].translate(EXCHANGED)
-    return match["before"] + match["one"].translate(EXCHANGED) + rest
+    text = match[0]
+    for name in match.re.groupindex:
+        if match[name]:
+            start, end = (place - match.start() for place in match.span(name))
+            text = text[:start] + text[start:end].translate(EXCHANGED) + text[end:]
+    return text
 
 
 def mirrored(verdict: Verdict, points: int) -> Verdict:

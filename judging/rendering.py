@@ -16,7 +16,6 @@ from string import Template
 from typing import TYPE_CHECKING, Final
 
 from arena import scales
-from judging.parsers.thinking import TAG
 
 if TYPE_CHECKING:
     from judging.answer_scales import AnswerScale
@@ -62,14 +61,16 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
         attempt += 1
 
 
-LOOKS_LIKE_MARKER: Final = re.compile(rf"<(?=<<\s*(?:BEGIN|END)\b)|<(?=\|)|<(?=/?{TAG}>)", re.IGNORECASE)
-"""What begins one of our markers, a special token of a chat template such as <|im_start|>, or a tag of
-thinking: a judge that quotes such a tag from an answer would seem to end its own thinking there."""
+LOOKS_LIKE_MARKER: Final = re.compile(
+    r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=[|｜])|<(?=(?:start|end)_of_turn>)|<(?=</?SYS>>)|\[(?=/?INST\])",
+    re.IGNORECASE,
+)
+"""What begins one of our markers, or a special token of a chat template such as <|im_start|> or [INST]."""
 
 
 def neutral(text: str) -> str:
     """The text with whatever looks like a delimiter broken by a space: nothing can be taken for one."""
-    return LOOKS_LIKE_MARKER.sub("< ", text)
+    return LOOKS_LIKE_MARKER.sub(lambda match: f"{match[0]} ", text)
 
 
 def block(label: str, word: str, body: str) -> str:

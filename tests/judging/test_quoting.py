@@ -1,0 +1,121 @@
+"""How earlier replies are shown to later steps, above all in the other order."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judging.answer_scales import AnswerScale, answer_scale
+from judging.parsers import Place, ReplyText, Verdict, read_verdict
+from judging.quoting import examples, in_words, mirrored, quoted, relabelled, side_of
+
+SCALES = [
+    *(answer_scale("likert", points) for points in (2, 3, 5, 8)),
+    answer_scale("binary", 2),
+    answer_scale("scores", 3),
+    answer_scale("grades", 5),
+]
+
+
+@pytest.mark.parametrize(
+    ("written", "exchanged"),
+    [
+        ("Answer A is better.", "Answer B is better."),
+        ("Output (a) is better", "Output (b) is better"),
+        ("Response **B** wins", "Response **A** wins"),
+        ("Answers A and B both fail", "Answers B and A both fail"),
+        ("Answer A/B", "Answer B/A"),
+        ("Answer A is longer than Answer B.", "Answer B is longer than Answer A."),
+        ("Answer A's tone", "Answer B's tone"),
+        ("B is better than A.", "A is better than B."),
+        ("I prefer B, but A has style.", "I prefer A, but B has style."),
+        ("A>>B", "B>>A"),
+        ("[[A]]", "[[B]]"),
+        ("A good answer needs vitamin B.", "A good answer needs vitamin B."),
+        ("They answer a question about grade A beef.", "They answer a question about grade A beef."),
+        ("Answer B or a variant", "Answer A or a variant"),
+        ("The response a user wants", "The response a user wants"),
+    ],
+)
+def test_the_names_of_the_answers_are_exchanged_and_nothing_else(written: str, exchanged: str) -> None:
+    assert relabelled(written) == exchanged
+    assert relabelled(exchanged) == written
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Answer A",
+                "Answer B",
+                "answers A and B",
+                "Output (b)",
+                "A>B",
+                "[[a]]",
+                "but",
+                "is",
+                "\n",
+                ". ",
+                "x",
+            ]
+        )
+    )
+)
+def test_exchanging_twice_changes_nothing(words: list[str]) -> None:
+    text = " ".join(words)
+    assert relabelled(relabelled(text)) == text
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_a_verdict_in_words_is_read_back_and_mirrors(scale: AnswerScale) -> None:
+    for rating in range(1, scale.points + 1):
+        scores = {1: (8, 3), 2: (6, 6), 3: (3, 8)}[rating] if scale.form == "scores" else None
+        given_scores = (Decimal(scores[0]), Decimal(scores[1])) if scores else None
+        verdict = Verdict(rating, scores=given_scores)
+        for one in (verdict, mirrored(verdict, scale.points)):
+            read = read_verdict(ReplyText(in_words(one, scale)), scale, Place.ONLY_LINE)
+            assert (read.rating, read.scores) == (one.rating, one.scores)
+        assert mirrored(mirrored(verdict, scale.points), scale.points) == verdict
+
+
+def test_no_verdict_has_no_words_no_side_and_mirrors_to_itself() -> None:
+    nothing = Verdict(None, "empty")
+    assert mirrored(nothing, 8) == nothing
+    assert side_of(nothing, 8) == ""
+    with pytest.raises(ValueError, match="no verdict"):
+        in_words(nothing, SCALES[0])
+
+
+@pytest.mark.parametrize(
+    ("rating", "points", "side"),
+    [(1, 2, "first"), (2, 2, "second"), (2, 3, ""), (3, 5, ""), (4, 8, "first"), (5, 8, "second")],
+)
+def test_the_side_of_a_verdict(rating: int, points: int, side: str) -> None:
+    assert side_of(Verdict(rating), points) == side
+
+
+def test_a_verdict_is_quoted_as_its_reader_sees_it() -> None:
+    likert = answer_scale("likert", 8)
+    reply = ReplyText("<think>hm</think>Answer B is richer.\n7")
+    read = read_verdict(reply, likert, Place.LAST_LINE)
+    assert quoted(reply, read, likert, exchange=False) == "Answer B is richer.\n\nVerdict: 7"
+    turned = mirrored(read, 8)
+    assert quoted(reply, turned, likert, exchange=True) == "Answer A is richer.\n\nVerdict: 2"
+
+
+def test_what_has_no_verdict_is_quoted_as_it_is() -> None:
+    likert = answer_scale("likert", 8)
+    reply = ReplyText("<think>hm</think> I cannot decide. ")
+    assert quoted(reply, None, likert, exchange=False) == "I cannot decide."
+    assert quoted(reply, Verdict(None, "unparsable"), likert, exchange=False) == "I cannot decide."
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_examples_of_verdicts_are_what_a_judge_could_say(scale: AnswerScale) -> None:
+    first, second = (
+        read_verdict(ReplyText(words), scale, Place.ONLY_LINE).rating for words in examples(scale).values()
+    )
+    assert first is not None
+    assert side_of(Verdict(first), scale.points) == "first"
+    assert second == scale.points + 1 - first
