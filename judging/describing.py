@@ -1,0 +1,158 @@
+"""What there is to say about a protocol: its calls, steps and parameters, as plain data. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from judging.answer_scales import POINTS, answer_scale
+from judging.parsers import ReplyText
+from judging.protocol import About, Manner, Part, Protocol, Step, Value
+from judging.rendering import Material
+from judging.runner import Question, next_questions
+
+A_PAIR: Final = Material(prompt=["prompt"], input="", first=["first"], second=["second"], secret=b"")
+"""What calls are counted with."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How many calls a pair takes in one order, the first time, with a protocol's own parameters.
+
+    least and most are those about the pair; they differ where a step may turn out not to be needed. prompts
+    are made once a prompt, answers once an answer (so twice for the pair), and reused by all other pairs.
+    """
+
+    least: int
+    most: int
+    prompts: int
+    answers: int
+
+    @property
+    def words(self) -> str:
+        """As in "2 to 3 + 1 once a prompt"."""
+        pair = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
+        terms = [
+            pair if self.most else "",
+            f"{self.prompts} once a prompt" if self.prompts else "",
+            f"{self.answers} once an answer" if self.answers else "",
+        ]
+        return " + ".join(term for term in terms if term)
+
+
+def calls(protocol: Protocol) -> Calls:
+    """Counts a protocol's calls by asking about a pair; equal questions are one call."""
+    least, most = (_asked(_with_every_need(protocol, answer)) for answer in (False, True))
+    return Calls(
+        least=sum(question.about is About.PAIR for question in least),
+        most=sum(question.about is About.PAIR for question in most),
+        prompts=sum(question.about is About.PROMPT for question in most),
+        answers=sum(question.about is About.COMPLETION for question in most) // 2,
+    )
+
+
+def _with_every_need(protocol: Protocol, needed: bool) -> Protocol:
+    """The same where every step that may turn out not to be needed is, or is not."""
+    always: Callable[[object], bool] = lambda _: needed  # noqa: E731
+    return replace(
+        protocol,
+        steps=tuple(replace(step, needed=step.needed and always) for step in protocol.steps),
+        parts=tuple(
+            Part(part.name, _with_every_need(part.protocol, needed), part.parameters)
+            for part in protocol.parts
+        ),
+    )
+
+
+def _asked(protocol: Protocol) -> list[Question]:
+    """All different questions about a pair, whatever is replied."""
+    form = protocol.forms[0]
+    manner = Manner(protocol, answer_scale(form, POINTS[form][-1]))
+    replies: dict[str, ReplyText] = {}
+    found: dict[object, Question] = {}
+    while questions := next_questions(manner, A_PAIR, replies):
+        for question in questions:
+            replies[question.key] = ReplyText("reply")
+            said = tuple(message["content"] for message in question.messages)
+            found.setdefault((said, question.sample, question.author, question.temperature), question)
+    return list(found.values())
+
+
+def described(protocol: Protocol) -> dict[str, Any]:
+    """Everything about a protocol but its texts, as JSON can hold it."""
+    return {
+        "name": protocol.name,
+        "aliases": list(protocol.aliases),
+        "title": protocol.title,
+        "family": protocol.family,
+        "citation": protocol.citation,
+        "note": protocol.note,
+        "calls": _calls_described(calls(protocol)),
+        "answer_scales": list(protocol.forms),
+        "verdict_stands": _verdict_stands(protocol),
+        "samples": protocol.samples,
+        "temperature": protocol.temperature,
+        "parameters": [
+            {
+                "name": name,
+                "default": _plain(parameter.default),
+                "choices": [_plain(choice) for choice in parameter.choices],
+                "meaning": parameter.meaning,
+            }
+            for name, parameter in protocol.parameters.items()
+        ],
+        "steps": [{"name": step.name, "asked": asked(step)} for step in protocol.steps],
+        "majority_of": [part.protocol.name for part in protocol.parts],
+    }
+
+
+def asked(step: Step) -> str:
+    """What a step is about, how often and of whom it is asked, in words."""
+    words = [_ABOUT[step.about]]
+    if step.other_order:
+        words.append("in the other order")
+    if step.each:
+        words.append(f"for each of {step.each}")
+    if step.rounds:
+        words.append(f"{step.rounds} times")
+    if step.in_turn:
+        words.append("one after the other")
+    if step.continues:
+        words.append("in the same conversation" if step.continues == step.name else f"after {step.continues}")
+    if step.author:
+        words.append(f"by the model that {step.author} names")
+    if step.temperature is not None:
+        words.append(f"at temperature {step.temperature:g}")
+    if step.score:
+        words.append("a score from {} to {}".format(*step.score))
+    if step.only:
+        words.append(f"where {step.only} is set")
+    if step.needed:
+        words.append("only where the verdicts before it call for it")
+    return ", ".join(words)
+
+
+_ABOUT: Final = {
+    About.PROMPT: "about the prompt",
+    About.COMPLETION: "about each answer alone",
+    About.PAIR: "about the pair",
+}
+
+
+def _calls_described(found: Calls) -> dict[str, Any]:
+    return {
+        "words": found.words,
+        "least": found.least,
+        "most": found.most,
+        "once_a_prompt": found.prompts,
+        "once_an_answer": found.answers,
+    }
+
+
+def _verdict_stands(protocol: Protocol) -> str:
+    """In words; a protocol of votes has no place of its own."""
+    places = {(step.place or protocol.place).words: None for step in protocol.steps if step.asks_verdict}
+    return "; ".join(places)
+
+
+def _plain(value: Value) -> object:
+    return list(value) if isinstance(value, tuple) else value

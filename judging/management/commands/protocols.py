@@ -1,0 +1,78 @@
+"""The catalogue of protocols: ``manage.py protocols [NAME]``."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from judging.catalogue_text import in_full, listing, markdown
+from judging.describing import described
+from judging.protocol import Protocol, UnknownProtocolError
+from judging.protocols import PROTOCOLS
+from judging.wording import file_name
+
+
+class Command(BaseCommand):
+    """See ``help``."""
+
+    help = "Lists the ways a judge can be asked; with a name, shows one of them and its texts."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", nargs="?", metavar="NAME", help="show this one in full")
+        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.add_argument(
+            "--markdown", action="store_true", help="all of them as the page docs/protocols.md"
+        )
+        parser.add_argument(
+            "--write", metavar="FOLDER", help="write the texts of NAME into a folder, as files you can edit"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = options["name"]
+        if options["write"] and not name:
+            raise CommandError("Say whose texts to write: protocols NAME --write FOLDER.")
+        if options["markdown"] and name:
+            raise CommandError("The page holds all protocols; leave NAME out.")
+        if options["markdown"]:
+            self.stdout.write(markdown(PROTOCOLS.values()), ending="")
+        elif not name:
+            self.stdout.write(_all_as_json() if options["json"] else listing(PROTOCOLS.values()))
+        elif options["write"]:
+            written = _write(_named(name), Path(options["write"]))
+            self.stdout.write("\n".join(str(path) for path in written))
+        else:
+            protocol = _named(name)
+            self.stdout.write(_as_json(protocol) if options["json"] else in_full(protocol))
+
+
+def _named(name: str) -> Protocol:
+    try:
+        return PROTOCOLS.named(name)
+    except UnknownProtocolError as error:
+        raise CommandError(f"{error}.".capitalize()) from error
+
+
+def _all_as_json() -> str:
+    return json.dumps([described(protocol) for protocol in PROTOCOLS.values()], indent=2, ensure_ascii=False)
+
+
+def _as_json(protocol: Protocol) -> str:
+    return json.dumps({**described(protocol), "texts": dict(protocol.texts)}, indent=2, ensure_ascii=False)
+
+
+def _write(protocol: Protocol, folder: Path) -> list[Path]:
+    """Each text in a file of its own, named as the judge's form takes it; nothing there is overwritten."""
+    files = {folder / file_name(name): text for name, text in protocol.texts.items()}
+    there = [path for path in files if path.exists()]
+    if there:
+        raise CommandError(f"{there[0]} is there already; name another folder.")
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from error
+    return list(files)
