@@ -21,6 +21,10 @@ class LeaseLostError(RatingError):
     """The assignment is answered, put aside, or was taken back."""
 
 
+class NotStoredError(RatingError):
+    """The answer is well-formed, but the database cannot hold it."""
+
+
 class InvalidAnswerError(RatingError):
     """The answer cannot be stored. ``field`` names what is wrong with it."""
 
@@ -42,8 +46,9 @@ class Answer:
     """What a rater says about an assignment, in presentation order.
 
     rating is 1..points, or None with a ``reason`` of Comparison.Reason. expected is a judge's expected rating
-    over the tokens that could have stood for it. scores are the two scores of a two-score judge; criteria maps criterion to rating on the same scale. seconds is the time taken. call is
-    the record of the model call that gave the answer, as JSON values (arena.api.schemas.CallIn).
+    over the tokens that could have stood for it. scores are the two scores of a two-score judge; criteria
+    maps criterion to rating on the same scale. seconds is the time taken. call is the record of the model
+    call that gave the answer, as JSON values (arena.api.schemas.CallIn).
     """
 
     points: int

@@ -91,12 +91,11 @@ def _ended(study: Study, rater: Rater, found: Sequence[Unasked]) -> list[int]:
     return [row.pk for row in rows]
 
 
-def count_ratings(pairs: Iterable[int | None], counter: str) -> None:
-    """Raise a counter of ratings of pairs by how often each is named; None is no pair."""
+def count_ratings(pairs: Iterable[int], counter: str) -> None:
+    """Raise a counter of ratings of pairs by how often each is named."""
     pairs_of: dict[int, list[int]] = {}
     for pair, times in Counter(pairs).items():
-        if pair is not None:
-            pairs_of.setdefault(times, []).append(pair)
+        pairs_of.setdefault(times, []).append(pair)
     for times, some in pairs_of.items():
         for start in range(0, len(some), BATCH):
             rows = Pair.objects.filter(pk__in=some[start : start + BATCH])

@@ -9,10 +9,25 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from arena import pairing
-from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, LeaseLostError, NotAllowedError
-from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Rater, Study
+from arena.answers import LeaseLostError, NotAllowedError
+from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.signals import answer_received, comparison_recorded
+from arena.recording import Submission, finish, own_assignment, record_comparison, record_comparisons
+
+__all__ = [
+    "Submission",
+    "claim",
+    "expire_lapsed",
+    "lease_planned",
+    "lease_time",
+    "lock_open",
+    "mark_shown",
+    "record_comparison",
+    "record_comparisons",
+    "renew",
+    "skip",
+    "undo",
+]
 
 
 @transaction.atomic
@@ -72,7 +87,7 @@ def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
     Raises NotAllowedError where it is not the rater's or its study is closed, LeaseLostError where the rater
     does not hold it any more.
     """
-    assignment = _own_assignment(rater, public_id)
+    assignment = own_assignment(rater, public_id)
     if assignment.study.is_closed:
         raise NotAllowedError("This study is closed; no more ratings are taken.")
     if assignment.state != Assignment.State.CLAIMED:
@@ -150,126 +165,6 @@ def _lease(study: Study, rater: Rater, pair: Pair, seed: int, now: datetime) -> 
     )
 
 
-@transaction.atomic
-def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Comparison:
-    """Store a rater's answer to an assignment; the only writer of comparisons made here.
-
-    Submitting the same answer twice stores one comparison. A reopened assignment takes a new answer as a
-    revision: a new row, the earlier one kept. An answer that arrives after its lease ran out is taken all
-    the same: the work is done. Raises NotAllowedError, InvalidAnswerError or AlreadyAnsweredError.
-    """
-    answer.check()
-    assignment = _own_assignment(rater, public_id)
-    earlier = Comparison.objects.current().filter(assignment=assignment).first()
-    reopened = assignment.state == Assignment.State.CLAIMED
-    if earlier and not reopened:
-        if not _same(earlier, answer):
-            raise AlreadyAnsweredError(earlier)
-        _hand_on(assignment, earlier, answer)
-        return earlier
-    _refuse_unwanted(assignment, answer)
-    if earlier and _same(earlier, answer) and _same_remarks(earlier, answer):
-        _finish(assignment, Assignment.State.SUBMITTED)
-        _hand_on(assignment, earlier, answer)
-        return earlier
-    comparison = _store(assignment, answer, earlier)
-    _finish(assignment, Assignment.State.SUBMITTED)
-    _hand_on(assignment, comparison, answer)
-    transaction.on_commit(
-        lambda: comparison_recorded.send(
-            sender=Comparison, study_id=assignment.study_id, comparison_id=comparison.pk
-        )
-    )
-    return comparison
-
-
-def _own_assignment(rater: Rater, public_id: str) -> Assignment:
-    """The rater's own assignment, locked; an id of somebody else's looks like one that does not exist."""
-    found = Assignment.objects.named(public_id).filter(rater=rater).select_related("study", "pair")
-    assignment = found.select_for_update(no_key=True, of=("self",)).first()
-    if assignment is None:
-        raise NotAllowedError("There is no such assignment for this rater.")
-    return assignment
-
-
-def _same(comparison: Comparison, answer: Answer) -> bool:
-    return (comparison.rating, comparison.reason, comparison.points) == (
-        answer.rating,
-        answer.reason,
-        answer.points,
-    )
-
-
-def _same_remarks(comparison: Comparison, answer: Answer) -> bool:
-    criteria = dict(comparison.criterion_ratings.values_list("criterion", "rating"))
-    return comparison.rationale == answer.rationale and criteria == dict(answer.criteria)
-
-
-def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
-    study = assignment.study
-    if study.is_closed:
-        raise NotAllowedError("This study was closed before the answer arrived; it was not recorded.")
-    if assignment.rater.kind == Rater.Kind.PERSON and answer.points != study.points:
-        raise InvalidAnswerError("points", f"This study rates on {study.points} points, not {answer.points}.")
-    if assignment.pair_id is None:
-        raise InvalidAnswerError("assignment", "This assignment is not a comparison.")
-    unknown = sorted(set(answer.criteria) - set(study.criteria))
-    if unknown:
-        raise InvalidAnswerError(f"criteria.{unknown[0]}", f"This study has no criterion {unknown[0]}.")
-
-
-def _store(assignment: Assignment, answer: Answer, earlier: Comparison | None) -> Comparison:
-    assert assignment.pair_id is not None  # noqa: S101 - held by _refuse_unwanted
-    if earlier:
-        Comparison.objects.filter(pk=earlier.pk).update(is_current=False)
-    else:
-        counter = "people_ratings" if assignment.rater.kind == Rater.Kind.PERSON else "judge_ratings"
-        Pair.objects.filter(pk=assignment.pair_id).update(**{counter: F(counter) + 1})
-    first_score, second_score = answer.scores or (None, None)
-    comparison = Comparison.objects.create(
-        study_id=assignment.study_id,
-        assignment=assignment,
-        pair_id=assignment.pair_id,
-        rater_id=assignment.rater_id,
-        swapped=assignment.swapped,
-        repeat=assignment.repeat,
-        points=answer.points,
-        status=Comparison.Status.UNSCORED if answer.rating is None else Comparison.Status.SCORED,
-        rating=answer.rating,
-        reason=answer.reason,
-        first_score=first_score,
-        second_score=second_score,
-        expected=answer.expected,
-        raw_reply=answer.raw_reply,
-        rationale=answer.rationale,
-        seconds=answer.seconds,
-        source=answer.source,
-        revises=earlier,
-    )
-    CriterionRating.objects.bulk_create(
-        CriterionRating(comparison=comparison, criterion=name, points=answer.points, rating=rating)
-        for name, rating in answer.criteria.items()
-    )
-    return comparison
-
-
-def _hand_on(assignment: Assignment, comparison: Comparison, answer: Answer) -> None:
-    """Tell the apps above of the answer and its call; a call that nobody keeps stays with the comparison."""
-    call = answer.call
-    replies = answer_received.send(sender=Comparison, assignment=assignment, comparison=comparison, call=call)
-    if call is None or "call" in comparison.extra or any(kept for _, kept in replies):
-        return
-    comparison.extra = {**comparison.extra, "call": dict(call)}
-    comparison.save(update_fields=["extra"])
-
-
-def _finish(assignment: Assignment, state: Assignment.State, reason: str = "") -> None:
-    assignment.state = state
-    assignment.skip_reason = reason
-    assignment.finished_at = timezone.now()
-    assignment.save(update_fields=["state", "skip_reason", "finished_at"])
-
-
 def mark_shown(assignment: Assignment) -> None:
     """Remember when the rater first saw the pair."""
     now = timezone.now()
@@ -279,12 +174,12 @@ def mark_shown(assignment: Assignment) -> None:
 @transaction.atomic
 def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
     """Put an assignment aside; the pair goes to somebody else. Skipping twice is skipping once."""
-    assignment = _own_assignment(rater, public_id)
+    assignment = own_assignment(rater, public_id)
     if assignment.state in (Assignment.State.CLAIMED, Assignment.State.EXPIRED):
         answered = Comparison.objects.current().filter(assignment=assignment).exists()
         # Skipping a reopened assignment leaves its answer as it was.
         state = Assignment.State.SUBMITTED if answered else Assignment.State.SKIPPED
-        _finish(assignment, state, "" if answered else reason[:500])
+        finish([assignment], state, "" if answered else reason[:500])
     return assignment
 
 

@@ -1,6 +1,11 @@
 """What arena tells the apps above it: after the transaction has committed, if nothing else is said."""
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
 from django.dispatch import Signal
+
+from arena.models import Assignment, Comparison
 
 comparison_recorded = Signal()
 """A comparison was recorded or revised. Arguments: study_id, comparison_id."""
@@ -8,10 +13,18 @@ comparison_recorded = Signal()
 study_changed = Signal()
 """An import or an operator changed what a study's figures rest on. Argument: study_id."""
 
-answer_received = Signal()
-"""An answer is stored, or arrived again just as it was stored. Sent INSIDE the recording transaction.
+answers_received = Signal()
+"""Answers of a rater are stored, or arrived again as they were. Sent INSIDE the recording transaction.
 
-Arguments: assignment, comparison, call (a mapping, or None where none came). A receiver that keeps the call
-returns True; a call that nobody keeps stays with its comparison, in extra["call"]. What a receiver raises
-undoes the recording.
+Argument: answers, a list of Received. A receiver returns the ids of the assignments whose calls it keeps; a
+call that nobody keeps stays with its comparison, in extra["call"]. What a receiver raises undoes the
+recording of them all.
 """
+
+
+class Received(NamedTuple):
+    """An answer that is stored now. call is the record of the model call, None where none came."""
+
+    assignment: Assignment
+    comparison: Comparison
+    call: Mapping[str, Any] | None

@@ -1,18 +1,22 @@
 """What judging does when arena stores an answer."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from django.dispatch import receiver
 
-from arena.models import Assignment, Comparison, Rater
-from arena.signals import answer_received
+from arena.models import Rater
+from arena.signals import Received, answers_received
 from judging.services import remote
 
 
-@receiver(answer_received, dispatch_uid="judging.keep_call")
-def keep_call(
-    assignment: Assignment, comparison: Comparison, call: Mapping[str, Any] | None, **_: Any
-) -> bool:
-    """Settle the call behind a judge's answer, in the transaction that stores the answer."""
-    return assignment.rater.kind == Rater.Kind.JUDGE and remote.settle(assignment, comparison, call or {})
+@receiver(answers_received, dispatch_uid="judging.keep_calls")
+def keep_calls(answers: Sequence[Received], **_: Any) -> set[int]:
+    """Settle the calls behind a judge's answers, in the transaction that stores the answers."""
+    of_judges = [each for each in answers if each.assignment.rater.kind == Rater.Kind.JUDGE]
+    elsewhere = remote.asked_elsewhere([each.assignment.pk for each in of_judges])
+    return {
+        assignment.pk
+        for assignment, comparison, call in of_judges
+        if assignment.pk in elsewhere and remote.settle(assignment, comparison, call or {})
+    }

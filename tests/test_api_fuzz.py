@@ -37,7 +37,7 @@ from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "8"))
-OPERATIONS = 16
+OPERATIONS = 17
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token."""
 CHECKS: Any = [

@@ -1,15 +1,25 @@
 """What goes over the wire of API v1."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from django.db.models import TextChoices
 from ninja import Field, Schema
-from pydantic import AfterValidator, AwareDatetime, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
 
 Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
 LONGEST_TEXT = 1_000_000
+MOST_COMPARISONS = 100
+"""Comparisons that are submitted at once."""
 MOST_MESSAGES = 100
 
 
@@ -93,7 +103,7 @@ class ComparisonIn(Schema):
     expected: float | None = Field(
         None,
         allow_inf_nan=False,
-        description="Expected rating over the answer tokens, 1 to points, where their probabilities are known.",
+        description="Expected rating over the answer tokens, 1 to points, where they are known.",
     )
     scores: tuple[Score, Score] | None = Field(None, description="Both scores of a two-score judge.")
     criteria: dict[str, Annotated[int, Field(strict=True)]] = Field(
@@ -125,6 +135,44 @@ class ConflictOut(ErrorOut):
     """The assignment has this other answer already."""
 
     comparison: ComparisonOut
+
+
+def first_wrong(errors: Sequence[Any]) -> ErrorOut:
+    """The first thing that is wrong with a request: which field, and why."""
+    place = [str(part) for part in errors[0]["loc"] if part not in ("body", "given", "path", "query")]
+    field = ".".join(place) or None
+    message = str(errors[0]["msg"]).removeprefix("Value error, ")
+    return ErrorOut(detail=f"{field or 'body'}: {message}", field=field)
+
+
+def _or_what_is_wrong(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return read(given)
+    except ValidationError as error:
+        return first_wrong(error.errors())
+
+
+class BatchIn(Schema):
+    """Several answers of one rater. They are checked one by one, so that a wrong one refuses no other."""
+
+    model_config = {"extra": "forbid"}
+
+    comparisons: list[Annotated[ComparisonIn, WrapValidator(_or_what_is_wrong)]] = Field(
+        min_length=1, max_length=MOST_COMPARISONS
+    )
+
+
+class OutcomeOut(Schema):
+    """What became of one answer: status and body of the reply that it would have had by itself."""
+
+    status: Literal[200, 201, 403, 409, 422, 500]
+    body: ComparisonOut | ConflictOut | ErrorOut
+
+
+class BatchOut(Schema):
+    """What became of the answers, in their order."""
+
+    results: list[OutcomeOut]
 
 
 REFUSALS = {401: ErrorOut, 403: ErrorOut, 503: ErrorOut}

@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from arena.api.auth import BearerAuth, OpenAuth, Scope
 from arena.api.parsing import JSONParser, UnreadableBodyError
 from arena.api.reference import Reference
+from arena.api.schemas import first_wrong
 
 api = NinjaAPI(
     title="Likert Arena",
@@ -38,13 +39,7 @@ api.add_router("/snapshots", "leaderboard.api.results.snapshots", auth=READ)
 @api.exception_handler(ValidationError)
 def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """422 with the first thing that is wrong: which field, and why."""
-    first = error.errors[0]
-    place = [str(part) for part in first["loc"] if part not in ("body", "given", "path", "query")]
-    field = ".".join(place) or None
-    message = str(first["msg"]).removeprefix("Value error, ")
-    return api.create_response(
-        request, {"detail": f"{field or 'body'}: {message}", "field": field}, status=422
-    )
+    return api.create_response(request, first_wrong(error.errors), status=422)
 
 
 @api.exception_handler(AuthenticationError)

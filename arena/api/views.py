@@ -1,14 +1,24 @@
 """Submitting comparisons."""
 
+from collections.abc import Sequence
+
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Router, Status
+from ninja import Router, Schema, Status
 
 from arena import services
-from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
+from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotStoredError, RatingError
 from arena.api.auth import rater_of
-from arena.api.schemas import ERRORS, ComparisonIn, ComparisonOut, ConflictOut, ErrorOut
-from arena.models import Comparison
+from arena.api.schemas import (
+    ERRORS,
+    BatchIn,
+    BatchOut,
+    ComparisonIn,
+    ComparisonOut,
+    ConflictOut,
+    ErrorOut,
+)
+from arena.models import Comparison, Rater
 
 router = Router(tags=["comparisons"])
 
@@ -20,7 +30,48 @@ router = Router(tags=["comparisons"])
 )
 def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[object]:
     """Answer an assignment. The same answer again is 200 and stores nothing new; a different one is 409."""
-    rater = rater_of(request)
+    return Status(*_outcomes(rater_of(request), [given])[0])
+
+
+@router.post("/batch/", response={200: BatchOut, **ERRORS}, summary="Submit comparisons")
+def submit_comparisons(request: HttpRequest, given: BatchIn) -> BatchOut:
+    """Answer up to 100 assignments in one transaction.
+
+    Every answer is taken or refused by itself, with the status and body that it would have had as a request
+    of its own.
+    """
+    outcomes = _outcomes(rater_of(request), given.comparisons)
+    return BatchOut.model_validate(
+        {"results": [{"status": status, "body": body} for status, body in outcomes]}
+    )
+
+
+Outcome = tuple[int, Schema]
+"""Status and body of a reply."""
+
+
+def _outcomes(rater: Rater, given: Sequence[ComparisonIn | ErrorOut]) -> list[Outcome]:
+    """What becomes of answers that could be read, or not."""
+    asked = timezone.now()
+    taken = [each for each in given if isinstance(each, ComparisonIn)]
+    stored = iter(services.record_comparisons(rater, [_submission(each) for each in taken]))
+    outcomes: list[Outcome] = []
+    before: set[int] = set()  # what the same batch has stored already
+    for each in given:
+        if isinstance(each, ErrorOut):
+            outcomes.append((422, each))
+            continue
+        found = next(stored)
+        if isinstance(found, Comparison):
+            is_new = found.created_at >= asked and found.pk not in before
+            before.add(found.pk)
+            outcomes.append((201 if is_new else 200, _shown(each.assignment, found)))
+        else:
+            outcomes.append(_refusal(each.assignment, found))
+    return outcomes
+
+
+def _submission(given: ComparisonIn) -> services.Submission:
     answer = Answer(
         points=given.points,
         rating=given.rating,
@@ -34,17 +85,17 @@ def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[objec
         source=Comparison.Source.API,
         call=given.call.model_dump(mode="json", exclude_none=True) if given.call else None,
     )
-    asked = timezone.now()
-    try:
-        comparison = services.record_comparison(rater, given.assignment, answer)
-    except AlreadyAnsweredError as error:
-        shown = _shown(given.assignment, error.comparison)
-        return Status(409, ConflictOut(detail=str(error), field="rating", comparison=shown))
-    except InvalidAnswerError as error:
-        return Status(422, ErrorOut(detail=str(error), field=error.field))
-    except NotAllowedError as error:
-        return Status(403, ErrorOut(detail=str(error), field="assignment"))
-    return Status(201 if comparison.created_at >= asked else 200, _shown(given.assignment, comparison))
+    return services.Submission(given.assignment, answer)
+
+
+def _refusal(assignment: str, error: RatingError) -> Outcome:
+    if isinstance(error, AlreadyAnsweredError):
+        shown = _shown(assignment, error.comparison)
+        return 409, ConflictOut(detail=str(error), field="rating", comparison=shown)
+    if isinstance(error, InvalidAnswerError):
+        return 422, ErrorOut(detail=str(error), field=error.field)
+    status = 500 if isinstance(error, NotStoredError) else 403
+    return status, ErrorOut(detail=str(error), field="assignment")
 
 
 def _shown(assignment: str, comparison: Comparison) -> ComparisonOut:

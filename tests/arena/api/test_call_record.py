@@ -10,7 +10,7 @@ from django.test import Client
 
 from arena.api.auth import rater_token
 from arena.models import Assignment, Comparison, Rater
-from arena.signals import answer_received
+from arena.signals import Received, answers_received
 from tests.factories import make_assignment, make_rater
 
 pytestmark = pytest.mark.django_db
@@ -40,24 +40,24 @@ def submit(client: Client, assignment: Assignment, **fields: Any) -> Any:
 
 
 class Keeper:
-    """An app above that keeps calls, or does not."""
+    """An app above that keeps calls, or does not; heard holds the answers it was told of."""
 
     def __init__(self) -> None:
         self.keeps = True
-        self.heard: list[Any] = []
+        self.heard: list[Received] = []
 
-    def __call__(self, sender: Any, **heard: Any) -> bool:
-        self.heard.append(heard)
+    def __call__(self, sender: Any, answers: list[Received], **_: Any) -> set[int]:
+        self.heard += answers
         assert transaction.get_connection().in_atomic_block
-        return self.keeps
+        return {answer.assignment.pk for answer in answers} if self.keeps else set()
 
 
 @pytest.fixture
 def keeper() -> Iterator[Keeper]:
     made = Keeper()
-    answer_received.connect(made)
+    answers_received.connect(made)
     yield made
-    answer_received.disconnect(made)
+    answers_received.disconnect(made)
 
 
 def test_a_call_that_nobody_keeps_stays_with_the_comparison(client: Client, assignment: Assignment) -> None:
@@ -71,8 +71,7 @@ def test_whoever_keeps_calls_gets_them_within_the_transaction(
     assert submit(client, assignment, call=CALL).status_code == 201
     comparison = Comparison.objects.get()
     assert comparison.extra == {}
-    assert keeper.heard[0]["call"] == CALL
-    assert (keeper.heard[0]["assignment"], keeper.heard[0]["comparison"]) == (assignment, comparison)
+    assert keeper.heard == [Received(assignment, comparison, CALL)]
 
 
 def test_the_same_answer_again_hands_its_call_on_and_keeps_the_first(
@@ -81,7 +80,7 @@ def test_the_same_answer_again_hands_its_call_on_and_keeps_the_first(
     keeper.keeps = False
     replies = [submit(client, assignment, call={**CALL, "attempt": attempt}) for attempt in (1, 2)]
     assert [reply.status_code for reply in replies] == [201, 200]
-    assert [heard["call"]["attempt"] for heard in keeper.heard] == [1, 2]
+    assert [heard.call and heard.call["attempt"] for heard in keeper.heard] == [1, 2]
     assert Comparison.objects.get().extra["call"]["attempt"] == 1
     assert submit(client, assignment, rating=2, call=CALL).status_code == 409
     assert len(keeper.heard) == 2
@@ -89,7 +88,7 @@ def test_the_same_answer_again_hands_its_call_on_and_keeps_the_first(
 
 def test_an_answer_without_a_call(client: Client, assignment: Assignment, keeper: Keeper) -> None:
     assert submit(client, assignment).status_code == 201
-    assert keeper.heard[0]["call"] is None
+    assert keeper.heard[0].call is None
     assert Comparison.objects.get().extra == {}
 
 
@@ -97,12 +96,12 @@ def test_a_receiver_that_fails_undoes_the_recording(client: Client, assignment: 
     def fail(sender: Any, **heard: Any) -> None:
         raise LookupError("no place for this call")
 
-    answer_received.connect(fail)
+    answers_received.connect(fail)
     try:
         with pytest.raises(LookupError):
             submit(client, assignment, call=CALL)
     finally:
-        answer_received.disconnect(fail)
+        answers_received.disconnect(fail)
     assert not Comparison.objects.exists()
 
 

@@ -1,0 +1,147 @@
+"""POST /api/v1/comparisons/batch/: every answer is taken or refused by itself."""
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from arena.api.auth import rater_token
+from arena.models import Assignment, Comparison, Pair, Rater
+from arena.signals import comparison_recorded
+from tests.factories import make_assignment, make_pair, make_prompt, make_rater, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def judge() -> Rater:
+    return make_rater(kind=Rater.Kind.JUDGE)
+
+
+def post(client: Client, rater: Rater, *comparisons: object) -> Any:
+    headers = {"Authorization": f"Bearer {rater_token(rater)}"}
+    body = json.dumps({"comparisons": comparisons})
+    return client.post("/api/v1/comparisons/batch/", body, "application/json", headers=headers)
+
+
+def statuses(reply: Any) -> list[int]:
+    assert reply.status_code == 200, reply.content
+    return [result["status"] for result in reply.json()["results"]]
+
+
+def rating(assignment: Assignment | str, rating: object = 6, **fields: object) -> dict[str, object]:
+    name = assignment if isinstance(assignment, str) else assignment.public_id
+    return {"assignment": name, "rating": rating, **fields}
+
+
+def of_one_study(rater: Rater, count: int) -> list[Assignment]:
+    """Assignments of one rater in one study, each about a pair of its own."""
+    study = make_study()
+    pairs = [make_pair(prompt=make_prompt(study=study)) for _ in range(count)]
+    return [make_assignment(rater=rater, pair=pair) for pair in pairs]
+
+
+def test_each_answer_has_the_reply_it_would_have_had_by_itself(client: Client, judge: Rater) -> None:
+    new, same, other, wrong = of_one_study(judge, 4)
+    assert statuses(post(client, judge, rating(same), rating(other))) == [201, 201]
+    reply = post(
+        client,
+        judge,
+        rating("unknown"),
+        rating(new),
+        rating(same),
+        rating(other, 2),
+        rating(wrong, 9),
+        rating(wrong, "five"),
+        "nonsense",
+    )
+    assert statuses(reply) == [403, 201, 200, 409, 422, 422, 422]
+    bodies = [result["body"] for result in reply.json()["results"]]
+    assert bodies[1] == {
+        "assignment": new.public_id,
+        "status": "scored",
+        "rating": 6,
+        "reason": None,
+        "points": 8,
+    }
+    assert bodies[3]["comparison"]["rating"] == 6
+    assert [body["field"] for body in bodies[4:]] == ["rating", "rating", None]
+    assert sorted(Comparison.objects.values_list("assignment", flat=True)) == [new.pk, same.pk, other.pk]
+    wrong.refresh_from_db()
+    assert wrong.state == "claimed"
+
+
+def test_what_is_written_is_what_single_answers_write(client: Client, judge: Rater) -> None:
+    scored, unscored = of_one_study(judge, 2)
+    call = {"model": "some-model", "attempt": 1}
+    fields = {"raw_reply": "6\nB", "seconds": 1.5, "scores": [3, 4.5], "call": call, "expected": 5.75}
+    refusal = {"assignment": unscored.public_id, "reason": "refused", "raw_reply": "No."}
+    assert statuses(post(client, judge, rating(scored, **fields), refusal)) == [201, 201]
+    first, second = Comparison.objects.order_by("pk")
+    assert (first.status, first.rating, first.raw_reply, first.seconds) == ("scored", 6, "6\nB", 1.5)
+    assert (str(first.first_score), str(first.second_score), first.expected) == ("3.000", "4.500", 5.75)
+    assert (first.extra, second.extra) == ({"call": call}, {})
+    assert (second.status, second.reason, second.rating) == ("unscored", "refused", None)
+    assert set(Assignment.objects.values_list("state", flat=True)) == {"submitted"}
+    assert set(Pair.objects.values_list("judge_ratings", "people_ratings")) == {(1, 0)}
+
+
+def test_one_assignment_twice_in_a_batch(client: Client, judge: Rater) -> None:
+    first, second = of_one_study(judge, 2)
+    reply = post(client, judge, rating(first), rating(first, 2), rating(second), rating(first))
+    assert statuses(reply) == [201, 409, 201, 200]
+    assert Comparison.objects.count() == 2
+
+
+def test_an_answer_that_the_database_refuses_leaves_the_others_alone(client: Client, judge: Rater) -> None:
+    bad, good = of_one_study(judge, 2)
+    # An imported rating of the same showing, which belongs to no assignment.
+    showing = {"study": bad.study, "pair": bad.pair, "rater": judge, "swapped": bad.swapped}
+    Comparison.objects.create(**showing, points=8, status="scored", rating=1, source="import")
+    reply = post(client, judge, rating(bad), rating(good))
+    assert statuses(reply) == [500, 201]
+    assert reply.json()["results"][0]["body"]["field"] == "assignment"
+    assert Comparison.objects.filter(assignment=good).exists()
+    assert not Comparison.objects.filter(assignment=bad).exists()
+
+
+def test_somebody_elses_assignment_is_none(client: Client, judge: Rater) -> None:
+    (own,) = of_one_study(judge, 1)
+    other = make_assignment(rater=make_rater(kind=Rater.Kind.JUDGE))
+    assert statuses(post(client, judge, rating(other), rating(own), rating("\x01"))) == [403, 201, 403]
+
+
+@pytest.mark.parametrize("body", [[], [rating("x")] * 101])
+def test_too_few_or_too_many(body: list[object], client: Client, judge: Rater) -> None:
+    reply = post(client, judge, *body)
+    assert (reply.status_code, reply.json()["field"]) == (422, "comparisons")
+
+
+def test_the_apps_above_hear_once_of_a_batch(
+    client: Client, judge: Rater, django_capture_on_commit_callbacks: Any
+) -> None:
+    heard: list[int] = []
+
+    def listener(sender: Any, study_id: int, **_: Any) -> None:
+        heard.append(study_id)
+
+    assignments = of_one_study(judge, 3)
+    comparison_recorded.connect(listener)
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            post(client, judge, *map(rating, assignments))
+    finally:
+        comparison_recorded.disconnect(listener)
+    assert heard == [assignments[0].study_id]
+
+
+def test_more_answers_take_no_more_queries(client: Client, judge: Rater) -> None:
+    few, many = of_one_study(judge, 2), of_one_study(judge, 20)
+    with CaptureQueriesContext(connection) as first:
+        assert set(statuses(post(client, judge, *map(rating, few)))) == {201}
+    with CaptureQueriesContext(connection) as second:
+        assert set(statuses(post(client, judge, *map(rating, many)))) == {201}
+    assert len(second) == len(first)
