@@ -25,8 +25,7 @@ and a test holds it to the catalogue. `python manage.py protocols NAME` shows on
 protocol is added.
 
 All texts are worded for this project after what the sources describe, so no number that was published for a
-protocol is a promise for ours. An operator can word any text differently; judges with different texts never
-share a board.
+protocol is a promise for ours. An operator can word any text differently; another wording is another judge.
 
 **Calls** are those about one pair in one order, the first time, with the parameters as they are here. What is
 asked *once a prompt* serves all pairs of the prompt, what is asked *once an answer* (so twice for a first
