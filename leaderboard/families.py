@@ -1,7 +1,7 @@
 """Whether a judge may be judging itself or its relatives: names it shares with contestants. Pure."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,10 +20,36 @@ _ALSO: Final = {"chatgpt": "gpt"}
 
 @dataclass(frozen=True)
 class Contestant:
-    """A contestant's name and the family its operator named, empty for none."""
+    """A contestant's name, the family its operator named, empty for none, and what else it is known as."""
 
     name: str
     family: str = ""
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kin:
+    """Names of contestants: those that are the judge's own model, and others that share a word with it."""
+
+    itself: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+
+    @property
+    def everyone(self) -> tuple[str, ...]:
+        return self.itself + self.family
+
+
+def kin(models: Iterable[str], contestants: Iterable[Contestant]) -> Kin:
+    """The contestants that are one of a judge's models, or related to one; a panel asks several models.
+
+    It is the same model where the names differ in nothing but signs, capitals and what stands before a slash.
+    """
+    asked, listed = list(models), list(contestants)
+    plain = {_plain(model) for model in asked} - {""}
+    itself = [each.name for each in listed if plain & {_plain(name) for name in (each.name, *each.also)}]
+    related = {name for model in asked for name in relatives(model, listed)}
+    family = [each.name for each in listed if each.name in related and each.name not in itself]
+    return Kin(tuple(itself), tuple(family))
 
 
 def relatives(judge: str, contestants: Iterable[Contestant]) -> list[str]:
@@ -36,19 +62,27 @@ def relatives(judge: str, contestants: Iterable[Contestant]) -> list[str]:
     return [each.name for each in contestants if own & (_words(each.name) | _words(each.family))]
 
 
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.rpartition("/")[2].casefold() if letter.isalnum())
+
+
 def _words(name: str) -> frozenset[str]:
     letters = re.findall(r"[^\W\d_]+", name.rpartition("/")[2].casefold())
     known = {_ALSO.get(word, word) for word in letters}
     return frozenset(word for word in known if len(word) >= _SHORTEST and word not in _TOO_COMMON)
 
 
-def warning(label: str, found: list[str]) -> str:
+def warning(label: str, found: Sequence[str]) -> str:
     """What a page says about a judge with relatives among the contestants; empty without any."""
     if not found:
         return ""
-    named = ", ".join(found[:_MOST_NAMED])
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return (
-        f"{label} shares a name with the contestant{'s' if len(found) > 1 else ''} {named}{more}: "
+        f"{label} shares a name with the contestant{'s' if len(found) > 1 else ''} {named(found)}: "
         "a judge may favour itself or its own family."
     )
+
+
+def named(found: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return ", ".join(found[:_MOST_NAMED]) + more

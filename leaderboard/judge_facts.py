@@ -8,13 +8,16 @@ from typing import Any, Final
 from django.db.models import Count, Max, Min
 
 from arena.models import Contestant, Study
-from judging.models import Judge, JudgeRun
+from judging.answer_scales import FORMS
+from judging.models import Judge, JudgeRun, Panel
+from judging.protocol import Protocol, UnknownProtocolError
 from judging.protocols import PROTOCOLS
 from leaderboard import families
+from leaderboard.families import Kin
 
 SHOWN: Final = (
-    *("rater__slug", "rater__name", "provider", "model", "protocol", "points"),
-    *("temperature", "max_tokens", "options"),
+    *("rater__slug", "rater__name", "provider", "model", "protocol", "form", "points"),
+    *("parameters", "wording", "samples", "temperature", "max_tokens", "options"),
 )
 """The columns of a judge that pages show something of."""
 
@@ -27,12 +30,19 @@ PUBLIC_OPTIONS: Final = (
 
 @dataclass(frozen=True)
 class JudgeFacts:
-    """A judge's public facts and its runs over one study. ``model`` is empty for a simulated one."""
+    """A judge's public facts and its runs over one study. ``model`` is empty for a simulated one.
+
+    ``family`` is that of the protocol, ``form`` names the answer scale in words. ``setup`` names what the
+    protocol leaves open and the judge decides: parameters, samples, and the hash of a wording of its own.
+    """
 
     model: str
     protocol: str
+    family: str
     citation: str
+    form: str
     points: int
+    setup: tuple[tuple[str, str], ...]
     sampling: tuple[tuple[str, str], ...]
     simulated: bool
     runs: int
@@ -52,18 +62,53 @@ def judge_facts(study: Study, selector: str, until: datetime) -> JudgeFacts | No
     runs = JudgeRun.objects.filter(study=study, judge=judge, created_at__lte=until).aggregate(
         n=Count("pk"), first=Min("created_at"), last=Max("created_at")
     )
-    protocol = PROTOCOLS.get(judge.protocol)
+    return _facts(judge, runs)
+
+
+def _facts(judge: Judge, runs: Mapping[str, Any]) -> JudgeFacts:
+    protocol: Protocol | None
+    try:
+        protocol = PROTOCOLS.named(judge.protocol)
+    except UnknownProtocolError:  # of another version of this program
+        protocol = None
     return JudgeFacts(
         "" if judge.is_simulated else judge.model,
         protocol.title if protocol else judge.protocol,
+        protocol.family if protocol else "",
         protocol.citation if protocol else "",
+        FORMS.get(judge.form, judge.form),
         judge.points,
+        _setup(judge, protocol),
         _sampling(judge),
         judge.is_simulated,
         runs["n"],
         runs["first"],
         runs["last"],
     )
+
+
+def _setup(judge: Judge, protocol: Protocol | None) -> tuple[tuple[str, str], ...]:
+    """Parameters as they are for this judge, how often it is asked, and whether its words are its own."""
+    defaults = protocol.parameters if protocol else {}
+    values = {name: parameter.default for name, parameter in defaults.items()} | judge.parameters
+    found = [(name.replace("_", " "), _in_words(value)) for name, value in values.items()]
+    samples = max(judge.samples, protocol.samples if protocol else 1)
+    if samples > 1:
+        found.append(("samples", f"{samples}, the majority decides"))
+    if judge.wording:
+        texts = ", ".join(sorted(judge.wording))
+        found.append(("wording", f"own wording, hash {wording_hash(judge)[:12]} ({texts})"))
+    return tuple(found)
+
+
+def _in_words(value: Any) -> str:
+    listed = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return listed or "none"
+
+
+def wording_hash(judge: Judge) -> str:
+    """What tells wordings apart, as hex: that of the judge's first run, or of how it would ask now."""
+    return judge.prompt_hash or judge.current_prompt_hash()
 
 
 def as_they_are(selectors: Iterable[str]) -> list[tuple[Any, ...]]:
@@ -83,17 +128,35 @@ def _sampling(judge: Judge) -> tuple[tuple[str, str], ...]:
     )
 
 
-def relatives(study: Study, judges: Mapping[str, str]) -> dict[str, list[str]]:
-    """Contestants that share a name with each judge; ``judges`` are selectors and labels.
+def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
+    """The contestants that are, or may be related to, each judge; ``judges`` are selectors and labels.
 
-    A judge is known by its model, or by its label where its votes were imported; simulated ones are nobody.
+    A judge is known by its model, a panel by those of its members, and one whose votes were imported by its
+    label; simulated ones are nobody.
     """
     slugs = {selector: selector.partition(":")[2] for selector in judges}
-    rows = Judge.objects.filter(rater__slug__in=slugs.values())
-    models = {judge.slug: "" if judge.is_simulated else judge.model for judge in rows.select_related("rater")}
+    models = _models(slugs.values())
     models_in_study = Contestant.objects.filter(study=study, kind=Contestant.Kind.MODEL)
-    contestants = [families.Contestant(*row) for row in models_in_study.values_list("name", "family")]
+    contestants = [
+        families.Contestant(name, family, (slug, str(generation.get("model", ""))))
+        for name, family, slug, generation in models_in_study.values_list(
+            "name", "family", "slug", "generation"
+        )
+    ]
     return {
-        selector: families.relatives(models.get(slugs[selector], label), contestants)
+        selector: families.kin(models.get(slugs[selector], [label]), contestants)
         for selector, label in judges.items()
     }
+
+
+def _models(slugs: Iterable[str]) -> dict[str, list[str]]:
+    """The models behind each judge and panel of these slugs; none behind a simulated one."""
+    wanted = list(slugs)
+    fields = ("provider", "model")
+    asked = Judge.objects.filter(rater__slug__in=wanted).values_list("rater__slug", *fields)
+    members = Panel.objects.filter(rater__slug__in=wanted, members__isnull=False)
+    rows = [*asked, *members.values_list("rater__slug", *(f"members__{name}" for name in fields))]
+    found: dict[str, list[str]] = {}
+    for slug, provider, model in rows:
+        found.setdefault(slug, []).extend([model] if provider != Judge.Provider.SIMULATED else [])
+    return found

@@ -12,8 +12,8 @@ from arena.models import Study
 from leaderboard import charts, tables
 from leaderboard.board.contents import find
 from leaderboard.board.scope import Scope
-from leaderboard.families import warning
-from leaderboard.judge_facts import relatives
+from leaderboard.flags import Flag
+from leaderboard.judge_flags import judge_flags
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Panel, step
 from leaderboard.pages.agreement_view import View
@@ -27,7 +27,7 @@ class AgreementPage(AboutRaters):
     """How raters agree."""
 
     view: View
-    relatives: Mapping[str, list[str]]
+    flags: Mapping[str, list[Flag]]
 
     template: ClassVar[str] = "leaderboard/agreement.html"
     tab: ClassVar[str] = "study-agreement"
@@ -94,7 +94,7 @@ class AgreementPage(AboutRaters):
     @property
     def warnings(self) -> list[str]:
         """What is said of judges that may be judging themselves, and of categories with few pairs."""
-        found = [warning(self.labels[one], names) for one, names in self.relatives.items() if names]
+        found = [flag.sentence for flags in self.flags.values() for flag in flags]
         thin = sorted(
             {
                 name
@@ -285,5 +285,5 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         view=view,
         stored=found.stored,
         pending=found.pending,
-        relatives=relatives(study, judges) if judges else {},
+        flags=judge_flags(study, judges),
     )

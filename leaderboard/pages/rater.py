@@ -13,8 +13,9 @@ from leaderboard import charts, tables
 from leaderboard.board.contents import find
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import UnknownSettingError
-from leaderboard.families import warning
-from leaderboard.judge_facts import JudgeFacts, judge_facts, relatives
+from leaderboard.flags import Answers
+from leaderboard.judge_facts import JudgeFacts, judge_facts
+from leaderboard.judge_flags import judge_flags
 from leaderboard.models import Snapshot
 from leaderboard.page import Panel
 from leaderboard.pages.kinds import (
@@ -44,7 +45,6 @@ class RaterPage(AboutRaters):
 
     selector: str
     judge: JudgeFacts | None
-    relatives: list[str]
 
     template: ClassVar[str] = "leaderboard/rater.html"
     tab: ClassVar[str] = "study-raters"
@@ -85,9 +85,11 @@ class RaterPage(AboutRaters):
         return [sentence for sentence in (*found, tables.unknown_sentence(content)) if sentence]
 
     @property
-    def warning(self) -> str:
-        """What is said where the judge may be judging itself."""
-        return warning(self.kind.label, self.relatives)
+    def warnings(self) -> list[str]:
+        """What must be said of a judge, such as that it may be judging itself."""
+        own = {self.selector: Answers(self.kind.replies, self.kind.unscored)}
+        found = judge_flags(self.study, {self.selector: self.kind.label}, own)
+        return [flag.sentence for flag in found.get(self.selector, [])]
 
     @property
     def dated(self) -> bool:
@@ -217,7 +219,6 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there}.')
     view = Reading(**Reading.asked(request.GET, snapshot))
     found = find(snapshot, view.setting, Scope.RATERS)
-    own_name = {selector: labels(snapshot)[selector]} if selector.startswith("judge:") else {}
     return RaterPage(
         study=study,
         snapshot=snapshot,
@@ -228,5 +229,4 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         stored=found.stored,
         pending=found.pending,
         judge=judge_facts(study, selector, snapshot.created_at),
-        relatives=relatives(study, own_name).get(selector, []) if own_name else [],
     )

@@ -86,6 +86,13 @@ def unscored_reasons(found: Iterable[Shown]) -> list[str]:
     return known + sorted(present - set(known))
 
 
+def unscored_words(reasons: Mapping[str, int]) -> str:
+    """Unscored answers by reason: "3 refused, 1 empty"."""
+    order = {reason: place for place, reason in enumerate(_UNSCORED)}
+    known = sorted(reasons.items(), key=lambda each: (order.get(each[0], len(order)), each[0]))
+    return ", ".join(f"{n:,} {_UNSCORED.get(reason, reason)}" for reason, n in known)
+
+
 def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
     """How often each rating was given as shown, then the unscored, then the position statistics."""
     rows: list[tuple[Cell, ...]] = [

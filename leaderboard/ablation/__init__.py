@@ -1,0 +1,1 @@
+"""Judges side by side on the same pairs: what each protocol, scale or wording does to the answers."""

@@ -1,0 +1,92 @@
+"""Put judges side by side on the same pairs: ``manage.py ablate STUDY --judges A,B,C``."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.management.method_options import add_sampling_options, choice, method_from
+from leaderboard.management.study_option import study_named
+
+if TYPE_CHECKING:
+    from leaderboard.stats import Method
+
+
+class Command(BaseCommand):
+    help = "Puts judges (and people) side by side on the pairs that all of these judges rated."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="the study's slug")
+        parser.add_argument(
+            "--judges",
+            required=True,
+            metavar="A,B,...",
+            help="slugs of judges or panels; people and group:NAME may stand beside them",
+        )
+        parser.add_argument(
+            "--json",
+            metavar="FILE",
+            help="write JSON to this file instead of a table to the terminal; - is standard output",
+        )
+        parser.add_argument(
+            "--ties",
+            default="both",
+            metavar="on|off|both",
+            help="which standings the table shows; the JSON holds both (default: both)",
+        )
+        parser.add_argument(
+            "--tie-band", metavar="LOW-HIGH", help="ratings that count as ties, such as 3-6 of 8"
+        )
+        add_sampling_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from leaderboard.ablation.report import as_json, report
+        from leaderboard.ablation.same_pairs import NothingInCommonError
+        from leaderboard.ablation.text import as_text
+        from leaderboard.stats import StatsError
+
+        method = _method(options)
+        rule = choice(options, "ties", ("on", "off", "both"))
+        study = study_named(options["study"])
+        selectors = [_selector(name.strip()) for name in options["judges"].split(",") if name.strip()]
+        try:
+            found = report(study, selectors, method)
+        except (NothingInCommonError, StatsError) as error:
+            text = str(error)
+            raise CommandError(f"{study.slug}: {text}.") from error
+        target = options["json"] or ("-" if options["format"] == "json" else "")
+        if not target:
+            self.stdout.write(as_text(found, ("on", "off") if rule == "both" else (rule,)))
+        elif target == "-":
+            self.stdout.write(as_json(found))
+        else:
+            _write(Path(target), as_json(found))
+
+
+def _selector(name: str) -> str:
+    """How the board names these raters: a slug alone is that of a judge."""
+    return name if name == "people" or ":" in name else f"judge:{name}"
+
+
+def _method(options: dict[str, Any]) -> "Method":
+    """Elo as ``rank`` computes it, at the settings asked for."""
+    from dataclasses import replace
+
+    from leaderboard.stats import TieBand
+    from leaderboard.stats.errors import ParameterError
+
+    method = method_from(options)
+    if options["tie_band"] is None:
+        return method
+    try:
+        return replace(method, tie_band=TieBand.parse(str(options["tie_band"])))
+    except ParameterError as error:
+        raise CommandError(f"--{error}.") from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,81 @@
+"""Studies in which simulated judges with known bias rated the same pairs."""
+
+from typing import Any
+
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from judging.llm.client import Request
+from judging.llm.simulated import SimulatedClient, Simulation
+from tests import factories
+
+STRENGTHS = {"a": -120.0, "b": 0.0, "c": 120.0}
+ASKED = Request("simulated", [], 1.0)
+
+
+def make_field(prompts: int = 20, **overrides: Any) -> Study:
+    """A public study of three contestants, every pair of every prompt; half the prompts in each category."""
+    study = factories.make_study(**{"visibility": "public", **overrides})
+    for slug in STRENGTHS:
+        factories.make_contestant(study=study, slug=slug, name=slug.upper())
+    asked = Prompt.objects.bulk_create(
+        Prompt(study=study, external_id=f"p{i}", category="code" if i % 2 else "talk", turns=[f"Ask {i}"])
+        for i in range(prompts)
+    )
+    field = list(Contestant.objects.filter(study=study).order_by("slug"))
+    texts = Completion.objects.bulk_create(
+        Completion(
+            prompt=prompt,
+            contestant=each,
+            turns=[f"{each.slug} {prompt.external_id}"],
+            digest=f"{study.pk}{prompt.external_id}{each.slug}".rjust(64, "0"),
+        )
+        for prompt in asked
+        for each in field
+    )
+    Pair.objects.bulk_create(
+        Pair(prompt=prompt, first=texts[3 * i + one], second=texts[3 * i + other])
+        for i, prompt in enumerate(asked)
+        for one, other in ((0, 1), (0, 2), (1, 2))
+    )
+    return study
+
+
+def rate(
+    study: Study,
+    rater: Rater,
+    bias: float = 0,
+    noise: float = 200,
+    *,
+    orders: tuple[bool, ...] = (False, True),
+    repeats: int = 1,
+    seed: int = 0,
+    points: int = 8,
+    **overrides: Any,
+) -> list[Comparison]:
+    """Answers of the simulated judge with this bias on every pair, asked in these orders so often."""
+    simulation = Simulation.from_options({"noise": noise, "position_bias": bias, "strengths": STRENGTHS})
+    pairs = Pair.objects.filter(prompt__study=study).select_related("first__contestant", "second__contestant")
+    rows = []
+    for pair in pairs.order_by("pk"):
+        for swapped in orders:
+            for repeat in range(repeats):
+                shown = [pair.first.contestant, pair.second.contestant]
+                first, second = (each.slug for each in (reversed(shown) if swapped else shown) if each)
+                seeded = seed * 100_003 + len(rows)
+                text = SimulatedClient(simulation, first, second, points, seeded).ask(ASKED).text
+                given = {"rating": int(text.split()[0]), "status": "scored", "repeat": repeat, **overrides}
+                rows.append(
+                    Comparison(
+                        study=study,
+                        pair=pair,
+                        rater=rater,
+                        swapped=swapped,
+                        points=points,
+                        source=Comparison.Source.IMPORT,
+                        **given,
+                    )
+                )
+    return Comparison.objects.bulk_create(rows)
+
+
+def make_judge_rater(slug: str, **overrides: Any) -> Rater:
+    return factories.make_rater(**{"kind": "judge", "slug": slug, "name": slug.upper(), **overrides})
