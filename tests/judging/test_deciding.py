@@ -15,7 +15,7 @@ EMPTY = Verdict(None, "empty")
 
 
 def make_verdicts(
-    points: int = 8, parameters: dict[str, object] | None = None, **ratings: object
+    points: int = 8, parameters: dict[str, object] | None = None, **ratings: list[int | None]
 ) -> Verdicts:
     """Verdicts by step, each a list of ratings; None is an empty reply."""
     read = {step: [Verdict(one) if one else EMPTY for one in given] for step, given in ratings.items()}
