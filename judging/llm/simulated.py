@@ -125,11 +125,11 @@ def step_of(share: float, steps: int) -> int:
     return min(steps - 1, int(share * steps))
 
 
-def placed(words: str, place: Place) -> str:
+def placed(words: str, place: Place, note: str = NOTE) -> str:
     """A reply with the verdict in its place; a reply of one line has no room for a note."""
     return {
-        Place.FIRST_LINE: f"{words}\n{NOTE}",
+        Place.FIRST_LINE: f"{words}\n{note}",
         Place.ONLY_LINE: words,
-        Place.LAST_LINE: f"{NOTE}\n{words}",
-        Place.FIELD: f"{NOTE}\nVerdict: {words}",
+        Place.LAST_LINE: f"{note}\n{words}",
+        Place.FIELD: f"{note}\nVerdict: {words}",
     }[place]
