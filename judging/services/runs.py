@@ -14,6 +14,7 @@ from arena.models import Study
 from judging import queue
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.services.judges import JudgeError, check_usable
+from judging.services.spending import check_budget
 
 QUEUE_PATIENCE = timedelta(minutes=2)
 """A message that was not acted upon for so long is taken for lost."""
@@ -46,8 +47,7 @@ def start_run(
     check_usable(judge, study, remote=remote)
     if limit is not None and limit < 1:
         raise JudgeError("The limit must be at least 1.")
-    if budget is not None and budget <= 0:
-        raise JudgeError("The budget must be more than 0.")
+    currency = check_budget(judge, budget) if budget is not None else ""
     run = JudgeRun(
         study=study,
         judge=judge,
@@ -56,6 +56,7 @@ def start_run(
         both_orders=both_orders,
         controls=controls,
         budget=budget,
+        currency=currency,
         remote=remote,
         created_by=created_by,
     )
