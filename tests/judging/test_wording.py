@@ -1,11 +1,18 @@
 """What an operator's own texts must hold."""
 
+from collections.abc import Iterator
+
 import pytest
 
-from judging.parsers import Place
-from judging.protocol import About, Parameter, Part, Protocol, Step
+from judging.answer_scales import POINTS, answer_scale
+from judging.parsers import Place, ReplyText
+from judging.protocol import About, Manner, Parameter, Part, Protocol, Step
 from judging.protocols import PROTOCOLS
+from judging.rendering import Material
+from judging.runner import keys, next_questions
 from judging.wording import problems
+
+PAIR = Material(prompt=["Why?"], input="", first=["Because."], second=["Why not?"], secret=b"secret")
 
 GOOD = "Which is better?\n\n$notice\n\n$query\n\n$answers\n\n$verdict"
 
@@ -34,6 +41,34 @@ def make_protocol(**overrides: object) -> Protocol:
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
 def test_the_texts_of_every_protocol_hold_what_they_must(protocol: Protocol) -> None:
     assert problems(protocol, protocol.texts) == []
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
+def test_whatever_a_text_may_use_is_filled_in(protocol: Protocol) -> None:
+    wording = {
+        name: f"{text} and {' '.join(f'[${usable}]' for usable in sorted(known))}"
+        for name, text, known in _texts_of(protocol)
+    }
+    form = protocol.forms[0]
+    manner = Manner(protocol, answer_scale(form, POINTS[form][-1]), wording=wording)
+
+    assert problems(protocol, wording) == []
+    asked, replies = [], dict[str, ReplyText]()
+    while questions := next_questions(manner, PAIR, replies):
+        asked += questions
+        replies |= {question.key: ReplyText("Nothing to say.") for question in questions}
+    assert set(keys(manner)) >= {question.key for question in asked} != set()
+    assert not [one for one in asked if "$" in one.messages[-1]["content"]]
+
+
+def _texts_of(protocol: Protocol) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Every text with its name and what all steps that share it can use."""
+    for name, text in protocol.texts.items():
+        owner, _, own = name.rpartition("/")
+        parts = {part.name: part.protocol for part in protocol.parts}
+        used_by = parts.get(owner, protocol)
+        sharing = [step for step in used_by.steps if (step.text or step.name) == own]
+        yield name, text, frozenset.intersection(*(used_by.placeholders(step) for step in sharing))
 
 
 def test_an_operator_may_word_a_text_differently() -> None:

@@ -168,5 +168,26 @@ WITH_PARAMETERS: Final[Sequence[tuple[str, Mapping[str, object], Waves]]] = [
         {"with_reference": True, "rubric": "Is it kind?\n\n1: no\n5: yes"},
         [(REFERENCE,), both(Call("grade", "field", shows=("REFERENCE",)))],
     ),
+    (
+        "multi-role",
+        {"rounds": 2, "decision": "majority"},
+        [[Call(f"debate.{n + 1}", "field", shows=(SPOKEN * 2)[:n])] for n in range(6)],
+    ),
+    (
+        "multi-aspect-two",
+        {"aspects": ("Tone: it is kind", "Truth: it is right"), "rules": False},
+        [
+            (Call("analyse.1"), Call("analyse.2")),
+            (Call("decide", "field", shows=("COMPARISON IN TONE", "COMPARISON IN TRUTH")),),
+        ],
+    ),
+    (
+        "wildbench",
+        {"author": "judge:other"},
+        [
+            (Call("checklist", about="prompt", author="judge:other"),),
+            (Call("judge", "field", shows=("CHECKLIST",)),),
+        ],
+    ),
 ]
 """Protocols with other parameters than their own."""
