@@ -2,19 +2,22 @@
 
 import http.client
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from judging.connections import Connections
 from judging.parsers import ReplyText, Verdict
-
-TIMEOUT = 60
-"""Seconds to wait for the arena."""
 
 LONGEST_REPLY = 64 * 2**20
 """Bytes of a reply that are read; a claim holds two completions and the messages made of them."""
+
+MOST_ANSWERS = 100
+MOST_BYTES = 2_000_000
+"""Of what is submitted in one request; the arena reads 2.5 MB."""
 
 LONGEST_DETAIL = 600
 """Characters of what the arena says went wrong."""
@@ -80,28 +83,81 @@ class ArenaClient:
         """GET a path below /api/v1; raises ArenaUnreachableError."""
         return self._ask("GET", path, None)
 
-    def post(self, path: str, body: dict[str, object]) -> ArenaReply:
+    def post(self, path: str, body: Mapping[str, object]) -> ArenaReply:
         """POST a JSON object to a path below /api/v1; raises ArenaUnreachableError."""
         return self._ask("POST", path, json.dumps(body).encode())
 
+    def submit(self, answers: Sequence[Mapping[str, object]]) -> list[ArenaReply | ArenaUnreachableError]:
+        """Submit comparisons, many in one request; for each, in order, the reply that it has by itself."""
+        outcomes: list[ArenaReply | ArenaUnreachableError] = []
+        for batch in _batches([json.dumps(answer).encode() for answer in answers]):
+            try:
+                outcomes += self._submit(batch)
+            except ArenaUnreachableError as error:
+                outcomes += [error] * len(batch)
+        return outcomes
+
+    def _submit(self, answers: Sequence[bytes]) -> list[ArenaReply]:
+        if len(answers) == 1:
+            return [self._ask("POST", "/comparisons/", answers[0])]
+        body = b'{"comparisons": [' + b", ".join(answers) + b"]}"
+        reply = self._ask("POST", "/comparisons/batch/", body)
+        if reply.status in FINAL:  # for one of them, perhaps: each by itself learns of its own
+            return [single for answer in answers for single in self._submit([answer])]
+        results = reply.body.get("results")
+        if reply.status == 200 and isinstance(results, list) and len(results) == len(answers):
+            return [_result(result) for result in results]
+        # Only what says nothing of the single answers: no token, say, or a database that is away.
+        return [ArenaReply(reply.status, {"detail": reply.detail})] * len(answers)
+
     def _ask(self, method: str, path: str, body: bytes | None) -> ArenaReply:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        secure = self._url.scheme == "https"
-        connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        connection = connect(self._url.hostname or "", self._url.port, timeout=TIMEOUT)
+        address = (self._url.scheme == "https", self._url.hostname or "", self._url.port)
+        connection = _connections.take(address)
         try:
             connection.request(method, f"{self._url.path}/api/v1{path}", body, headers)
             response = connection.getresponse()
             read = response.read(LONGEST_REPLY)
             if response.length and len(read) < LONGEST_REPLY:  # with a limit, http.client takes half a body
                 raise http.client.IncompleteRead(read, response.length)
-            return ArenaReply(response.status, _decoded(read))
         except (OSError, http.client.HTTPException) as error:
+            connection.close()
             raise ArenaUnreachableError(
                 f"No arena answers at {self._address} ({type(error).__name__}: {error})"
             ) from error
-        finally:
+        except BaseException:
             connection.close()
+            raise
+        if response.will_close or not response.isclosed():
+            connection.close()
+        else:
+            _connections.give(address, connection)
+        return ArenaReply(response.status, _decoded(read))
+
+
+_connections = Connections()
+
+
+def _batches(answers: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """The answers in their order, no more of them together than one request may hold."""
+    batch: list[bytes] = []
+    for answer in answers:
+        size = sum(len(each) + 2 for each in batch)
+        if batch and (len(batch) == MOST_ANSWERS or size + len(answer) > MOST_BYTES):
+            yield batch
+            batch = []
+        batch.append(answer)
+    if batch:
+        yield batch
+
+
+def _result(result: object) -> ArenaReply:
+    """One of the replies in the reply to a batch."""
+    found = result if isinstance(result, dict) else {}
+    status, body = found.get("status"), found.get("body")
+    if isinstance(status, int) and isinstance(body, dict):
+        return ArenaReply(status, body)
+    return ArenaReply(502, {})
 
 
 def _decoded(body: bytes) -> dict[str, Any]:

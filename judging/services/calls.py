@@ -56,7 +56,7 @@ def judge_assignment(assignment_id: int) -> int | None:
         claimed = process.claims.do(Wish(assignment_id))
         submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
         if submission:
-            process.notes.do(submitting.post(submission))
+            process.notes.do(process.posts.do(submission))
     if claimed:
         return claimed.work.run.pk
     return submission.call.run_id if submission else None
@@ -175,6 +175,7 @@ class Process:
         self.places = Places(settings.WORKER_CONCURRENCY)
         self.claims = Combiner[Wish, Claimed | None](self._claim, most=MOST)
         self.commits = Combiner[Results, Committed](committing.commit, most=MOST)
+        self.posts = Combiner[Submission, Fate](submitting.post, most=MOST)
         self.notes = Combiner[Fate, bool](submitting.write, most=MOST)
         self._threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 

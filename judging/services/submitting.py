@@ -1,7 +1,8 @@
 """Submitting committed replies through the API, like any rater. Only this is repeated when it fails."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from arena.api.auth import rater_token
 from arena.models import Assignment
 from judging import runner
 from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError, answer_to
-from judging.models import JudgeCall
+from judging.models import Judge, JudgeCall
 from judging.parsers import ReplyText, Verdict
 from judging.protocol import Protocol
 from judging.services.claiming import SUBMITTING
@@ -34,6 +35,16 @@ class Submission:
     replies: Mapping[str, ReplyText]
 
     @property
+    def judge(self) -> Judge:
+        """Whose answer it is."""
+        return self.call.run.judge
+
+    def answer(self, verdict: Verdict) -> dict[str, object]:
+        """What the API is sent."""
+        name, points = self.call.assignment.public_id, self.judge.points
+        return answer_to(name, verdict, points, text_of(self.call), self.seconds, self.expected)
+
+    @property
     def seconds(self) -> float | None:
         """What the calls took together; None where all replies were used again."""
         taken = [call.latency for call in self.calls if call.has_replied and call.latency is not None]
@@ -42,7 +53,7 @@ class Submission:
     @property
     def expected(self) -> float | None:
         """The expected rating: the mean over its verdicts, None where there is none or answers are scored."""
-        if has_scores(self.call.run.judge.manner.protocol):
+        if has_scores(self.judge.manner.protocol):
             return None
         known = [call.expected for call in self.calls if call.has_replied and call.expected is not None]
         return sum(known) / len(known) if known else None
@@ -87,24 +98,28 @@ def submission_of(assignment: int) -> Submission | None:
     return Submission(call, calls, replies_among(calls))
 
 
-def post(submission: Submission) -> Fate:
-    """Read the verdict, post it as an answer, and say what to write. Nothing is written here."""
-    call = submission.call
-    judge = call.run.judge
-    verdict = runner.verdict(judge.manner, submission.replies)
-    answer = answer_to(
-        call.assignment.public_id,
-        verdict,
-        judge.points,
-        text_of(call),
-        submission.seconds,
-        submission.expected,
-    )
-    try:
-        reply = ArenaClient(rater_token(judge.rater)).post("/comparisons/", answer)
-    except ArenaUnreachableError as error:
-        return _later(call, str(error))
-    return fate_of(call, verdict, reply)
+def post(submissions: Sequence[Submission]) -> list[Fate | Exception]:
+    """Read the verdicts, post them as answers, and say what to write. Nothing is written here."""
+    fates: list[Fate | Exception] = [LookupError("not posted")] * len(submissions)
+    by_judge: dict[int, list[int]] = defaultdict(list)
+    for number, submission in enumerate(submissions):
+        by_judge[submission.judge.pk].append(number)
+    for numbers in by_judge.values():
+        for number, fate in zip(numbers, _post([submissions[each] for each in numbers]), strict=True):
+            fates[number] = fate
+    return fates
+
+
+def _post(submissions: Sequence[Submission]) -> Iterator[Fate]:
+    """The same for answers of one judge."""
+    verdicts = [runner.verdict(each.judge.manner, each.replies) for each in submissions]
+    answers = [each.answer(verdict) for each, verdict in zip(submissions, verdicts, strict=True)]
+    replies = ArenaClient(rater_token(submissions[0].judge.rater)).submit(answers)
+    for submission, verdict, reply in zip(submissions, verdicts, replies, strict=True):
+        if isinstance(reply, ArenaUnreachableError):
+            yield _later(submission.call, str(reply))
+        else:
+            yield fate_of(submission.call, verdict, reply)
 
 
 def fate_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> Fate:
