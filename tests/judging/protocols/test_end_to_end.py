@@ -1,0 +1,122 @@
+"""Every protocol through the services: a real client, a loopback endpoint, the real API."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena import scales
+from arena.models import Assignment, Comparison, Study
+from judging import services
+from judging.answer_scales import POINTS
+from judging.models import Judge, JudgeCall
+from judging.protocols import PROTOCOLS
+from tests.factories import make_completion, make_contestant, make_judge, make_prompt, make_study
+from tests.judging.protocols.scripted import GOOD, by_content, by_position, scripted
+from tests.judging.protocols.sequences import SEQUENCES
+from tests.judging.server import ChatServer
+
+Drain = Callable[[], None]
+
+
+def make_pair() -> Study:
+    """A study of one pair, whose better completion a scripted model knows."""
+    study = make_study()
+    prompt = make_prompt(study=study)
+    for turns in ([f"an {GOOD} answer"], ["a dull answer"]):
+        make_completion(prompt=prompt, contestant=make_contestant(study=study), turns=turns)
+    return study
+
+
+def make_asking(protocol: str, model: ChatServer) -> Judge:
+    form = PROTOCOLS[protocol].forms[0]
+    judge: Judge = make_judge(base_url=model.url, protocol=protocol, form=form, points=POINTS[form][-1])
+    return judge
+
+
+def keys_of(protocol: str, *, without: str = "") -> list[str]:
+    """The keys of the table, in order; without those of a step that turns out not to be needed."""
+    keys = [call.key for wave in SEQUENCES[protocol] for call in wave]
+    return sorted(key for key in keys if not without or not key.endswith(without))
+
+
+def asked_once(model: ChatServer) -> bool:
+    """Whether what reached the endpoint are the calls on record that were not served from earlier replies."""
+    made = JudgeCall.objects.filter(cached_from=None)
+    recorded = Counter((call.model, str(call.messages)) for call in made)
+    received = Counter((body["model"], str(body["messages"])) for body in model.requests)
+    hashes = list(made.values_list("request_hash", flat=True))
+    return recorded == received and len(set(hashes)) == len(hashes)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_judge_of_every_protocol_finds_the_better_answer_in_both_orders(
+    protocol: str, arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = scripted(by_content)
+    run = services.start_run(make_pair(), make_asking(protocol, model), both_orders=True)
+    drain()
+    run.refresh_from_db()
+    assert run.state == "finished"
+    assert Comparison.objects.count() == 2
+    for comparison in Comparison.objects.select_related("pair__first", "pair__second"):
+        first, _ = comparison.pair.shown(comparison.swapped)
+        assert comparison.rating is not None
+        preference = scales.preference(comparison.rating, comparison.points)
+        assert preference < 0 if GOOD in first.turns[0] else preference > 0
+        calls = JudgeCall.objects.filter(assignment=comparison.assignment)
+        assert sorted(calls.values_list("key", flat=True)) == keys_of(protocol, without="synthesise")
+    assert set(JudgeCall.objects.values_list("state", flat=True)) == {"replied"}
+    assert asked_once(model)
+
+
+@pytest.mark.parametrize("protocol", ["swap", "swap-cot", "protocol-consistency"])
+def test_a_judge_that_contradicts_itself_is_asked_to_decide(
+    protocol: str, arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = scripted(by_position)
+    services.start_run(make_pair(), make_asking(protocol, model), both_orders=True)
+    drain()
+    for assignment in Assignment.objects.all():
+        calls = JudgeCall.objects.filter(assignment=assignment)
+        assert sorted(calls.values_list("key", flat=True)) == keys_of(protocol)
+    preferences = [scales.preference(one.rating or 0, one.points) for one in Comparison.objects.all()]
+    assert len(preferences) == 2
+    assert max(preferences) < 0  # whatever is shown first
+    assert asked_once(model)
+
+
+def test_both_orders_of_a_swapping_protocol_share_their_passes(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = scripted(by_position)
+    services.start_run(make_pair(), make_asking("swap", model), both_orders=True)
+    drain()
+    assert JudgeCall.objects.count() == 6
+    assert len(model.requests) == 4  # two passes, two decisions
+
+
+def test_what_is_written_about_a_prompt_or_an_answer_is_asked_for_once(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = scripted(by_content)
+    study = make_pair()
+    make_completion(
+        prompt=study.prompts.get(), contestant=make_contestant(study=study), turns=["a third answer"]
+    )
+    for protocol in ("metrics-reference", "rating", "prepair"):
+        services.start_run(study, make_asking(protocol, model), both_orders=True)
+    drain()
+    asked = JudgeCall.objects.filter(cached_from=None)
+    counts = {
+        protocol: asked.filter(run__judge__protocol=protocol, key__regex=keys).count()
+        for protocol, keys in (
+            ("metrics-reference", "^(metrics|reference)$"),
+            ("rating", "^rate"),
+            ("prepair", "^analyse"),
+        )
+    }
+    assert counts == {"metrics-reference": 2, "rating": 3, "prepair": 3}
+    assert Comparison.objects.count() == 3 * 6
+    assert asked_once(model)
