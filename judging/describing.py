@@ -1,14 +1,14 @@
 """What there is to say about a protocol: its calls, steps and parameters, as plain data. Pure."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from judging.answer_scales import POINTS, answer_scale
-from judging.parsers import ReplyText
-from judging.protocol import About, Manner, Part, Protocol, Step, Value
+from judging.protocol import About, Manner, Protocol, Step, Value
+from judging.rehearsal import rehearse
 from judging.rendering import Material
-from judging.runner import Question, next_questions
 
 A_PAIR: Final = Material(prompt=["prompt"], input="", first=["first"], second=["second"], secret=b"")
 """What calls are counted with."""
@@ -40,41 +40,24 @@ class Calls:
 
 
 def calls(protocol: Protocol) -> Calls:
-    """Counts a protocol's calls by asking about a pair; equal questions are one call."""
-    least, most = (_asked(_with_every_need(protocol, answer)) for answer in (False, True))
-    return Calls(
-        least=sum(question.about is About.PAIR for question in least),
-        most=sum(question.about is About.PAIR for question in most),
-        prompts=sum(question.about is About.PROMPT for question in most),
-        answers=sum(question.about is About.COMPLETION for question in most) // 2,
-    )
-
-
-def _with_every_need(protocol: Protocol, needed: bool) -> Protocol:
-    """The same where every step that may turn out not to be needed is, or is not."""
-    always: Callable[[object], bool] = lambda _: needed  # noqa: E731
-    return replace(
-        protocol,
-        steps=tuple(replace(step, needed=step.needed and always) for step in protocol.steps),
-        parts=tuple(
-            Part(part.name, _with_every_need(part.protocol, needed), part.parameters)
-            for part in protocol.parts
-        ),
-    )
-
-
-def _asked(protocol: Protocol) -> list[Question]:
-    """All different questions about a pair, whatever is replied."""
+    """Counts a protocol's calls by rehearsing it; equal questions are one call."""
     form = protocol.forms[0]
-    manner = Manner(protocol, answer_scale(form, POINTS[form][-1]))
-    replies: dict[str, ReplyText] = {}
-    found: dict[object, Question] = {}
-    while questions := next_questions(manner, A_PAIR, replies):
-        for question in questions:
-            replies[question.key] = ReplyText("reply")
-            said = tuple(message["content"] for message in question.messages)
-            found.setdefault((said, question.sample, question.author, question.temperature), question)
-    return list(found.values())
+    certain: dict[Hashable, bool] = {}
+    about: dict[Hashable, About] = {}
+    for each in rehearse(Manner(protocol, answer_scale(form, POINTS[form][-1])), A_PAIR):
+        asked = each.question
+        said = tuple(message["content"] for message in asked.messages)
+        call = (said, asked.sample, asked.author, asked.temperature)
+        certain[call] = certain.get(call, False) or each.is_certain
+        about[call] = asked.about
+    pair = [call for call in about if about[call] is About.PAIR]
+    counts = Counter(about.values())
+    return Calls(
+        least=sum(certain[call] for call in pair),
+        most=len(pair),
+        prompts=counts[About.PROMPT],
+        answers=counts[About.COMPLETION] // 2,
+    )
 
 
 def described(protocol: Protocol) -> dict[str, Any]:
