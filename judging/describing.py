@@ -45,11 +45,11 @@ def calls(protocol: Protocol) -> Calls:
     certain: dict[Hashable, bool] = {}
     about: dict[Hashable, About] = {}
     for each in rehearse(Manner(protocol, answer_scale(form, POINTS[form][-1])), A_PAIR):
-        asked = each.question
-        said = tuple(message["content"] for message in asked.messages)
-        call = (said, asked.sample, asked.author, asked.temperature)
+        question = each.question
+        said = tuple(message["content"] for message in question.messages)
+        call = (said, question.sample, question.author, question.temperature)
         certain[call] = certain.get(call, False) or each.is_certain
-        about[call] = asked.about
+        about[call] = question.about
     pair = [call for call in about if about[call] is About.PAIR]
     counts = Counter(about.values())
     return Calls(

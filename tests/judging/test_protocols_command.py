@@ -58,8 +58,22 @@ def test_one_is_shown_in_full() -> None:
         assert text in shown
 
 
-def test_a_protocol_answers_to_its_other_names() -> None:
-    assert protocols("swap-and-synthesize") == protocols("swap")
+@pytest.mark.parametrize(
+    ("published", "ours"),
+    [
+        ("base", "rules"),
+        ("metric", "metrics"),
+        ("metric+reference", "metrics-reference"),
+        ("swap&synthesize", "swap"),
+        ("swap-and-synthesize", "swap"),
+        ("multi-role-round1", "multi-role"),
+        ("gpt4-reference", "strong-reference"),
+        ("cot&consistency", "cot-self-consistency"),
+    ],
+)
+def test_a_protocol_answers_to_the_name_it_was_published_under(published: str, ours: str) -> None:
+    assert protocols(published) == protocols(ours)
+    assert published in protocols(ours).partition("\n\n")[0]
 
 
 def test_voters_are_named() -> None:
