@@ -16,6 +16,7 @@ from string import Template
 from typing import TYPE_CHECKING, Final
 
 from arena import scales
+from judging.parsers.thinking import TAG
 
 if TYPE_CHECKING:
     from judging.answer_scales import AnswerScale
@@ -62,10 +63,12 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
 
 
 LOOKS_LIKE_MARKER: Final = re.compile(
-    r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=[|｜])|<(?=(?:start|end)_of_turn>)|<(?=</?SYS>>)|\[(?=/?INST\])",
+    r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=[|｜])|<(?=(?:start|end)_of_turn>)|<(?=</?SYS>>)|\[(?=/?INST\])"
+    rf"|<(?=/?{TAG}>)",
     re.IGNORECASE,
 )
-"""What begins one of our markers, or a special token of a chat template such as <|im_start|> or [INST]."""
+"""What begins one of our markers, a special token of a chat template such as <|im_start|> or [INST], or a tag
+of thinking: a judge that quotes such a tag from an answer would seem to end its own thinking there."""
 
 
 def neutral(text: str) -> str:
