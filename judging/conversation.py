@@ -7,9 +7,10 @@ from judging import parsers, quoting, rendering
 from judging.answer_scales import AnswerScale
 from judging.deciding import Verdicts
 from judging.parsers import Place, ReplyText, Verdict
-from judging.protocol import FAVOURING, SIDES, About, Manner, Slot, Step
+from judging.protocol import Manner
 from judging.quoting import Quote
 from judging.rendering import Material
+from judging.steps import FAVOURING, SIDES, About, Slot, Step
 
 Message = dict[str, str]
 """A chat message: role and content."""
@@ -114,9 +115,7 @@ class Conversation:
         return [
             earlier
             for earlier in self._before(step)
-            if every
-            or earlier.name == step.continues
-            or not named.isdisjoint({earlier.name, f"{earlier.name}_a", f"{earlier.name}_b"})
+            if every or earlier.name == step.continues or not named.isdisjoint(step.sees(earlier))
         ]
 
     def _is_ready(self, step: Step) -> bool:

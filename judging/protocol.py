@@ -2,110 +2,32 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
-from typing import Final
 
 from judging import quoting, rendering
 from judging.answer_scales import POINTS, AnswerScale
-from judging.deciding import Decide, Verdicts, last_verdict
+from judging.deciding import Decide, last_verdict
 from judging.parsers import Place
+from judging.steps import GENERAL, SHOWING, SIDES, About, Slot, Step, read_step
+
+__all__ = [
+    "SIDES",
+    "About",
+    "Catalogue",
+    "Manner",
+    "Parameter",
+    "Part",
+    "Protocol",
+    "Step",
+    "UnknownProtocolError",
+    "Value",
+    "read_step",
+]
 
 Value = bool | int | str | tuple[str, ...]
 """What a parameter of a protocol can be."""
-
-
-class About(StrEnum):
-    """What a step shows the model, and therefore how often its reply can be used again."""
-
-    PROMPT = "prompt"
-    """The prompt alone: one reply serves every pair of the prompt, in both orders."""
-    COMPLETION = "completion"
-    """The prompt and one answer: asked about each of the two, one reply serves every pair with the answer."""
-    PAIR = "pair"
-    """The prompt and both answers in their order."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One question to the model, or several of one kind: the text of ``prompts/PROTOCOL/NAME.txt``.
-
-    A step whose text holds ``$verdict`` asks for a verdict.
-
-    each: the parameter it repeats over; a number of samples, or a list whose items the text sees as
-    ``$item``. rounds: the parameter that says how often a list is gone through. in_turn: the items one after
-    the other, each seeing the earlier replies as ``$earlier``.
-    continues: the step whose conversation it carries on; its own name with ``in_turn``.
-    other_order: the two answers change places. author: the parameter that names another model to ask.
-    temperature: instead of the judge's. only: the parameter that says whether there is such a step.
-    needed: whether it is asked at all, given the verdicts of the steps before it.
-    score: lowest and highest score, where the step asks for one score of one answer (About.COMPLETION).
-    place: where its verdict stands, if elsewhere than the protocol says. label: heads its replies where later
-    texts quote them, by default its name. text: the name of its text where steps share one, by default its
-    own.
-
-    It is asked as soon as everything is there that its text quotes, that it continues or that decides
-    whether it is needed; what does not build on each other is asked at the same time.
-    """
-
-    name: str
-    template: str
-    about: About = About.PAIR
-    each: str = ""
-    rounds: str = ""
-    in_turn: bool = False
-    continues: str = ""
-    other_order: bool = False
-    author: str = ""
-    temperature: float | None = None
-    only: str = ""
-    needed: Callable[[Verdicts], bool] | None = None
-    score: tuple[int, int] | None = None
-    place: Place | None = None
-    label: str = ""
-    text: str = ""
-
-    @property
-    def asks_verdict(self) -> bool:
-        return "$verdict" in self.template
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One question of a step: the number of its item, from 1, and the side of the answer it is about.
-
-    number is 0 where the step repeats over nothing, side "" where it is about no single answer; sides are
-    those of the assignment, first and second.
-    """
-
-    step: Step
-    number: int = 0
-    side: str = ""
-
-    @property
-    def key(self) -> str:
-        """Names it among the questions of its protocol, as in ``debate.3`` or ``analyse.first``."""
-        return ".".join(part for part in (self.step.name, str(self.number or ""), self.side) if part)
-
-
-SIDES: Final = ("first", "second")
-
-FAVOURING: Final = {"for_a": "first", "for_b": "second"}
-"""Placeholders for the evaluations of earlier steps that prefer one of the two answers."""
-
-GENERAL: Final = frozenset(
-    {"query", "notice", "boundary", "item", "number", "earlier", "prefers_a", "prefers_b"}
-)
-"""Placeholders that every text can use."""
-
-SHOWING: Final = {
-    About.PROMPT: frozenset[str](),
-    About.COMPLETION: frozenset({"answer"}),
-    About.PAIR: frozenset({"answers", "answer_a", "answer_b", *FAVOURING}),
-}
-"""Placeholders for what a step shows; a step sees replies to those that show no more than itself."""
 
 
 @dataclass(frozen=True)
@@ -169,16 +91,10 @@ class Protocol:
 
     def placeholders(self, step: Step) -> frozenset[str]:
         """The placeholders that the text of a step can use."""
-        shown = [*SHOWING]
-        known = set(GENERAL | SHOWING[step.about] | set(self.parameters))
-        if step.asks_verdict:
-            known.add("verdict")
-        for earlier in self.steps[: self.steps.index(step)]:
-            if earlier.about is About.COMPLETION and step.about is About.PAIR:
-                known |= {f"{earlier.name}_a", f"{earlier.name}_b"}
-            elif shown.index(earlier.about) <= shown.index(step.about):
-                known.add(earlier.name)
-        return frozenset(known)
+        before = self.steps[: self.steps.index(step)]
+        quotes = [step.sees(earlier) for earlier in before]
+        asked = {"verdict"} if step.asks_verdict else set()
+        return GENERAL.union(SHOWING[step.about], self.parameters, asked, *quotes)
 
     def _problems(self) -> Iterator[str]:
         """What is wrong with the definition, in sentences without a full stop."""
@@ -186,26 +102,13 @@ class Protocol:
             yield "it has steps of its own or parts, one of the two"
         if self.steps and not any(step.asks_verdict for step in self.steps):
             yield "no step asks for a verdict"
+        taken = GENERAL.union(*SHOWING.values(), {"verdict"}, {step.name for step in self.steps})
+        for name in sorted(taken & set(self.parameters)):
+            yield f"a parameter cannot be named {name}"
         for number, step in enumerate(self.steps):
-            known = {earlier.name: earlier for earlier in self.steps[:number]}
-            named = {step.each, step.rounds, step.author, step.only} - {""}
-            yield from (
-                f"step {step.name} names no parameter {name}" for name in named - set(self.parameters)
-            )
-            yield from (
-                f"step {step.name} has no placeholder ${name}"
-                for name in sorted(rendering.placeholders(step.template) - self.placeholders(step))
-            )
-            if step.name in known or step.name in GENERAL or not step.name.isidentifier():
-                yield f"a step cannot be named {step.name}"
-            if step.other_order and step.about is not About.PAIR:
-                yield f"step {step.name} shows no order to change"
-            if (step.score is not None) != (step.asks_verdict and step.about is About.COMPLETION):
-                yield f"step {step.name} asks for one score if, and only if, it shows one answer"
-            if step.continues and not (step.continues == step.name and step.in_turn):
-                before = known.get(step.continues)
-                if before is None or (before.about, before.other_order) != (step.about, step.other_order):
-                    yield f"step {step.name} continues no earlier step that shows the same"
+            named = {step.each, step.rounds, step.author, step.only} - {"", *self.parameters}
+            yield from (f"step {step.name} names no parameter {name}" for name in sorted(named))
+            yield from step.problems(self.steps[:number], self.placeholders(step))
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -305,15 +208,6 @@ class Manner:
             yield [name, self.value(name), parameter.texts.get(self.value(name), "")]
         for part in self.protocol.parts:
             yield self.of_part(part).prompt_hash
-
-
-def read_step(protocol: str, name: str, *, text: str = "", **options: object) -> Step:
-    """The step whose text stands in ``prompts/protocol/name.txt``; options are the other fields of Step.
-
-    text: the name of the text where it is not the step's.
-    """
-    template = rendering.read_text(f"{protocol}/{text or name}")
-    return Step(name, template, text=text, **options)  # type: ignore[arg-type]
 
 
 class UnknownProtocolError(ValueError):

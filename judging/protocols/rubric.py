@@ -15,7 +15,7 @@ RUBRIC = Protocol(
     family="LLMBar",
     citation=f"{LLMBAR}; after Kim et al. (2024), Prometheus, arXiv 2310.08491",
     steps=(
-        replace(aids.REFERENCE, only="with_reference"),
+        replace(aids.REFERENCE, only="with_reference", author="author"),
         read_step("rubric", "grade", about=About.COMPLETION, score=(1, 5)),
     ),
     place=Place.FIELD,
@@ -26,5 +26,8 @@ RUBRIC = Protocol(
             read_text("rubric/following"), "what is graded, and what each grade from 1 to 5 means"
         ),
         "with_reference": aids.WITH_REFERENCE,
+        "author": Parameter(
+            "", "the model that answers the prompt; empty for the judge's own, published with GPT-4"
+        ),
     },
 )

@@ -385,6 +385,7 @@ def test_a_reply_that_tells_a_boundary_cannot_close_a_block_later() -> None:
         ({"steps": (AID,)}, "no step asks for a verdict"),
         ({"steps": (RATE, RATE)}, "a step cannot be named rate"),
         ({"steps": (Step("a/b", "$verdict"),)}, "a step cannot be named a/b"),
+        ({"steps": (RATE,), "parameters": {"rate": Parameter(1, "")}}, "a parameter cannot be named rate"),
         ({"steps": (Step("rate", "$verdict", each="roles"),)}, "step rate names no parameter roles"),
         ({"steps": (Step("rate", "$aid $verdict"), AID)}, r"step rate has no placeholder \$aid"),
         (
