@@ -23,7 +23,7 @@ from arena.formats.records import (
     ReferenceRecord,
 )
 
-REASONS: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused")
+REASONS: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 """Why an answer has no rating."""
 
 GOLD: Final = ("first", "tie", "second")
@@ -170,7 +170,8 @@ def _rater(fields: Fields) -> RaterRecord:
 
 def _comparison(fields: Fields) -> ComparisonRecord:
     points = _points(fields)
-    rating, reason = _verdict(fields, points)
+    identical = fields.flag("identical") or False
+    rating, reason = _verdict(fields, points, needed=not identical)
     (first, first_id), (second, second_id) = _sides(fields)
     seconds = fields.number("seconds", least=0, most=1e9)
     return ComparisonRecord(
@@ -185,6 +186,7 @@ def _comparison(fields: Fields) -> ComparisonRecord:
         points=points,
         rating=rating,
         reason=reason,
+        identical=identical,
         scores=_scores(fields),
         raw_reply=fields.text("raw_reply"),
         rationale=fields.text("rationale"),
@@ -254,14 +256,14 @@ def _points(fields: Fields) -> int:
         return 8
 
 
-def _verdict(fields: Fields, points: int) -> tuple[int | None, str]:
-    """Rating and reason: exactly one of them is said."""
+def _verdict(fields: Fields, points: int, *, needed: bool) -> tuple[int | None, str]:
+    """Rating and reason: exactly one of them is said, or none where none is ``needed``."""
     problems = len(fields.problems)
     rating = fields.integer("rating", least=-(2**31))
     reason = fields.choice("reason", REASONS) or ""
     if len(fields.problems) > problems:
         return None, reason
-    if rating is None and not reason:
+    if needed and rating is None and not reason:
         fields.problem("rating", f"missing; an answer without a rating needs a reason: {', '.join(REASONS)}")
     elif rating is not None and reason:
         fields.problem("reason", "given beside a rating; an answer has one or the other")

@@ -135,8 +135,9 @@ class ComparisonRecord:
 
     Where completions are told apart by their own ids (texts without an author, or files that name answers
     and not their authors), ``first_id`` and ``second_id`` name them instead, and the names are empty.
-    ``rating`` is 1..points, or None with ``reason`` telling why there is none. ``scores`` are both scores of
-    a two-score judge. ``repeat`` None means: not said; then the occurrence in the file tells repeats apart.
+    ``rating`` is 1..points, or None with ``reason`` telling why there is none. ``identical``: it is
+    a judge's, about two equal texts; it needs neither and is no game. ``scores`` are both scores of a
+    two-score judge. ``repeat`` None means: not said; then the occurrence in the file tells repeats apart.
     """
 
     prompt: str
@@ -158,6 +159,7 @@ class ComparisonRecord:
     first_id: str = ""
     second_id: str = ""
     criteria: Mapping[str, int] = field(default_factory=dict)
+    identical: bool = False
     extra: Extra = field(default_factory=dict)
     place: Place = NOWHERE
 

@@ -45,6 +45,12 @@ def _matchup(sides: Sides) -> Matchup:
     return sides.prompt, sides.first.owner, sides.second.owner
 
 
+def _status(record: ComparisonRecord) -> Comparison.Status:
+    if record.identical:
+        return Comparison.Status.IDENTICAL
+    return Comparison.Status.UNSCORED if record.rating is None else Comparison.Status.SCORED
+
+
 class Comparisons:
     """The comparisons of a study's imported raters, while an import runs."""
 
@@ -116,9 +122,10 @@ class Comparisons:
     def _has_verdict(self, record: ComparisonRecord) -> bool:
         """Whether a rating is on its scale, and an answer without one has a reason."""
         if record.rating is None:
-            if not record.reason:
+            explained = bool(record.reason) or record.identical
+            if not explained:
                 self._report.refuse(record.place, "reason", "missing; an answer without a rating needs one")
-            return bool(record.reason)
+            return explained
         try:
             scales.check_rating(record.rating, record.points)
         except scales.ScaleError as error:
@@ -204,7 +211,7 @@ class Comparisons:
             swapped=item.sides.swapped,
             repeat=repeat,
             points=record.points,
-            status=Comparison.Status.UNSCORED if record.rating is None else Comparison.Status.SCORED,
+            status=_status(record),
             rating=record.rating,
             reason=record.reason,
             first_score=first_score,

@@ -187,11 +187,11 @@ def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
     # Who rated the old and the new text of a pair has said 0 twice; then the order in the file counts.
     with_repeat = not about_old_texts(study)
-    columns = ("pk", "rater", "rater__kind", "external_id", *_SIDES, *_NUMBERS, *_WORDS)
+    columns = ("pk", "rater", "rater__kind", "external_id", "status", *_SIDES, *_NUMBERS, *_WORDS)
     read = _comparison_set(study).values_list(*columns).iterator(CHUNK)
     while chunk := list(islice(read, CHUNK)):
         criteria = _criteria([row[0] for row in chunk])
-        for pk, rater, kind, external_id, *values in chunk:
+        for pk, rater, kind, external_id, status, *values in chunk:
             said = iter(values)
             sides = _sides(tuple(islice(said, len(_SIDES))))
             numbers = dict(zip(_NUMBERS, said, strict=False))
@@ -205,6 +205,7 @@ def _comparisons(study: Study) -> Iterator[Row]:
                 "rater_kind": kind,
                 **numbers,
                 **words,
+                "identical": True if status == Comparison.Status.IDENTICAL else None,
                 "criteria": criteria.get(pk),
             }
 

@@ -20,7 +20,7 @@ class Verdict(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.rating} of {self.points}" if self.rating is not None else self.reason
+        return f"{self.rating} of {self.points}" if self.rating is not None else self.reason or "identical"
 
 
 class Stored(NamedTuple):

@@ -33,6 +33,7 @@ ANSWERS: Final = {
     "truncated": "Without: reply cut off",
     "refused": "Without: refused",
     "undecided": "Without: contradicts itself",
+    "identical": "Identical texts, by a judge",
 }
 """Choices of ``answer``: those of the search, in words."""
 

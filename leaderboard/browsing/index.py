@@ -26,8 +26,11 @@ PEOPLE_DIFFER: Final = 8
 TIE_WIDTH: Final = 1 / 7
 """Mean preferences this near to the middle are a tie: 4 and 5 of 8 points lie just so far from it."""
 
-REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
-"""Why an answer has no rating, by its number in the index; a rating has none."""
+REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided", "identical")
+"""Why an answer has no rating, by its number in the index; a rating has none.
+
+The last are about two completions with the same text, which no rating of a judge tells apart.
+"""
 
 NOBODY: Final = 0
 """The contestant of a completion that has no author."""

@@ -61,6 +61,11 @@ class Answer:
         return self.comparison.rater.kind == Rater.Kind.JUDGE
 
     @property
+    def identical(self) -> bool:
+        """Whether a judge had the same text before it twice, so that a rating is a test of the judge."""
+        return self.comparison.status == Comparison.Status.IDENTICAL
+
+    @property
     def scores(self) -> list[tuple[str, str]]:
         """Name and score of both texts as they were shown; nothing where none were given."""
         first, second = self.comparison.first_score, self.comparison.second_score

@@ -74,7 +74,7 @@ def _answers(index: Index, question: Question) -> Array:
     if question.answer == "scored":
         wanted &= index.rating > 0
     elif question.answer == "unscored":
-        wanted &= index.rating == 0
+        wanted &= (index.rating == 0) & (index.reason != REASONS.index("identical"))
     elif question.answer in ("tie", "side"):
         wanted &= (index.rating > 0) & (((index.flags & TIE) > 0) == (question.answer == "tie"))
     elif question.answer:

@@ -17,6 +17,7 @@ from leaderboard.vote_rows import prompt_label
 
 NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
 NO_CONTESTANT: Final = "between texts without two different contestants"
+IDENTICAL: Final = "by a judge about two identical texts"
 RETIRED: Final = "with a retired contestant"
 
 
@@ -98,6 +99,7 @@ def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> 
     unscored = comparisons.filter(status="unscored").order_by()
     for reason in unscored.values_list("reason", flat=True).iterator(CHUNK):
         left_out[f"unscored: {reason}"] += 1
+    _add(left_out, IDENTICAL, comparisons.filter(status="identical").count())
 
 
 def _add(left_out: Counter[str], reason: str, number: int) -> None:

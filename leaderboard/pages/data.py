@@ -154,7 +154,8 @@ class DataPage(Page):
             yield self.make_panel(
                 "unscored",
                 "Replies without a rating",
-                "Counted by reason and left out of every ranking: none of them is taken for a tie.",
+                "Counted by reason and left out of every ranking: none of them is taken for a tie. Pairs of "
+                "two identical texts are no replies: judges are not asked about them, or only as a test.",
                 unscored_table(content),
             )
         yield from self._agreement_panel()

@@ -131,7 +131,7 @@ class ResultsPage(Page):
 
     def _votes(self) -> Iterator[Offer]:
         counts = self.snapshot.counts
-        scored = counts["comparisons"] - counts["unscored"]
+        scored = counts["comparisons"] - counts["unscored"] - counts.get("identical", 0)
         yield Offer(
             "Votes in the columns of Chatbot Arena",
             "Every vote of people and judges, with the rating as given, the order shown, category and "

@@ -39,6 +39,9 @@ GROWTH: Final = 0.02
 
 AT_ONCE: Final = 10_000
 
+IDENTICAL: Final = "identical"
+"""The reason of comparisons of completions with the same text."""
+
 COMPARISON: Final = [
     ("id", "i8"),
     ("current", "?"),
@@ -58,6 +61,7 @@ def comparisons(study: Study, revision: int) -> Rows:
     """Every comparison of a study, revised ones too, by id: a structured array with the fields COMPARISON.
 
     ``rating`` is 0 where there is none, ``score_difference`` is first minus second score as shown, or NaN.
+    What a judge said of two identical completions is never a game: its rating is 0, its reason IDENTICAL.
     What was kept at another ``revision`` of the study is not used.
     """
     kept = _load(study, revision)
@@ -85,12 +89,21 @@ def completions(study: Study) -> Rows:
 
 def _comparisons(study: Study, *, after: int) -> Rows:
     number = models.FloatField()
+    asked = ~Q(status=Comparison.Status.IDENTICAL)
     found = Comparison.objects.filter(study=study, pk__gt=after).order_by()
     found = found.annotate(
-        given=Coalesce(F("rating"), Value(0)),
-        difference=Cast(F("first_score"), number) - Cast(F("second_score"), number),
+        given=Case(
+            When(asked & Q(rating__isnull=False), then=F("rating")),
+            default=Value(0),
+            output_field=models.IntegerField(),
+        ),
+        why=Case(When(asked, then=F("reason")), default=Value(IDENTICAL)),
+        difference=Case(
+            When(asked, then=Cast(F("first_score"), number) - Cast(F("second_score"), number)),
+            output_field=number,
+        ),
     )
-    fields = ("pk", "is_current", "pair", "rater", "swapped", "points", "given", "reason", "difference")
+    fields = ("pk", "is_current", "pair", "rater", "swapped", "points", "given", "why", "difference")
     return _by_id(_fetched(found.values_list(*fields), COMPARISON))
 
 

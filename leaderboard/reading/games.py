@@ -38,11 +38,11 @@ class Opinions:
     """The current comparisons of a study as parallel arrays, in the order they were given.
 
     ``rows`` is a structured array with the fields pair, rater and prompt (ids), category (index into
-    ``categories``), swapped, points, rating (0 for none), reason (bytes, empty where scored), first and
-    second (the contestants in presentation order, as indexes into ``names``, or NOBODY), first_text and
-    second_text (the ids of their completions), and score_difference (first minus second score as shown, NaN
-    where none were given). ``mark`` is the data watermark they were read at: revision, number of comparisons,
-    largest id.
+    ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
+    where a judge had two equal texts before it), first and second (the contestants in presentation order, as
+    indexes into ``names``, or NOBODY), first_text and second_text (the ids of their completions), and
+    score_difference (first minus second score as shown, NaN where none were given). ``mark`` is the data
+    watermark they were read at: revision, number of comparisons, largest id.
     """
 
     rows: npt.NDArray[Any]
@@ -86,6 +86,18 @@ class Opinions:
     def scored(self) -> BoolArray:
         """Which ones carry a rating."""
         found: BoolArray = self.rows["rating"] > 0
+        return found
+
+    @property
+    def identical(self) -> BoolArray:
+        """Which ones are a judge's about two completions with the same text."""
+        found: BoolArray = self.rows["reason"] == columns.IDENTICAL.encode()
+        return found
+
+    @property
+    def unscored(self) -> BoolArray:
+        """Which ones should carry a rating and do not."""
+        found: BoolArray = ~self.scored & ~self.identical
         return found
 
     @property

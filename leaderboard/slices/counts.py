@@ -22,7 +22,8 @@ def counts(opinions: Opinions) -> dict[str, Any]:
         "in_play": len(players.names),
         "pairs": len(np.unique(opinions.rows["pair"])),
         "comparisons": total,
-        "unscored": total - int(scored.sum()),
+        "unscored": int(opinions.unscored.sum()),
+        "identical": int(opinions.identical.sum()),
         "not_ranked": int((scored & ~ranked).sum()),
         "kinds": dict(sorted(Counter(players.kinds).items())),
         "categories": [name for name in opinions.categories if name],
@@ -44,12 +45,14 @@ def _used(own: Opinions) -> dict[str, Any]:
     """How many comparisons some raters gave, in each named category, and on which scales."""
     import numpy as np
 
-    numbers = np.bincount(own.rows["category"], minlength=len(own.categories)).tolist()
+    rows = own.rows[~own.identical]
+    numbers = np.bincount(rows["category"], minlength=len(own.categories)).tolist()
     by_name = zip(own.categories, numbers, strict=True)
     return {
-        "comparisons": len(own),
+        "comparisons": len(rows),
+        "unscored": int(own.unscored.sum()),
         "by_category": {name: number for name, number in by_name if name},
-        "points": np.unique(own.rows["points"]).tolist(),
+        "points": np.unique(rows["points"]).tolist(),
     }
 
 

@@ -25,7 +25,7 @@ def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
 
     Demonstrations are what people wrote: completions of contestants that are people, and reference answers.
     Replaced completions are left out. ``coverage`` counts pairs by their scored ratings, ``unscored`` the
-    comparisons without a rating by reason, both for each kind of rater.
+    comparisons without a rating by reason and those of identical completions, all for each kind of rater.
     """
     return {
         "tokenizer": texts.tokenizer,
@@ -126,11 +126,12 @@ def _coverage(opinions: Opinions, pairs: int) -> Iterator[dict[str, Any]]:
 def _unscored(opinions: Opinions) -> Iterator[dict[str, Any]]:
     for choice in _kinds_of_raters(opinions):
         own = opinions.by(choice.ids)
-        reasons = Counter(own.rows["reason"][~own.scored].tolist())
+        reasons = Counter(own.rows["reason"][own.unscored].tolist())
         yield {
             "raters": choice.selector,
             "label": choice.label,
             "comparisons": len(own),
+            "identical": int(own.identical.sum()),
             "reasons": {reason.decode(): count for reason, count in sorted(reasons.items())},
         }
 

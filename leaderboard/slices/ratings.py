@@ -23,11 +23,11 @@ def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) 
     from leaderboard.stats.bias.position import position
     from leaderboard.stats.bias.scores import score_differences
 
-    rows, scored = chosen.rows, chosen.scored
+    rows, scored, unscored = chosen.rows, chosen.scored, chosen.unscored
     scales = []
     for points in np.unique(rows["points"]).tolist():
         own = rows["points"] == points
-        reasons = [reason.decode() for reason in rows["reason"][own & ~scored].tolist()]
+        reasons = [reason.decode() for reason in rows["reason"][own & unscored].tolist()]
         given = rows[own & scored]
         scale = rating_histogram(given["rating"], points, reasons).as_dict()
         leaning = position(given["rating"], points, given["prompt"], level)

@@ -62,7 +62,7 @@ def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
     """SHA-256 of everything standings depend on: equal digests mean equal standings."""
     from leaderboard.stats import METHODOLOGY
 
-    uncounted = (~players.scored).sum(), (players.scored & ~players.ranked).sum()
+    uncounted = players.unscored.sum(), (players.scored & ~players.ranked).sum()
     # The number of threads changes the time taken, not the numbers.
     words = [
         METHODOLOGY,
@@ -89,7 +89,7 @@ def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, 
     for row in ranked["standings"]:
         row["kind"] = kinds[row["contestant"]]
     return ranked | {
-        "unscored": int((~players.scored).sum()),
+        "unscored": int(players.unscored.sum()),
         "not_ranked": int((players.scored & ~players.ranked).sum()),
     }
 

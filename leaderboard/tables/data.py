@@ -123,21 +123,22 @@ def coverage_table(content: Content) -> DataTable:
 
 
 def unscored_table(content: Content) -> DataTable:
-    """Replies without a rating by reason, for each kind of raters."""
+    """Replies without a rating by reason, for each kind of raters, and how many were of identical texts."""
     reasons = sorted({reason for row in content["unscored"] for reason in row["reasons"]})
     rows = []
     for row in content["unscored"]:
-        total = sum(row["reasons"].values())
-        share = round(100 * total / row["comparisons"], 2) if row["comparisons"] else None
-        rows.append(
-            (row["label"], row["comparisons"], total, share, *(row["reasons"].get(one, 0) for one in reasons))
-        )
+        total, identical = sum(row["reasons"].values()), row.get("identical", 0)
+        replies = row["comparisons"] - identical
+        share = round(100 * total / replies, 2) if replies else None
+        by_reason = (row["reasons"].get(one, 0) for one in reasons)
+        rows.append((row["label"], replies, total, share, *by_reason, identical))
     columns = (
         "Raters",
         "Replies",
         "Unscored",
         "Share, %",
         *(one.replace("_", " ").capitalize() for one in reasons),
+        "Identical texts",
     )
     return DataTable("Replies without a rating", columns, tuple(rows))
 

@@ -73,6 +73,7 @@ _COMPARISONS: Final = {
     "points": Type.INTEGER,
     "rating": Type.INTEGER,
     "reason": Type.TEXT,
+    "identical": Type.FLAG,
     "first_score": Type.NUMBER,
     "second_score": Type.NUMBER,
     "repeat": Type.INTEGER,

@@ -202,3 +202,18 @@ def test_reading_takes_the_same_queries_for_any_number_of_rows(
     }.items():
         with django_assert_num_queries(queries):
             assert list(export.rows(odd, what))
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_comparisons_of_identical_texts_stay_what_they_are(form: str, tmp_path: Path) -> None:
+    study = make.make_small_study(prompts=3, contestants=2)
+    judge = make.make_rater(kind="judge", study=study)
+    said = [{"rating": 7}, {"rating": None}, {"rating": None, "reason": "empty"}]
+    for prompt, answer in zip(study.prompts.all(), said, strict=True):
+        first, second = prompt.completions.order_by("pk")
+        pair = make.make_pair(prompt=prompt, first=first, second=second)
+        make.make_comparison(**{"pair": pair, "rater": judge, "status": "identical", **answer})
+    copy = copied(study, tmp_path, form)
+    assert rows(copy)["comparisons"] == rows(study)["comparisons"]
+    found = Comparison.objects.filter(study=copy, status="identical").order_by("pk")
+    assert list(found.values_list("rating", "reason")) == [(7, ""), (None, ""), (None, "empty")]

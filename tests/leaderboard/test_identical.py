@@ -1,0 +1,84 @@
+"""Comparisons of identical completions: counted and shown, and part of no number that ranks or measures."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from arena.models import Pair, Rater, Study
+from leaderboard.browsing.filters import ANSWERS
+from leaderboard.browsing.index import build
+from leaderboard.browsing.search import Question, places
+from leaderboard.exports import note_of
+from leaderboard.reading.games import opinions
+from leaderboard.slices.counts import counts
+from leaderboard.slices.data import _unscored
+from leaderboard.slices.ratings import ratings
+from leaderboard.tables.data import unscored_table
+from tests.factories import make_comparison, make_completion, make_judge, make_prompt, make_small_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    """A judge gave one rating, one answer without, and was asked about one of two identical pairs."""
+    study = make_small_study(prompts=2, contestants=2)
+    judge = make_judge(slug="loop").rater
+    pairs = [_pair(list(prompt.completions.order_by("pk"))) for prompt in study.prompts.all()]
+    contestants = list(study.contestants.all())
+    for _ in range(2):
+        prompt = make_prompt(study=study)
+        same = {"prompt": prompt, "turns": ["the same"], "digest": "f" * 64}
+        pairs.append(_pair([make_completion(**same, contestant=each) for each in contestants]))
+    make_comparison(pair=pairs[0], rater=judge, rating=2)
+    make_comparison(pair=pairs[1], rater=judge, reason="refused")
+    scores = {"first_score": Decimal(9), "second_score": Decimal(1)}
+    make_comparison(pair=pairs[2], rater=judge, status="identical", rating=7, **scores)
+    make_comparison(pair=pairs[3], rater=judge, status="identical", rating=None)
+    return study
+
+
+def _pair(completions: list[Any]) -> Pair:
+    first, second = completions
+    return Pair.objects.create(prompt=first.prompt, first=first, second=second)
+
+
+def test_they_are_neither_scored_nor_unscored_and_no_game(study: Study) -> None:
+    read = opinions(study)
+    assert read.scored.tolist() == [True, False, False, False]
+    assert read.unscored.tolist() == [False, True, False, False]
+    assert read.identical.tolist() == [False, False, True, True]
+    assert len(read.ratings()) == 1
+
+
+def test_they_are_counted_apart(study: Study) -> None:
+    counted = counts(opinions(study))
+    assert (counted["comparisons"], counted["unscored"], counted["identical"]) == (4, 1, 2)
+    (judge,) = counted["raters"]
+    assert (judge["comparisons"], judge["unscored"]) == (2, 1)
+    (row,) = _unscored(opinions(study))
+    assert (row["identical"], row["reasons"]) == (2, {"refused": 1})
+    table = unscored_table({"unscored": [row]})
+    assert table.columns == ("Raters", "Replies", "Unscored", "Share, %", "Refused", "Identical texts")
+    assert table.rows[0][1:] == (2, 1, 50.0, 1, 2)
+
+
+def test_no_histogram_and_no_difference_of_scores_holds_them(study: Study) -> None:
+    measured = ratings(opinions(study))
+    (scale,) = measured["scales"]
+    assert (scale["scored"], scale["unscored"]) == (1, {"refused": 1})
+    assert measured["scores"] is None
+
+
+def test_they_can_be_looked_for(study: Study) -> None:
+    index = build(opinions(study).rows, [], {})
+    assert len(places(index, Question(answer="identical"))) == 2
+    assert len(places(index, Question(answer="unscored"))) == 1
+    assert ANSWERS["identical"] == "Identical texts, by a judge"
+
+
+def test_votes_for_other_programs_leave_them_out_and_count_them(study: Study) -> None:
+    Rater.objects.update(study=None)
+    left_out = note_of(study, "arena", {})["left_out"]
+    assert left_out == {"by a judge about two identical texts": 2, "unscored: refused": 1}
