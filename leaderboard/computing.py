@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from arena.models import Study
 from leaderboard import on_demand
 from leaderboard.board.scope import Scope
-from leaderboard.board.setting import Setting, parse, parse_for_all
+from leaderboard.board.setting import Setting, parse, parse_for_all, parse_for_judges
 from leaderboard.holding import Hold
 from leaderboard.models import ComputedView, Snapshot
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 THREADS: Final = 2
+
+_PARSERS: Final = {Scope.RATERS: parse_for_all, Scope.JUDGES: parse_for_judges}
 
 
 class SnapshotOutdatedError(Exception):
@@ -52,6 +54,8 @@ def compute_next(study_id: int) -> bool:
 
 def tables_of(view: ComputedView) -> str:
     """The tables of a setting as JSON. Raises SnapshotOutdatedError."""
+    from leaderboard.ablation.beside import beside
+    from leaderboard.ablation.content import judges_table
     from leaderboard.reading.games import opinions
     from leaderboard.reading.measures import texts
     from leaderboard.slices.any_setting import any_tables
@@ -59,23 +63,28 @@ def tables_of(view: ComputedView) -> str:
     snapshot, method = view.snapshot, method_of(view.snapshot)
     setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
+    more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
     measured = texts(snapshot.study) if scope is Scope.RATERS else None
     # Read again, because a change may have come in between.
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
     if read.mark != snapshot.data or revision != snapshot.revision:
         raise SnapshotOutdatedError
-    found = any_tables(read, setting, scope, method, on_demand.siblings(view), measured)
+    if more is not None:
+        found = [judges_table(read, more, setting.raters, method)]
+    else:
+        found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured)]
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
 
 
 def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
     """The setting that a row is about, and which of its tables. Raises SnapshotOutdatedError."""
-    scope, _, query = view.setting.partition("?")
-    read = parse_for_all if scope == Scope.RATERS else parse
+    address, _, query = view.setting.partition("?")
+    scope = Scope(address)
+    read = _PARSERS.get(scope, parse)
     found = read(dict(parse_qsl(query)), view.snapshot.counts)
     if found is None:
         raise SnapshotOutdatedError
-    return found, Scope(scope)
+    return found, scope
 
 
 def method_of(snapshot: Snapshot) -> "Method":

@@ -1,13 +1,19 @@
 """What must be said of the judges of a study: from rows and stored tables to flags."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
 from arena.models import Study
 from leaderboard.flags import Answers, Flag, flags
 from leaderboard.judge_facts import kin_of
+from leaderboard.models import Snapshot
+
+if TYPE_CHECKING:
+    from leaderboard.reading.games import Opinions
 
 
 def judge_flags(
@@ -33,3 +39,36 @@ def judge_flags(
         )
         for selector, kin in kin_of(study, chosen).items()
     }
+
+
+def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, list[Flag]]:
+    """The flags of the judges of a snapshot, or of the chosen ones, over all of their answers.
+
+    What a snapshot made before an update lacks is said after the next refresh.
+    """
+    counts = snapshot.counts
+    entries = {each["selector"]: each for each in counts["raters"]}
+    wanted = {one: entries[one] for one in (chosen or entries) if one in entries}
+    answers = {
+        one: Answers(each["comparisons"], each["unscored"])
+        for one, each in wanted.items()
+        if "unscored" in each
+    }
+    labels = {one: each["label"] for one, each in wanted.items()}
+    return judge_flags(study, labels, answers, counts.get("own_family"))
+
+
+def own_families(study: Study, read: Opinions, level: float) -> dict[str, Any]:
+    """How much better each judge with relatives among the contestants likes them than others do."""
+    from leaderboard.slices.own_family import own_family
+
+    judges = {each.selector: each for each in read.raters if each.selector.startswith("judge:")}
+    if not judges:
+        return {}
+    kin = kin_of(study, {selector: each.label for selector, each in judges.items()})
+    found = {
+        selector: own_family(read, judges[selector], names.everyone, level)
+        for selector, names in kin.items()
+        if names.everyone
+    }
+    return {selector: measured for selector, measured in found.items() if measured}

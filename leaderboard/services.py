@@ -92,6 +92,7 @@ class _Computed:
 def _compute(study: Study, anew: bool) -> _Computed:
     """The next snapshot and its tables, not stored yet."""
     from leaderboard import slices
+    from leaderboard.judge_flags import own_families
     from leaderboard.reading.games import opinions
     from leaderboard.reading.measures import texts
     from leaderboard.stats import METHODOLOGY, Method
@@ -110,7 +111,7 @@ def _compute(study: Study, anew: bool) -> _Computed:
         methodology=METHODOLOGY,
         seed=SEED,
         parameters=_parameters(method),
-        counts=slices.counts(read),
+        counts=slices.counts(read) | {"own_family": own_families(study, read, method.interval)},
         seconds=round(time.perf_counter() - started, 3),
     )
     return _Computed(snapshot, found, stored.packed(study, read))

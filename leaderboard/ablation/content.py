@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from leaderboard.ablation.same_pairs import PEOPLE, same_pairs
+from leaderboard.ablation.same_pairs import PEOPLE, NothingInCommonError, same_pairs
+from leaderboard.slices.table import Table, canonical
 
 if TYPE_CHECKING:
     from leaderboard.ablation.beside import Beside
@@ -18,18 +19,22 @@ FORM: Final = 1
 """Of the content; raised when a key changes its meaning or goes."""
 
 
+def judges_table(opinions: Opinions, beside: Beside, selectors: str, method: Method) -> Table:
+    """The table of a page: selectors with commas in between; says so where there is nothing to show."""
+    try:
+        content = side_by_side(opinions, beside, selectors.split(","), method)
+    except NothingInCommonError as error:
+        content = {"nothing": str(error)}
+    return Table("judges", selectors, canonical(content))
+
+
 def side_by_side(
-    opinions: Opinions,
-    beside: Beside,
-    selectors: Sequence[str],
-    method: Method,
-    kin: Mapping[str, Collection[str]] | None = None,
+    opinions: Opinions, beside: Beside, selectors: Sequence[str], method: Method
 ) -> dict[str, Any]:
     """The selected raters on the pairs that all judges among them have rated.
 
-    ``kin`` names the contestants that each judge is, or may be related to, by selector. Standings are by Elo
-    and all intervals at the level, rounds and seed of ``method``; those of shares and means take prompts as
-    wholes. Raises NothingInCommonError.
+    Standings are by Elo and all intervals at the level, rounds and seed of ``method``; those of shares and
+    means take prompts as wholes. Raises NothingInCommonError.
     """
     same = same_pairs(opinions, selectors, beside.identical)
     correlated = _correlations(same, method)
@@ -46,9 +51,7 @@ def side_by_side(
             _of(choice, same, beside, method)
             | {
                 "correlation": correlated.get(choice.selector, []),
-                "own_family": _own_family(
-                    choice, same, (kin or {}).get(choice.selector, ()), method.interval
-                ),
+                "own_family": _own_family(choice, same, beside.kin.get(choice.selector, ()), method.interval),
             }
             for choice in same.choices
         ],

@@ -12,7 +12,7 @@ from leaderboard.ablation.beside import beside
 from leaderboard.ablation.content import side_by_side
 from leaderboard.ablation.spending import judges_behind, spending
 from leaderboard.flags import Answers, Flag
-from leaderboard.judge_facts import judge_facts, kin_of
+from leaderboard.judge_facts import judge_facts
 from leaderboard.judge_flags import judge_flags
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ def report(study: Study, selectors: Sequence[str], method: Method) -> dict[str, 
     from leaderboard.reading.games import opinions
 
     read = opinions(study)
-    kin = {one: found.everyone for one, found in kin_of(study, _judges(read.raters)).items()}
-    content = side_by_side(read, beside(study), selectors, method, kin)
+    content = side_by_side(read, beside(study, read), selectors, method)
     spent = spending_of(study, content, method.interval)
     said = flags_of(study, content)
     for own in content["raters"]:
@@ -39,10 +38,6 @@ def report(study: Study, selectors: Sequence[str], method: Method) -> dict[str, 
 def as_json(found: Mapping[str, Any]) -> str:
     """Indented JSON; the keys are those of docs/ablations.md."""
     return json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
-
-
-def _judges(choices: Sequence[Any]) -> dict[str, str]:
-    return {each.selector: each.label for each in choices if each.selector.startswith("judge:")}
 
 
 def spending_of(study: Study, content: Mapping[str, Any], level: float) -> dict[str, dict[str, Any] | None]:

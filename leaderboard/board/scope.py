@@ -18,6 +18,9 @@ class Scope(StrEnum):
     RATERS = "raters/"
     """How all kinds of raters lean in every category, and how they agree; no standings."""
 
+    JUDGES = "judges/"
+    """Some kinds of raters side by side on the same pairs; the setting names them, with commas in between."""
+
     @property
     def has_every_category(self) -> bool:
         """Whether its tables are of all categories at once, whichever a page shows."""

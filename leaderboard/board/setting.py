@@ -123,6 +123,16 @@ def parse_for_all(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setti
     return Setting("", band=_band_of(wanted.get("band") or "", used), level=_level(wanted))
 
 
+def parse_for_judges(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting | None:
+    """The raters that stand side by side, with commas in between, each once and in the order of the board.
+
+    Raises UnknownSettingError for raters that this study does not have.
+    """
+    known = [choice["selector"] for choice in counts["raters"]]
+    named = [_one_of("raters", {"raters": one}, known, "") for one in wanted.get("raters", "").split(",")]
+    return Setting(",".join(one for one in known if one in named))
+
+
 def scales(counts: Mapping[str, Any], raters: str) -> list[int]:
     """The points of the scales that some raters used."""
     points: list[int] = choice_of(counts, raters).get("points", [8])

@@ -13,7 +13,7 @@ from leaderboard import charts, tables
 from leaderboard.board.contents import find
 from leaderboard.board.scope import Scope
 from leaderboard.flags import Flag
-from leaderboard.judge_flags import judge_flags
+from leaderboard.judge_flags import snapshot_flags
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Panel, step
 from leaderboard.pages.agreement_view import View
@@ -275,7 +275,6 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if not snapshot.counts["raters"]:
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request.GET, snapshot)
-    judges = {one: label for one, label in labels(snapshot).items() if one.startswith("judge:")}
     found = find(snapshot, view.setting, Scope.RATERS)
     return AgreementPage(
         study=study,
@@ -285,5 +284,5 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         view=view,
         stored=found.stored,
         pending=found.pending,
-        flags=judge_flags(study, judges),
+        flags=snapshot_flags(study, snapshot),
     )

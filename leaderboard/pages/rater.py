@@ -13,9 +13,8 @@ from leaderboard import charts, tables
 from leaderboard.board.contents import find
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import UnknownSettingError
-from leaderboard.flags import Answers
 from leaderboard.judge_facts import JudgeFacts, judge_facts
-from leaderboard.judge_flags import judge_flags
+from leaderboard.judge_flags import snapshot_flags
 from leaderboard.models import Snapshot
 from leaderboard.page import Panel
 from leaderboard.pages.kinds import (
@@ -87,8 +86,7 @@ class RaterPage(AboutRaters):
     @property
     def warnings(self) -> list[str]:
         """What must be said of a judge, such as that it may be judging itself."""
-        own = {self.selector: Answers(self.kind.replies, self.kind.unscored)}
-        found = judge_flags(self.study, {self.selector: self.kind.label}, own)
+        found = snapshot_flags(self.study, self.snapshot, self.selector)
         return [flag.sentence for flag in found.get(self.selector, [])]
 
     @property

@@ -15,6 +15,8 @@ from leaderboard.board.contents import find
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import UnknownSettingError
 from leaderboard.charts import MOST_SERIES
+from leaderboard.flags import Flag
+from leaderboard.judge_flags import snapshot_flags
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Panel, step
 from leaderboard.pages.kinds import FEW_KINDS, Choices, choices, kind, labels, listed, one_of
@@ -119,6 +121,12 @@ class RatersPage(AboutRaters):
             )
             for each in self.kinds
         ]
+
+    @property
+    def flags(self) -> list[Flag]:
+        """What must be said of the judges."""
+        found = snapshot_flags(self.study, self.snapshot)
+        return [flag for flags in found.values() for flag in flags]
 
     @cached_property
     def compared(self) -> list[Kind]:

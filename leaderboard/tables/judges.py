@@ -34,6 +34,12 @@ class Line:
     unit: str
     form: Callable[[float], str]
     cells: tuple[Measured, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def named(self) -> list[tuple[str, str, str]]:
+        """The texts of each cell with whose they are: on a phone a row is a card."""
+        return [(label, *texts) for label, texts in zip(self.labels, self.texts, strict=True)]
 
     @property
     def texts(self) -> list[tuple[str, str]]:
@@ -227,13 +233,16 @@ MEASURES: Final = (
 
 def lines(content: Content) -> list[Line]:
     """Every measure that is known of somebody, in the order of the table."""
+    raters, labels = content["raters"], _labels(content)
     found = [
-        Line(
-            each.name, each.meaning, each.unit, each.form, tuple(each.read(own) for own in content["raters"])
-        )
+        Line(each.name, each.meaning, each.unit, each.form, tuple(map(each.read, raters)), labels)
         for each in MEASURES
     ]
     return [line for line in found if any(cell.value is not None for cell in line.cells)]
+
+
+def _labels(content: Content) -> tuple[str, ...]:
+    return tuple(own["label"] for own in content["raters"])
 
 
 def money(value: float) -> str:
@@ -255,7 +264,7 @@ def spent(content: Content, spending: Spending) -> list[Line]:
     """What answers cost per thousand pairs, a line for each kind of cost; none without a call."""
     own = [spending.get(each["selector"]) for each in content["raters"]]
     found = [
-        Line(name, meaning, unit, form, tuple(_cost(each, key) for each in own))
+        Line(name, meaning, unit, form, tuple(_cost(each, key) for each in own), _labels(content))
         for key, name, meaning, unit, form in _SPENT
     ]
     return [line for line in found if any(cell.value is not None for cell in line.cells)]
@@ -271,8 +280,7 @@ def _cost(own: Content | None, key: str) -> Measured:
 
 def lines_table(caption: str, content: Content, shown: Sequence[Line]) -> DataTable:
     """Lines as plain numbers: for every kind of raters the value, both ends, and what is said of n."""
-    labels = [own["label"] for own in content["raters"]]
-    columns = ("Measure", "Unit", *(f"{label}{end}" for label in labels for end in _ENDS))
+    columns = ("Measure", "Unit", *(f"{label}{end}" for label in _labels(content) for end in _ENDS))
     rows = tuple((line.name, line.unit, *_plain(line)) for line in shown)
     return DataTable(caption, columns, rows)
 

@@ -28,6 +28,7 @@ TABS: Final = (
 _BELONGS: Final = {
     "study-contestant": "study",
     "study-rater": "study-raters",
+    "study-judges": "study-raters",
     "study-comparison": "study-comparisons",
 }
 
