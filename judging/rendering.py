@@ -107,6 +107,7 @@ def read_text(name: str) -> str:
     return (PROMPTS / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
+@cache
 def verdict_text(scale: "AnswerScale", place: "Place") -> str:
     """What a text says in place of ``$verdict``: the form of the verdict, and where it is to stand."""
     form = Template(read_text(f"scales/{scale.form}")).substitute(
