@@ -1,60 +1,47 @@
 """Judge runs over the API, for operators."""
 
-from datetime import datetime
-from typing import Annotated
+from collections.abc import Callable
 
 from django.http import HttpRequest
-from ninja import Field, Router, Schema, Status
+from ninja import Router, Status
 
 from arena.api.auth import caller_of, require_operator
-from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
+from arena.api.schemas import ERRORS, ErrorOut
 from arena.models import Study
 from judging import services
-from judging.models import Judge, JudgeCall, JudgeRun
+from judging.models import Judge, JudgeRun
+from judging.run_schemas import BudgetIn, EstimateOut, JudgeRunIn, JudgeRunOut
+from judging.services.estimating import estimate
 
 router = Router(tags=["judge runs"])
 
-
-class JudgeRunIn(Schema):
-    """Which judge is to rate which study."""
-
-    model_config = {
-        "extra": "forbid",
-        "json_schema_extra": {"examples": [{"study": "demo", "judge": "my-judge", "limit": 100}]},
-    }
-
-    study: Name = Field(max_length=80, description="Slug of the study.")
-    judge: Name = Field(max_length=120, description="Slug of the judge.")
-    limit: int | None = Field(None, ge=1, le=2**31 - 1, strict=True, description="At most so many pairs.")
-    both_orders: bool = Field(False, description="Ask about every pair in both orders.")
-    remote: bool = Field(False, description="Judge workers on other machines ask, not this arena's workers.")
+Replies = dict[int, type]
+OF_RUN: Replies = {200: JudgeRunOut, 404: ErrorOut, 409: ErrorOut, **ERRORS}
 
 
-class JudgeRunOut(Schema):
-    """A run and what became of its assignments: assigned = scored + unscored + failed + waiting."""
+class _MissingError(Exception):
+    """What a request names does not exist."""
 
-    id: int
-    study: str
-    judge: str
-    simulated: bool
-    state: Annotated[JudgeRun.State, written_out(JudgeRun.State)]
-    error: str
-    both_orders: bool
-    limit: int | None
-    remote: bool
-    assigned: int
-    scored: int
-    unscored: dict[str, int]
-    failed: int
-    waiting: int
-    in_flight: int
-    attempts_failed: int
-    abandoned: int
-    prompt_tokens: int
-    completion_tokens: int
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
+    def __init__(self, detail: str, field: str) -> None:
+        super().__init__(detail)
+        self.reply: Status[object] = Status(404, ErrorOut(detail=detail, field=field))
+
+
+def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
+    study = Study.objects.filter(slug=given.study).first()
+    if study is None:
+        raise _MissingError(f'There is no study "{given.study}".', "study")
+    judge = Judge.objects.select_related("rater").filter(rater__slug=given.judge).first()
+    if judge is None:
+        raise _MissingError(f'There is no judge "{given.judge}".', "judge")
+    return study, judge
+
+
+def _run(run_id: int) -> JudgeRun:
+    run = JudgeRun.objects.select_related("study", "judge__rater").filter(pk=run_id).first()
+    if run is None:
+        raise _MissingError(f"There is no judge run {run_id}.", "run_id")
+    return run
 
 
 @router.post(
@@ -63,25 +50,45 @@ class JudgeRunOut(Schema):
 def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     """Start asking. 409 where this judge cannot rate this study now; the sentence says why."""
     require_operator(request)
-    study = Study.objects.filter(slug=given.study).first()
-    if study is None:
-        return Status(404, ErrorOut(detail=f'There is no study "{given.study}".', field="study"))
-    judge = Judge.objects.select_related("rater").filter(rater__slug=given.judge).first()
-    if judge is None:
-        return Status(404, ErrorOut(detail=f'There is no judge "{given.judge}".', field="judge"))
     rater = caller_of(request).rater
     try:
+        study, judge = _named(given)
         run = services.start_run(
             study,
             judge,
             limit=given.limit,
-            both_orders=given.both_orders,
+            both_orders=given.orders(judge.both_orders),
             remote=given.remote,
+            kind=given.kind,
+            controls=given.controls,
+            budget=given.budget,
             created_by=rater.user if rater else None,
         )
+    except _MissingError as error:
+        return error.reply
     except services.JudgeError as error:
         return Status(409, ErrorOut(detail=str(error), field="judge"))
-    return Status(201, _shown(run))
+    return Status(201, JudgeRunOut.of(run))
+
+
+@router.post(
+    "/estimate/",
+    response={200: EstimateOut, 404: ErrorOut, 409: ErrorOut, **ERRORS},
+    summary="Say what a judge run would take",
+)
+def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
+    """Pairs, calls, tokens, cost and time of the run that this request would start. Nothing is started."""
+    require_operator(request)
+    try:
+        study, judge = _named(given)
+        found = estimate(study, judge, given.wanted(judge.both_orders), remote=given.remote)
+        if given.budget is not None:
+            services.check_budget(judge, given.budget)
+    except _MissingError as error:
+        return error.reply
+    except services.JudgeError as error:
+        return Status(409, ErrorOut(detail=str(error), field="judge"))
+    return Status(200, EstimateOut.of(given, judge.is_simulated, found))
 
 
 @router.get(
@@ -90,35 +97,47 @@ def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
 def show_run(request: HttpRequest, run_id: int) -> Status[object]:
     """The run's state and counts at this moment."""
     require_operator(request)
-    run = JudgeRun.objects.select_related("study", "judge__rater").filter(pk=run_id).first()
-    if run is None:
-        return Status(404, ErrorOut(detail=f"There is no judge run {run_id}.", field="run_id"))
-    return Status(200, _shown(run))
+    try:
+        return Status(200, JudgeRunOut.of(_run(run_id)))
+    except _MissingError as error:
+        return error.reply
 
 
-def _shown(run: JudgeRun) -> JudgeRunOut:
-    progress = JudgeCall.objects.progress(run)
-    return JudgeRunOut(
-        id=run.pk,
-        study=run.study.slug,
-        judge=run.judge.slug,
-        simulated=run.judge.is_simulated,
-        state=JudgeRun.State(run.state),
-        error=run.error,
-        both_orders=run.both_orders,
-        limit=run.limit,
-        remote=run.remote,
-        assigned=progress.assigned,
-        scored=progress.scored,
-        unscored=progress.unscored,
-        failed=progress.failed,
-        waiting=progress.waiting,
-        in_flight=progress.in_flight,
-        attempts_failed=progress.attempts_failed,
-        abandoned=progress.abandoned,
-        prompt_tokens=progress.prompt_tokens,
-        completion_tokens=progress.completion_tokens,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-    )
+@router.patch("/{int:run_id}", response=OF_RUN, summary="Change the budget of a judge run")
+def change_budget(request: HttpRequest, run_id: int, given: BudgetIn) -> Status[object]:
+    """A paused run goes on when it is resumed. 409 where the budget cannot be kept; the sentence says why."""
+    return _changed(request, run_id, lambda run: services.change_budget(run, given.budget), "")
+
+
+@router.post("/{int:run_id}/pause/", response=OF_RUN, summary="Pause a judge run")
+def pause_run(request: HttpRequest, run_id: int) -> Status[object]:
+    """Ask nothing more for now; calls in flight still come in. 409 where it is not queued or running."""
+    return _changed(request, run_id, services.pause_run, "Run {} is not queued or running.")
+
+
+@router.post("/{int:run_id}/resume/", response=OF_RUN, summary="Resume a judge run")
+def resume_run(request: HttpRequest, run_id: int) -> Status[object]:
+    """Go on where it stopped. 409 where it is not paused, or the judge cannot be asked now."""
+    return _changed(request, run_id, services.resume_run, "Run {} is not paused.")
+
+
+@router.post("/{int:run_id}/cancel/", response=OF_RUN, summary="Cancel a judge run")
+def cancel_run(request: HttpRequest, run_id: int) -> Status[object]:
+    """Stop asking for good; calls in flight still come in. 409 where it has ended."""
+    return _changed(request, run_id, services.cancel_run, "Run {} has ended.")
+
+
+def _changed(
+    request: HttpRequest, run_id: int, change: Callable[[JudgeRun], object], refusal: str
+) -> Status[object]:
+    """The run after a change; 409 with this sentence where ``change`` says that it did nothing."""
+    require_operator(request)
+    try:
+        done = change(_run(run_id))
+        if done:
+            return Status(200, JudgeRunOut.of(_run(run_id)))
+    except _MissingError as error:
+        return error.reply
+    except services.JudgeError as error:
+        return Status(409, ErrorOut(detail=str(error), field="run_id"))
+    return Status(409, ErrorOut(detail=refusal.format(run_id), field="run_id"))

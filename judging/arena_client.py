@@ -87,6 +87,10 @@ class ArenaClient:
         """POST a JSON object to a path below /api/v1; raises ArenaUnreachableError."""
         return self._ask("POST", path, json.dumps(body).encode())
 
+    def patch(self, path: str, body: Mapping[str, object]) -> ArenaReply:
+        """PATCH with a JSON object; raises ArenaUnreachableError."""
+        return self._ask("PATCH", path, json.dumps(body).encode())
+
     def submit(self, answers: Sequence[Mapping[str, object]]) -> list[ArenaReply | ArenaUnreachableError]:
         """Submit comparisons, many in one request; for each, in order, the reply that it has by itself."""
         outcomes: list[ArenaReply | ArenaUnreachableError] = []

@@ -137,7 +137,7 @@ def test_the_command_starts_a_run_and_shows_its_end(
     output = StringIO()
     call_command("judge", study.slug, "--judge", judge.slug, "--limit", "4", "--both-orders", stdout=output)
     text = output.getvalue()
-    assert "8/8 done: 8 scored, 0 unscored, 0 failed" in text
+    assert "8/8 done: 8 scored, 0 unscored, 0 failed; 0 in flight; 0 cached, 0 retried" in text
     assert "is finished." in text
     assert "Tokens     800 in prompts, 80 in replies" in text
 

@@ -1,6 +1,7 @@
-"""Start a judge run on the running arena and watch it."""
+"""Start a judge run on the running arena and watch it, or say what it would cost."""
 
 from argparse import ArgumentParser
+from decimal import Decimal, InvalidOperation
 from time import monotonic, sleep
 from typing import Any
 
@@ -8,11 +9,15 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from arena.api.auth import operator_token
+from judging import run_text
 from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from judging.models import JudgeRun
 
 POLL_SECONDS = 1.0
 PATIENCE_SECONDS = 60.0
 """The arena may be restarted during a run; it is waited for so long."""
+
+GOES_ON = ("queued", "running")
 
 
 class Command(BaseCommand):
@@ -21,47 +26,88 @@ class Command(BaseCommand):
     help = "Ask a judge about the pairs of a study; the running arena does the asking."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="slug of the study")
-        parser.add_argument("--judge", required=True, metavar="SLUG", help="slug of the judge")
+        parser.add_argument("study", nargs="?", help="slug of the study")
+        parser.add_argument("--judge", metavar="SLUG", help="slug of the judge")
         parser.add_argument("--limit", type=int, metavar="N", help="at most so many pairs")
-        parser.add_argument("--both-orders", action="store_true", help="ask about every pair in both orders")
+        parser.add_argument(
+            "--both-orders",
+            action="store_true",
+            default=None,
+            help="ask about every pair in both orders; without it as the judge is configured",
+        )
+        parser.add_argument(
+            "--kind",
+            choices=JudgeRun.Kind.values,
+            default=JudgeRun.Kind.ALL.value,
+            help="what is asked: all that has no answer, only pairs never asked (extend), only what failed, "
+            "or what has no rating anew (unscored)",
+        )
+        parser.add_argument(
+            "--controls", action="store_true", help="ask about pairs of identical completions too"
+        )
+        parser.add_argument(
+            "--budget", metavar="AMOUNT", help="never spend more, in the currency of the model's price"
+        )
         parser.add_argument(
             "--remote", action="store_true", help="judge workers on other machines ask (see judge_worker)"
         )
+        parser.add_argument("--dry-run", action="store_true", help="say what it would take and start nothing")
+        existing = parser.add_mutually_exclusive_group()
+        existing.add_argument(
+            "--resume", type=int, metavar="RUN", help="go on with a paused run; --budget raises its budget"
+        )
+        existing.add_argument("--pause", type=int, metavar="RUN", help="ask nothing more of it for now")
+        existing.add_argument("--cancel", type=int, metavar="RUN", help="ask nothing more of it for good")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        run = self._start(options)
-        self.stdout.write(f"Run {run['id']}: {run['judge']} rates {run['study']}{_label(run)}.")
+        budget = _amount(options["budget"])
+        for verb in ("pause", "cancel"):
+            if options[verb] is not None:
+                self.stdout.write(run_text.summary(_change(options[verb], verb)))
+                return
+        if options["resume"] is not None:
+            if budget is not None:
+                _ask("PATCH", f"/judge-runs/{options['resume']}", {"budget": budget})
+            self._watch(_change(options["resume"], "resume"))
+            return
+        if not (options["study"] and options["judge"]):
+            raise CommandError("Name a study and, with --judge, a judge; or a run with --resume, say.")
+        wanted = {
+            name: options[name]
+            for name in ("study", "judge", "limit", "both_orders", "kind", "controls", "remote")
+        }
+        wanted["budget"] = budget
+        if options["dry_run"]:
+            self._estimate(wanted)
+        else:
+            self._watch(_ask("POST", "/judge-runs/", wanted, expected=201))
+
+    def _estimate(self, wanted: dict[str, Any]) -> None:
+        found = _ask("POST", "/judge-runs/estimate/", wanted)
+        self.stdout.write(
+            f"If {found['judge']} rated {found['study']}{run_text.label(found)} now (nothing is started):"
+        )
+        self.stdout.write(run_text.estimate(found, wanted["budget"]))
+        self.stdout.write("\n".join(run_text.notes(found)))
+
+    def _watch(self, run: dict[str, Any]) -> None:
+        self.stdout.write(f"Run {run['id']}: {run['judge']} rates {run['study']}{run_text.label(run)}.")
         try:
-            run = self._watch(run)
+            run = self._followed(run)
         except KeyboardInterrupt:
             self.stdout.write(
                 f"\nRun {run['id']} goes on in the arena; see {settings.ARENA_URL}/judging/runs/{run['id']}/."
             )
             return
-        self.stdout.write(_summary(run))
+        self.stdout.write(run_text.summary(run))
+        if hint := run_text.whats_next(run):
+            self.stdout.write(hint)
 
-    def _start(self, options: dict[str, Any]) -> dict[str, Any]:
-        wanted = {
-            "study": options["study"],
-            "judge": options["judge"],
-            "limit": options["limit"],
-            "both_orders": options["both_orders"],
-            "remote": options["remote"],
-        }
-        try:
-            reply = ArenaClient(operator_token()).post("/judge-runs/", wanted)
-        except ArenaUnreachableError as error:
-            raise CommandError(
-                f"{error}; start it with make run, or name another place: "
-                "PORT=8001 or ARENA_URL=http://host:port before the command."
-            ) from error
-        return _body(reply, 201)
-
-    def _watch(self, run: dict[str, Any]) -> dict[str, Any]:
+    def _followed(self, run: dict[str, Any]) -> dict[str, Any]:
+        """The run when nothing more is asked of it; its progress is shown until then."""
         shown = ""
         silent_since: float | None = None
-        while run["state"] in ("queued", "running"):
+        while run["state"] in GOES_ON:
             sleep(POLL_SECONDS)
             try:
                 reply = ArenaClient(operator_token()).get(f"/judge-runs/{run['id']}")
@@ -74,12 +120,43 @@ class Command(BaseCommand):
                 continue
             silent_since = None
             run = _body(reply, 200)
-            line = _progress(run)
+            line = run_text.progress(run)
             if line != shown:
                 self.stdout.write(line)
                 self.stdout.flush()
                 shown = line
         return run
+
+
+def _amount(text: str | None) -> str | None:
+    """An amount of money as the API takes it."""
+    if text is None:
+        return None
+    try:
+        amount = Decimal(text)
+    except InvalidOperation as error:
+        raise CommandError(f'"{text}" is no amount; give a number such as 5 or 2.50.') from error
+    if not amount.is_finite() or amount <= 0:
+        raise CommandError("The budget must be more than 0.")
+    return format(amount, "f")
+
+
+def _change(run: int, verb: str) -> dict[str, Any]:
+    """Pause, resume or cancel a run; the run afterwards."""
+    return _ask("POST", f"/judge-runs/{run}/{verb}/", {})
+
+
+def _ask(method: str, path: str, body: dict[str, Any], expected: int = 200) -> dict[str, Any]:
+    """What the arena says; CommandError with its sentence where it refuses or is not there."""
+    client = ArenaClient(operator_token())
+    try:
+        reply = client.patch(path, body) if method == "PATCH" else client.post(path, body)
+    except ArenaUnreachableError as error:
+        raise CommandError(
+            f"{error}; start it with make run, or name another place: "
+            "PORT=8001 or ARENA_URL=http://host:port before the command."
+        ) from error
+    return _body(reply, expected)
 
 
 def _body(reply: ArenaReply, expected: int) -> dict[str, Any]:
@@ -91,31 +168,3 @@ def _body(reply: ArenaReply, expected: int) -> dict[str, Any]:
             "SECRET_KEY (or the VAR_DIR) of the arena."
         )
     raise CommandError(reply.detail)
-
-
-def _label(run: dict[str, Any]) -> str:
-    return " (simulated: no model is asked)" if run["simulated"] else ""
-
-
-def _progress(run: dict[str, Any]) -> str:
-    done = run["assigned"] - run["waiting"]
-    return (
-        f"{done}/{run['assigned']} done: {run['scored']} scored, {sum(run['unscored'].values())} unscored, "
-        f"{run['failed']} failed; {run['in_flight']} in flight"
-    )
-
-
-def _summary(run: dict[str, Any]) -> str:
-    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(run["unscored"].items()))
-    lines = [
-        f"Run {run['id']} is {run['state']}.{' ' + run['error'] if run['error'] else ''}",
-        f"Assigned   {run['assigned']}",
-        f"Scored     {run['scored']}",
-        f"Unscored   {sum(run['unscored'].values())}{f' ({reasons})' if reasons else ''}",
-        f"Failed     {run['failed']}",
-        f"Abandoned calls {run['abandoned']}, failed attempts {run['attempts_failed']}",
-        f"Tokens     {run['prompt_tokens']} in prompts, {run['completion_tokens']} in replies",
-    ]
-    if run["waiting"]:
-        lines.insert(5, f"Not asked  {run['waiting']}")
-    return "\n".join(lines)
