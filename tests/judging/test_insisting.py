@@ -10,7 +10,7 @@ from django.utils import timezone
 from arena.models import Comparison
 from judging import services
 from judging.models import JudgeCall
-from judging.services import calls, insisting
+from judging.services import calls, committing, insisting
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -60,16 +60,17 @@ def test_a_write_that_is_wrong_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "answer", "state"),
-    [("_commit_reply", Answer("6\nBetter."), "replied"), ("commit_failure", Answer(status=500), "failed")],
+    ("answer", "state"), [(Answer("6\nBetter."), "replied"), (Answer(status=500), "failed")]
 )
 def test_what_came_of_a_call_is_kept_while_the_database_restarts(
-    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, function: str, answer: Answer, state: str
+    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, answer: Answer, state: str
 ) -> None:
     model.script = lambda body: answer
     run = services.start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
     services.plan_run(run.pk)
-    monkeypatch.setattr(calls, function, Away(2, behind=getattr(calls, function)))
+    monkeypatch.setattr(committing, "commit", Away(2, behind=committing.commit))
+    process = calls.Process(0)
+    monkeypatch.setattr(calls, "this_process", lambda: process)
     services.judge_assignment(run.run_assignments.get().assignment_id)
     assert JudgeCall.objects.get().state == state
     assert Comparison.objects.count() == (state == "replied")
