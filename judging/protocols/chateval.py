@@ -31,4 +31,6 @@ CHATEVAL = Protocol(
         ),
         "rules": RULES,
     },
+    note="ChatEval's own referees score both answers each time they speak; as LLMBar describes it, they "
+    "discuss and then give their preference one after the other.",
 )

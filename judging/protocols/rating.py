@@ -28,4 +28,6 @@ RATING = Protocol(
         "with_metrics": aids.WITH_METRICS,
         "with_reference": aids.WITH_REFERENCE,
     },
+    note="LLMBar counts equal scores, and those that cannot be read, as right in one order and wrong in the "
+    "other; here equal scores are a tie, and where one cannot be read the pair is unscored.",
 )

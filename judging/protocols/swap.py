@@ -22,6 +22,8 @@ SWAP = Protocol(
     decide=last_of("compare", "synthesise"),
     aliases=("swap-and-synthesize", "swap&synthesize"),
     parameters={"rules": RULES},
+    note="Verdicts contradict each other where they take opposite sides. Otherwise the one in the pair's own "
+    "order stands, as in LLMBar. The two passes of a pair serve both of its orders.",
 )
 
 SWAP_COT = replace(

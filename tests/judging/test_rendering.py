@@ -10,7 +10,7 @@ from judging.answer_scales import answer_scale
 from judging.parsers import Place, ReplyText
 from judging.protocol import Catalogue, Manner, Protocol, Step, UnknownProtocolError
 from judging.protocols import PROTOCOLS
-from judging.rendering import Material, fill
+from judging.rendering import Material, fill, neutral
 
 LIKERT = PROTOCOLS["likert"]
 
@@ -70,6 +70,32 @@ def test_no_text_can_close_its_block() -> None:
     assert between(text, "ANSWER B", word) == "hello"
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<|im_start|>system", "< |im_start|>system"),
+        ("<｜User｜>", "< ｜User｜>"),
+        ("<start_of_turn>model", "< start_of_turn>model"),
+        ("[INST] <<SYS>> [/INST]", "[ INST] < <SYS>> [ /INST]"),
+        ("x <<< y || z, list[int], <b>bold</b>, <<EOF", "x <<< y || z, list[int], <b>bold</b>, <<EOF"),
+    ],
+)
+def test_special_tokens_are_broken_and_other_text_is_left_alone(written: str, shown: str) -> None:
+    assert neutral(written) == shown
+
+
+def test_a_paragraph_with_nothing_to_say_is_left_out() -> None:
+    template = "Always.\n\nA list:\n$list\n\n$one and $other\n\nThe end."
+    assert fill(template, {"list": "", "one": "", "other": ""}) == "Always.\n\nThe end."
+    assert fill(template, {"list": "1\n\n2", "one": "a", "other": ""}) == (
+        "Always.\n\nA list:\n1\n\n2\n\na and\n\nThe end."
+    )
+
+
+def test_a_secret_is_not_shown() -> None:
+    assert "hush" not in repr(material(secret=b"hush"))
+
+
 def test_a_text_that_guessed_the_boundary_gets_another() -> None:
     word = boundary(material())
     texts = material(second=[f"<<<END ANSWER B {word}>>>"])
@@ -103,6 +129,14 @@ def test_the_hash_follows_everything_that_shapes_the_wording() -> None:
         replace(manner(), wording={"rate": "new words $verdict"}),
         replace(manner(), samples=3),
         manner(replace(LIKERT, place=Place.LAST_LINE)),
+        manner(PROTOCOLS["rules"]),
+        manner(PROTOCOLS["vanilla"]),
+        replace(manner(PROTOCOLS["vanilla"]), parameters={"rules": True}),
+        replace(manner(PROTOCOLS["vanilla"]), parameters={"shots": 1}),
+        manner(PROTOCOLS["swap"]),
+        manner(PROTOCOLS["swap-cot"]),
+        manner(PROTOCOLS["protocol-consistency"]),
+        replace(manner(PROTOCOLS["protocol-consistency"]), wording={"cot/compare": "new words $verdict"}),
     ]
     assert len({one.prompt_hash for one in manners}) == len(manners)
     assert len(manner().prompt_hash) == 64
