@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from judging.describing import calls
 from judging.judge_forms import JudgeForm, PanelForm
 from judging.models import Judge, Panel
 from judging.protocols import PROTOCOLS
@@ -22,7 +23,7 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
         if stored:
             messages.success(request, f"{stored.name} is saved.")
             return redirect("judging")
-    context = {"form": form, "judge": judge, "protocol": PROTOCOLS.get(str(form["protocol"].value()))}
+    context = {"form": form, "judge": judge, **_about(str(form["protocol"].value()))}
     return render(request, "judging/judge_form.html", context, status=422 if form.errors else 200)
 
 
@@ -30,8 +31,12 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 @staff_only
 def about_protocol(request: HttpRequest) -> HttpResponse:
     """What the chosen protocol is and leaves open, as a part of the judge's form."""
-    protocol = PROTOCOLS.get(request.GET.get("protocol", ""))
-    return render(request, "judging/_protocol.html", {"protocol": protocol})
+    return render(request, "judging/_protocol.html", _about(request.GET.get("protocol", "")))
+
+
+def _about(name: str) -> dict[str, object]:
+    protocol = PROTOCOLS.get(name)
+    return {"protocol": protocol, "calls": calls(protocol).words} if protocol else {}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

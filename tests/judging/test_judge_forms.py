@@ -91,6 +91,8 @@ def test_the_chosen_protocol_is_described(staff: Client) -> None:
     page = staff.get("/judging/judges/protocol/", {"protocol": "likert"}).content.decode()
     assert "Rajani et al. (2023)" in page
     assert "rate.txt" in page
+    swap = staff.get("/judging/judges/protocol/", {"protocol": "swap"}).content.decode()
+    assert "Calls per pair in one order, with the defaults: 2 to 3." in swap
     assert staff.get("/judging/judges/protocol/", {"protocol": "nonsense"}).content.decode().strip() == ""
 
 
