@@ -1,0 +1,10 @@
+"""How many injections change a verdict: prints the table of docs/judging.md.
+
+Run it with python -m tests.judging.injections; it takes some minutes.
+"""
+
+from tests.judging.injections.corpus import INJECTIONS
+from tests.judging.injections.measuring import manners, shares, table
+
+print(f"{len(INJECTIONS)} injections in both orders through {len(list(manners()))} protocols and forms")
+print(table(shares(INJECTIONS)))
