@@ -128,7 +128,7 @@ def test_a_run_stops_at_its_budget_and_goes_on_where_it_stopped(
 ) -> None:
     """In the middle of a protocol of several steps, and no reply that is there is asked for again."""
     make_price(completion=1000)
-    model.script = lambda body: Answer("3\nAnswer A says more.")
+    model.script = lambda body: Answer("3")
     study = make_small_study(prompts=2, contestants=3)
     judge = make_judge(base_url=model.url, protocol="metrics", max_tokens=20)
     text = command(study.slug, "--judge", judge.slug, "--budget", "0.05")
