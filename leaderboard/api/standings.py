@@ -82,6 +82,13 @@ class StandingOut(Schema):
     rank_ub_at: dict[str, int] | None = Field(None, description="rank_ub, by the level in percent.")
 
 
+class FlagOut(Schema):
+    """One thing to know about a judge."""
+
+    kind: Annotated[str, Field(description="competes, family, unscored or self-preference.", max_length=20)]
+    sentence: str
+
+
 class StandingsOut(Schema):
     """Standings with everything that made them."""
 
@@ -112,6 +119,7 @@ class StandingsOut(Schema):
     )
     rater_lean_sd: float | None = Field(None, description="ordinal: spread of the raters' leans.")
     warnings: list[str] = Field(description="Sentences that must stand beside these numbers.")
+    flags: list[FlagOut] = Field([], description="What must be said of the judge whose ranking this is.")
 
 
 class SnapshotOut(Schema):

@@ -1,7 +1,7 @@
 """The public page of a study: stored tables of one snapshot put together for one setting of the switches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,6 +17,8 @@ from leaderboard.board.setting_page import SettingPage
 from leaderboard.board.standings_view import Asked, StandingsView
 from leaderboard.board.switches import Option, Switch
 from leaderboard.cards import comparisons
+from leaderboard.flags import Flag
+from leaderboard.judge_flags import snapshot_flags
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.page import NoNumbersError, NotReadyError, Panel
 from leaderboard.presentation import METHOD_NAMES, drawn, findings, interval_line, ties_phrase
@@ -83,6 +85,12 @@ class Board(SettingPage):
         """The standings of this setting; None where it has no games."""
         return self.standings_of()
 
+    @cached_property
+    def flags(self) -> list[Flag]:
+        """What must be said of the judge whose ranking this is; nothing of people and groups."""
+        chosen = self.setting.raters
+        return snapshot_flags(self.study, self.snapshot, chosen).get(chosen, [])
+
     def standings(self) -> dict[str, Any]:
         """The standings with the method and the snapshot they belong to, as JSON values.
 
@@ -101,6 +109,7 @@ class Board(SettingPage):
             "category": self.setting.category or None,
             "contestants": self.setting.contestants or None,
             **self.content,
+            "flags": [asdict(flag) for flag in self.flags],
         }
 
     @property
