@@ -29,7 +29,8 @@ protocol is a promise for ours. An operator can word any text differently; anoth
 
 **Calls** are those about one pair in one order, the first time, with the parameters as they are here. What is
 asked *once a prompt* serves all pairs of the prompt, what is asked *once an answer* (so twice for a first
-pair) serves all pairs with that answer. Both orders of a pair take the calls about the pair twice.
+pair) serves all pairs with that answer. Both orders of a pair take the calls about the pair twice; what one
+of them asks in the other order is asked once for both.
 
 **Verdict** says where in the reply it must stand. Nothing else is read. What stands there and is no verdict
 in the form of the answer scale is unscored, never guessed.
