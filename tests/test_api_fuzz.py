@@ -37,7 +37,7 @@ from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "8"))
-OPERATIONS = 17
+OPERATIONS = 22
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token."""
 CHECKS: Any = [
@@ -105,7 +105,7 @@ def world(_one_connection: None) -> Iterator[World]:
             "ties": ["on", "off"],
             "category": ["coding"],
             "method": ["elo", "bradley-terry"],
-            "kind": ["standings", "matrices", "ratings", "data"],
+            "kind": ["standings", "matrices", "ratings", "data", "all"],
             "after": [0],
             "criteria": [{"clarity": 4}],
             "attempt": [1],
