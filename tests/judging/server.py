@@ -1,6 +1,7 @@
 """A loopback Chat Completions server that answers as told, also badly. Run it by itself with --port."""
 
 import argparse
+import itertools
 import json
 import random
 import socket
@@ -10,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -34,6 +35,7 @@ class Answer:
     close: bool = False  # drops the connection after an answer that promised to keep it
     endless: float | None = None  # goes on after the body, a piece after every so many seconds
     model: str = "loopback-1"
+    tokens: tuple[int, int] = (100, 10)  # of prompt and reply, as the endpoint counts them
 
     def body(self) -> bytes:
         if self.raw is not None:
@@ -46,7 +48,11 @@ class Answer:
                 "created": 1,
                 "model": self.model,
                 "choices": [{"index": 0, "finish_reason": self.finish_reason, "message": message}],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+                "usage": {
+                    "prompt_tokens": self.tokens[0],
+                    "completion_tokens": self.tokens[1],
+                    "total_tokens": sum(self.tokens),
+                },
             }
         ).encode()
 
@@ -147,10 +153,11 @@ class ChatServer:
         return Handler
 
 
-def mixed(seed: int, delay: float = 0.0, permanent: float = 0.0) -> Script:
+def mixed(seed: int, delay: float = 0.0, permanent: float = 0.0, good: Script | None = None) -> Script:
     """A server on a bad day: of every hundred requests about 80 are answered well, the rest in every bad way.
 
-    What fails for good is chosen by the text asked about, so that it fails at every attempt.
+    What fails for good is chosen by the text asked about, so that it fails at every attempt. ``good`` answers
+    well; without it a rating does.
     """
     rng = random.Random(seed)
     lock = threading.Lock()
@@ -174,8 +181,27 @@ def mixed(seed: int, delay: float = 0.0, permanent: float = 0.0) -> Script:
         if permanent and random.Random(text_of(body)).random() < permanent:
             return Answer(status=400, raw=b'{"error": {"message": "never"}}', delay=delay)
         if luck < 0.8:
-            return Answer(content=f"{rating}\nBecause.", delay=delay)
+            answer = good(body) if good else Answer(content=f"{rating}\nBecause.")
+            return replace(answer, delay=delay)
         return which
+
+    return script
+
+
+def counting(delay: float = 0.0, unclear: int = 0, refused: int = 0) -> Script:
+    """A server whose every so many-th answer says nothing clear, or is HTTP 400; a token is four bytes."""
+    number = itertools.count(1)
+
+    def script(body: dict[str, Any]) -> Answer:
+        this = next(number)
+        if refused and this % refused == 0:
+            return Answer(status=400, raw=b'{"error": {"message": "never"}}', delay=delay)
+        rating = random.Random(text_of(body)).randint(1, 8)
+        content = f"{rating}\nBoth answers were read, and this is why one of them is better."
+        if unclear and this % unclear == 0:
+            content = "Both answers have their merits."
+        asked = sum(len(message["content"].encode()) for message in body["messages"])
+        return Answer(content, tokens=(asked // 4, len(content) // 4), delay=delay)
 
     return script
 
@@ -186,8 +212,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8139)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each good answer")
     parser.add_argument("--bad-day", action="store_true", help="answer badly every now and then")
+    parser.add_argument("--unclear", type=int, default=0, metavar="N", help="no verdict in every N-th answer")
+    parser.add_argument("--refused", type=int, default=0, metavar="N", help="HTTP 400 for every N-th request")
     given = parser.parse_args()
-    script = mixed(0, given.delay) if given.bad_day else (lambda body: Answer(delay=given.delay))
+    script = mixed(0, given.delay) if given.bad_day else counting(given.delay, given.unclear, given.refused)
     server = ChatServer(script, given.port).start()
     print(f"Chat completions on {server.url}", flush=True)
     threading.Event().wait()
