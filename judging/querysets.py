@@ -89,9 +89,7 @@ class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
 
     def for_list(self) -> JudgeRunQuerySet:
         """With what the list of runs shows beside each, newest first."""
-        # Django drops a model's own ordering from a query that groups.
-        listed = self.select_related("study", "judge__rater").order_by("-pk")
-        return listed.annotate(assigned=Count("run_assignments", distinct=True))
+        return self.select_related("study", "judge__rater").order_by("-pk")
 
 
 class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):

@@ -67,6 +67,13 @@ def whats_next(run: Said) -> str:
 
 def estimate(found: Said, budget: str | None = None) -> str:
     """What a run would take, as a table."""
+    rows = estimated(found, budget)
+    width = max(len(name) for name, _ in rows) + 2
+    return "\n".join(f"{name:<{width}}{value}" for name, value in rows)
+
+
+def estimated(found: Said, budget: str | None = None) -> list[tuple[str, str]]:
+    """What a run would take: what is counted, and the count in words."""
     sampled = found["looked_at"] < found["assignments"]
     rows = [
         ("Pairs to judge", f"{found['pairs']:,}"),
@@ -82,8 +89,7 @@ def estimate(found: Said, budget: str | None = None) -> str:
     if budget is not None and found["covered"] is not None:
         amount = in_words(Decimal(budget), found["currency"])
         rows.append((f"Budget {amount}", _covered(found)))
-    width = max(len(name) for name, _ in rows) + 2
-    return "\n".join(f"{name:<{width}}{value}" for name, value in rows if value)
+    return [(name, value) for name, value in rows if value]
 
 
 def notes(found: Said) -> list[str]:

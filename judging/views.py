@@ -1,34 +1,47 @@
 """Staff pages: the overview; runs, their progress and their calls."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena import planning
-from judging import services
-from judging.forms import RunForm
+from judging import run_text, services
+from judging.forms import ChangeBudgetForm, RunForm
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
-from judging.services.judges import check_usable
+from judging.run_schemas import EstimateOut, JudgeRunIn
+from judging.services.estimating import estimate
+from judging.services.runs import nothing_to_do
 from judging.staff import staff_only
 
 LAST_CALLS = 30
-LAST_RUNS = 50
+LAST_RUNS = 30
+
+ENDED: Final = {
+    JudgeRun.Kind.FAILURES: "Retry what failed",
+    JudgeRun.Kind.UNSCORED: "Ask again what has no rating",
+    JudgeRun.Kind.EXTEND: "Extend to new pairs",
+}
+"""What can follow a run, in words."""
 
 
 @require_safe
 @staff_only
 def overview(request: HttpRequest) -> HttpResponse:
     """All judges and the last runs."""
+    runs = list(JudgeRun.objects.for_list()[:LAST_RUNS])
+    progress = JudgeCall.objects.progress_of(runs)
     return render(
         request,
         "judging/overview.html",
         {
             "judges": Judge.objects.select_related("rater"),
             "panels": Panel.objects.select_related("rater").prefetch_related("members__rater"),
-            "runs": JudgeRun.objects.for_list()[:LAST_RUNS],
+            "runs": [(run, progress[run.pk]) for run in runs],
         },
     )
 
@@ -36,7 +49,7 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def start_run(request: HttpRequest) -> HttpResponse:
-    """Choose study and judge, see how many pairs will be asked, start."""
+    """Choose study and judge, see what will be asked and what it costs, start."""
     judges = list(Judge.objects.filter(active=True).values_list("pk", flat=True)[:2])
     only = {"judge": judges[0]} if len(judges) == 1 else {}
     form = RunForm(request.POST or None, initial=only | request.GET.dict())
@@ -54,48 +67,96 @@ def start_run(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def preview_run(request: HttpRequest) -> HttpResponse:
-    """How many pairs the run described by the form would ask about, as a part of the page."""
+    """What the run described by the form would ask and cost, as a part of the page."""
     form = RunForm(request.GET)
-    context: dict[str, Any] = {}
+    context: dict[str, Any] = {"form": form}
     if form.is_valid():
-        chosen = form.cleaned_data
         try:
-            check_usable(chosen["judge"], chosen["study"], remote=chosen["remote"])
+            context |= _estimated(form.cleaned_data)
         except services.JudgeError as error:
             context["error"] = str(error)
-        else:
-            context["plan"] = planning.preview(
-                chosen["study"],
-                chosen["judge"].rater,
-                planning.Wanted(limit=chosen["limit"], both_orders=chosen["both_orders"]),
-            )
-            context["judge"] = chosen["judge"]
     return render(request, "judging/_preview.html", context)
+
+
+def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The estimate of a run in words, or why there would be none. Raises JudgeError."""
+    study, judge, budget = chosen["study"], chosen["judge"], chosen["budget"]
+    if budget is not None:
+        services.check_budget(judge, budget)
+    asked = JudgeRunIn(**{**chosen, "study": study.slug, "judge": judge.slug})
+    found = estimate(study, judge, asked.wanted(judge.both_orders), remote=chosen["remote"])
+    if not found.assignments and not found.identical:
+        return {"nothing": nothing_to_do(study, judge, chosen["kind"])}
+    said = EstimateOut.of(asked, judge.is_simulated, found).model_dump()
+    amount = None if budget is None else str(budget)
+    return {"judge": judge, "rows": run_text.estimated(said, amount), "notes": run_text.notes(said)}
 
 
 @require_safe
 @staff_only
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: its progress, and its last calls with what the model replied."""
-    run = get_object_or_404(JudgeRun.objects.select_related("study", "judge__rater"), pk=run_id)
+    run = _run(run_id)
     calls = JudgeCall.objects.for_page().filter(run=run)[:LAST_CALLS]
-    return render(
-        request,
-        "judging/run.html",
-        {"run": run, "progress": JudgeCall.objects.progress(run), "calls": calls},
-    )
+    context = {
+        "run": run,
+        "progress": JudgeCall.objects.progress(run),
+        "calls": calls,
+        "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
+    }
+    return render(request, "judging/run.html", context)
+
+
+def _run(run_id: int) -> JudgeRun:
+    return get_object_or_404(JudgeRun.objects.select_related("study", "judge__rater"), pk=run_id)
 
 
 @require_safe
 @staff_only
 def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
-    """The progress alone, asked for again and again while the run is active; then the whole page is."""
-    run = get_object_or_404(JudgeRun.objects.select_related("study", "judge__rater"), pk=run_id)
+    """The progress alone, asked for again and again while the run is active.
+
+    Once the run is in another state than the page that asks, the whole page is loaded anew.
+    """
+    run = _run(run_id)
     context = {"run": run, "progress": JudgeCall.objects.progress(run)}
     response = render(request, "judging/_progress.html", context)
-    if not run.is_active:
+    if request.GET.get("state", run.state) != run.state:
         response["HX-Refresh"] = "true"
     return response
+
+
+@require_safe
+@staff_only
+def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
+    """What can follow a run that has ended, with counts, as a part of its page."""
+    run = _run(run_id)
+    other = JudgeRun.objects.active().filter(study=run.study, judge=run.judge).first()
+    outlook = planning.outlook(run.study, run.judge.rater)
+    choices = [
+        {
+            "words": words,
+            "plan": outlook[planning.Which(kind)],
+            "nothing": nothing_to_do(run.study, run.judge, kind),
+            "address": _following(run, kind),
+        }
+        for kind, words in ENDED.items()
+    ]
+    return render(request, "judging/_next.html", {"run": run, "other": other, "choices": choices})
+
+
+def _following(run: JudgeRun, kind: str) -> str:
+    """The address of the form, filled in for a run that follows this one."""
+    asked = {
+        "study": run.study.slug,
+        "judge": str(run.judge_id),
+        "kind": kind,
+        "both_orders": "on" if run.both_orders else "off",
+        "controls": "on" if run.controls else "",
+        "remote": "elsewhere" if run.remote else "",
+    }
+    filled = {name: value for name, value in asked.items() if value}
+    return f"{reverse('judge_run_new')}?{urlencode(filled)}"
 
 
 @require_POST
@@ -107,4 +168,47 @@ def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.success(request, "The run is cancelled. Calls in flight still come in.")
     else:
         messages.info(request, "The run had ended already.")
+    return redirect("judge_run", run.pk)
+
+
+@require_POST
+@staff_only
+def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Ask nothing more for now."""
+    run = get_object_or_404(JudgeRun, pk=run_id)
+    if services.pause_run(run):
+        messages.success(request, "The run is paused. Calls in flight still come in.")
+    else:
+        messages.info(request, "There was nothing to pause: the run is paused or has ended.")
+    return redirect("judge_run", run.pk)
+
+
+@require_POST
+@staff_only
+def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Go on with a paused run."""
+    run = _run(run_id)
+    try:
+        resumed = services.resume_run(run)
+    except services.JudgeError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "The run goes on." if resumed else "The run was not paused.")
+    return redirect("judge_run", run.pk)
+
+
+@require_POST
+@staff_only
+def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Give a run another budget; one that is paused goes on when it is resumed."""
+    run, form = _run(run_id), ChangeBudgetForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Budget: {form.errors['budget'][0]}")
+        return redirect("judge_run", run.pk)
+    try:
+        services.change_budget(run, form.cleaned_data["budget"])
+    except services.JudgeError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "The budget is changed.")
     return redirect("judge_run", run.pk)

@@ -49,7 +49,14 @@ def run(messages: deque[Any]) -> JudgeRun:
     return run
 
 
-PAGES = ["/judging/", "/judging/judges/new/", "/judging/judges/protocol/", "/judging/panels/new/", "/judging/runs/new/", "/judging/runs/preview/"]
+PAGES = [
+    "/judging/",
+    "/judging/judges/new/",
+    "/judging/judges/protocol/",
+    "/judging/panels/new/",
+    "/judging/runs/new/",
+    "/judging/runs/preview/",
+]
 
 
 @pytest.mark.parametrize("url", PAGES)
@@ -110,7 +117,8 @@ def test_preview_says_how_many_pairs(staff: Client) -> None:
     study, judge = make_small_study(prompts=2, contestants=3), make_judge()
     asked = {"study": study.slug, "judge": judge.pk, "both_orders": "on"}
     page = staff.get("/judging/runs/preview/", asked).content.decode()
-    assert "6 pairs will be asked about, in 12 calls" in page
+    assert "<dt>Pairs to judge</dt><dd>6</dd>" in page
+    assert "<dt>Calls</dt><dd>12</dd>" in page
 
 
 def test_starting_and_cancelling(staff: Client, messages: deque[Any]) -> None:
@@ -140,10 +148,13 @@ def test_cancelling_needs_post_and_staff(client: Client, run: JudgeRun) -> None:
 
 def test_progress_is_polled_while_the_run_is_active(staff: Client, run: JudgeRun) -> None:
     page = staff.get(f"/judging/runs/{run.pk}/").content.decode()
-    assert f'hx-get="/judging/runs/{run.pk}/progress/"' in page
-    assert "HX-Refresh" not in staff.get(f"/judging/runs/{run.pk}/progress/").headers
+    address = f"/judging/runs/{run.pk}/progress/?state=running"
+    assert f'hx-get="{address}"' in page
+    assert "HX-Refresh" not in staff.get(address).headers
+    services.pause_run(run)
+    assert staff.get(address).headers["HX-Refresh"] == "true"
     services.cancel_run(run)
-    part = staff.get(f"/judging/runs/{run.pk}/progress/")
+    part = staff.get(address)
     assert part.headers["HX-Refresh"] == "true"
     assert "hx-get" not in part.content.decode()
 
@@ -202,7 +213,7 @@ def test_a_run_for_judge_workers_elsewhere(staff: Client, messages: deque[Any]) 
     here = staff.get("/judging/runs/preview/", {**chosen, "remote": ""}).content.decode()
     assert "is not set where the arena runs" in here
     elsewhere = staff.get("/judging/runs/preview/", {**chosen, "remote": "elsewhere"}).content.decode()
-    assert "6 pairs will be asked about" in elsewhere
+    assert "<dt>Pairs to judge</dt><dd>6</dd>" in elsewhere
     reply = staff.post("/judging/runs/new/", {**chosen, "remote": "elsewhere"}, follow=True)
     assert JudgeRun.objects.get().remote
     page = reply.content.decode()

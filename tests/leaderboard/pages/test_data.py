@@ -344,7 +344,7 @@ def test_tables_by_hand():
     assert text_contestants_table(content()).rows[0][:6] == (f"{HOSTILE} (retired)", "model", 3, 1, 0, 1.5)
     assert coverage_table(content()).columns[-1] == "10 or more ratings"
     assert coverage_table(content()).rows[1] == ("X", 1, 6, 1, *[0] * 9)
-    assert unscored_table(content()).rows == ((HOSTILE, 0, 0, None),)
+    assert unscored_table(content()).rows == ((HOSTILE, 0, 0, None, 0),)
 
 
 def test_tables_of_nothing():

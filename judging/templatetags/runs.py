@@ -1,0 +1,17 @@
+"""Amounts and times of runs in words."""
+
+from decimal import Decimal
+
+from django import template
+
+from judging.costs import in_words
+from judging.run_text import duration
+
+register = template.Library()
+register.filter("duration", duration)
+
+
+@register.filter
+def money(amount: Decimal, currency: str) -> str:
+    """An amount with its currency."""
+    return in_words(amount, currency)

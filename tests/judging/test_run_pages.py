@@ -1,0 +1,165 @@
+"""The pages of runs: what they offer, show and refuse."""
+
+from collections import deque
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from arena.models import Assignment
+from judging import services
+from judging.models import Judge, JudgeCall, JudgeRun, Price
+from judging.services.runs import finish_if_done
+from tests.factories import make_judge, make_small_study, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(make_user(is_staff=True))
+    return client
+
+
+@pytest.fixture
+def run(messages: deque[Any]) -> JudgeRun:
+    """A running run over two pairs."""
+    run = services.start_run(make_small_study(prompts=2, contestants=2), make_judge())
+    services.plan_run(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def make_call(run: JudgeRun, number: int = 0, **overrides: Any) -> JudgeCall:
+    """A reply that was submitted as a rating, about an assignment of the run by its place in it."""
+    assignment = run.run_assignments.order_by("pk")[number].assignment
+    now = run.created_at
+    defaults: dict[str, Any] = {
+        **{"run": run, "assignment": assignment, "key": "rate", "attempt": 1, "model": "loop-1"},
+        **{"worker": "w", "messages": [], "deadline": now, "finished_at": now, "submitted_at": now},
+        **{"state": "replied", "status": "scored", "rating": 3},
+    }
+    return JudgeCall.objects.create(**{**defaults, **overrides})
+
+
+def end(run: JudgeRun, state: str = "submitted") -> None:
+    """Every assignment of the run has its end, and so has the run."""
+    Assignment.objects.filter(run_assignments__run=run).update(state=state)
+    assert finish_if_done(run)
+
+
+def text(client: Client, address: str, **asked: Any) -> str:
+    return client.get(address, asked).content.decode()
+
+
+def posted(client: Client, address: str, **given: Any) -> str:
+    return client.post(address, given, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("door", ["pause", "resume", "budget"])
+def test_what_changes_a_run_needs_post_and_staff(door: str, client: Client, run: JudgeRun) -> None:
+    url = f"/judging/runs/{run.pk}/{door}/"
+    assert client.post(url).status_code == 302
+    client.force_login(make_user())
+    assert client.post(url).status_code == 403
+    client.force_login(make_user(is_staff=True))
+    assert client.get(url).status_code == 405
+    run.refresh_from_db()
+    assert run.state == "running"
+
+
+def test_pausing_and_resuming(staff: Client, run: JudgeRun) -> None:
+    url = f"/judging/runs/{run.pk}/"
+    assert ">Pause<" in text(staff, url)
+    page = posted(staff, f"{url}pause/")
+    assert "The run is paused." in page
+    assert ">Resume<" in page
+    assert ">Pause<" not in page
+    assert "There was nothing to pause" in posted(staff, f"{url}pause/")
+    assert "The run goes on." in posted(staff, f"{url}resume/")
+    run.refresh_from_db()
+    assert run.state == "running"
+    Judge.objects.update(active=False)
+    staff.post(f"{url}pause/")
+    assert "is inactive" in posted(staff, f"{url}resume/")
+
+
+def test_why_a_run_is_paused_is_shown(staff: Client, run: JudgeRun) -> None:
+    services.pause_run(run, "The budget is used up.")
+    assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")
+
+
+def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
+    url = f"/judging/runs/{run.pk}/budget/"
+    assert "No price is known for loopback" in posted(staff, url, budget="5")
+    Price.objects.create(model="loopback", prompt=1, completion=2, currency="EUR")
+    assert "The budget is changed." in posted(staff, url, budget="5")
+    run.refresh_from_db()
+    assert (run.budget, run.currency) == (5, "EUR")
+    assert "of 5.00 EUR" in text(staff, f"/judging/runs/{run.pk}/")
+    assert "Budget: Enter a number." in posted(staff, url, budget="much")
+
+
+def test_the_preview_says_what_it_costs_and_when_a_budget_cannot_be_kept(staff: Client) -> None:
+    study, judge = make_small_study(prompts=2, contestants=3), make_judge()
+    asked = {"study": study.slug, "judge": judge.pk, "budget": "1"}
+    assert "No price is known" in text(staff, "/judging/runs/preview/", **asked)
+    Price.objects.create(model="loopback", prompt=1, completion=2)
+    page = text(staff, "/judging/runs/preview/", **asked)
+    assert "<dt>Budget 1.00 USD</dt><dd>about enough for all</dd>" in page
+    assert "<dt>Cost</dt>" in page
+
+
+def test_the_preview_says_why_there_is_nothing_to_do(staff: Client) -> None:
+    study, judge = make_small_study(name="Small"), make_judge(name="Loop")
+    page = text(staff, "/judging/runs/preview/", study=study.slug, judge=judge.pk, kind="failures")
+    assert "No question to Loop about Small failed or was left over." in page
+
+
+def test_the_form_starts_runs_of_every_kind_with_a_budget(staff: Client, messages: deque[Any]) -> None:
+    study, judge = make_small_study(), make_judge(both_orders=True)
+    Price.objects.create(model="loopback", prompt=1, completion=2)
+    chosen = {"study": study.slug, "judge": judge.pk, "kind": "extend", "budget": "2.5", "controls": "on"}
+    staff.post("/judging/runs/new/", chosen)
+    run = JudgeRun.objects.get()
+    assert (run.kind, run.budget, run.controls, run.both_orders) == ("extend", Decimal("2.5"), True, True)
+    services.cancel_run(run)
+    staff.post("/judging/runs/new/", {**chosen, "both_orders": "off"})
+    assert not JudgeRun.objects.latest("pk").both_orders
+
+
+def test_after_the_end_what_is_left_is_counted_and_offered(staff: Client, run: JudgeRun) -> None:
+    address = f"/judging/runs/{run.pk}/next/"
+    assert address not in text(staff, f"/judging/runs/{run.pk}/")
+    end(run, "failed")
+    assert f'hx-get="{address}"' in text(staff, f"/judging/runs/{run.pk}/")
+    part = text(staff, address)
+    assert "2 questions about 2 pairs" in part
+    assert f"study={run.study.slug}&amp;judge={run.judge_id}&amp;kind=failures" in part
+    assert part.count("disabled") == 2
+    assert f"No answer of {run.judge.name} about {run.study.name} lacks a rating." in part
+    services.start_run(run.study, run.judge)
+    assert "another can start when it has ended" in text(staff, address)
+
+
+def test_the_part_about_what_is_left_is_for_operators(client: Client, run: JudgeRun) -> None:
+    client.force_login(make_user())
+    assert client.get(f"/judging/runs/{run.pk}/next/").status_code == 403
+
+
+def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Client, run: JudgeRun) -> None:
+    JudgeRun.objects.update(currency="USD")
+    asked = make_call(run, 0, cost=Decimal("0.0125"), expected=3.25)
+    make_call(run, 1, key="analyse.first", cached_from=asked)
+    page = text(staff, f"/judging/runs/{run.pk}/")
+    for shown in ("analyse.first", "loop-1", "0.0125 USD", "3.25", f"The reply of call {asked.pk}"):
+        assert shown in page
+
+
+def test_the_list_of_runs_shows_how_far_they_are_and_what_they_cost(staff: Client, run: JudgeRun) -> None:
+    make_call(run, 0)
+    JudgeRun.objects.update(currency="EUR", spent=Decimal("1.25"))
+    page = text(staff, "/judging/")
+    assert "1 of 2" in page
+    assert "1.25 EUR" in page
