@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SENTENCE: Final = re.compile(r"(?<=[.!?。])[*_]*\s+")
 """Between two sentences."""
 
+HEADING: Final = re.compile(r"\s*(?:#|\*\*|__)")
+"""How a heading begins in Markdown."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -60,7 +63,7 @@ def _find(reply: ReplyText, scale: "AnswerScale", place: Place) -> Found:
         return Found(Verdict(None, reason))
     where = passage(text, place)
     read, start = _read(where, scale, place) if where else (forms.UNPARSABLE, 0)
-    if read.rating is not None and where and not _is_contested(answer, scale, place):
+    if read.rating is not None and where and not _is_doubtful(answer, where, read, scale, place):
         rationale = f"{where.rest}\n{where.text[:start]}".strip() if start else where.rest
         begin = answer.start + where.start + start
         return Found(read.verdict(rationale), begin, answer.start + where.start + len(where.text))
@@ -102,12 +105,31 @@ def _last_sentence(line: str) -> int:
     return 0 if is_quoted else start
 
 
-def _is_contested(answer: Answer, scale: "AnswerScale", place: Place) -> bool:
+def _is_doubtful(
+    answer: Answer, where: Passage, read: forms.Read, scale: "AnswerScale", place: Place
+) -> bool:
+    """Whether what stands in the place of the verdict may be something else."""
+    if place is Place.FIRST_LINE and scale.form == "binary" and _is_heading(where, read, scale):
+        return True
+    return place in (Place.FIRST_LINE, Place.ONLY_LINE) and _is_after_verdict(answer, scale, place)
+
+
+def _is_after_verdict(answer: Answer, scale: "AnswerScale", place: Place) -> bool:
     """Whether the text before a lone closing tag of thinking has a verdict in the place too.
 
     Then the tag may be quoted, and what follows it somebody else's words.
     """
-    if not answer.orphan.strip() or place not in (Place.FIRST_LINE, Place.ONLY_LINE):
-        return False
-    where = passage(answer.orphan, Place.FIRST_LINE)
+    where = passage(answer.orphan, Place.FIRST_LINE) if answer.orphan.strip() else None
     return where is not None and _read(where, scale, place)[0].reason != "unparsable"
+
+
+def _is_heading(where: Passage, read: forms.Read, scale: "AnswerScale") -> bool:
+    """Whether the name of an answer heads what is said of it, as another line does the other.
+
+    A judge that goes through both answers without a verdict in its place begins so.
+    """
+    if not HEADING.match(where.text):
+        return False
+    headings = (line for line in where.rest.splitlines() if HEADING.match(line))
+    headed = {forms.binary(words_of(line.rstrip(" :*_")), scale).rating for line in headings} - {None}
+    return bool(headed) and read.rating not in headed

@@ -17,7 +17,7 @@ CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
 """How a reply in channels begins: thinking in one, the answer in the one named final."""
 
 FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^<>|]*<\|message\|>")
-END_OF_CHANNEL: Final = re.compile(r"\s*<\|(?:return|end)\|>\s*\Z")
+ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,9 @@ def _final_channel(text: str) -> Answer:
     final = list(FINAL_CHANNEL.finditer(text))
     if len(final) != 1:
         return Answer(len(text), len(text), is_open=True)
-    end = END_OF_CHANNEL.search(text)
-    return Answer(final[0].end(), end.start() if end else len(text))
+    body = text.rstrip()
+    mark = next((mark for mark in ENDS_OF_CHANNEL if body.endswith(mark)), "")
+    return Answer(final[0].end(), len(body) - len(mark))
 
 
 def without_thinking(text: str) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ from typing import Final
 FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x2019: "'", 0x3000: " "}
 """Full-width forms of ASCII, as East Asian texts use them, and the typographic apostrophe."""
 
-DECORATION: Final = " \t\r*_`#\"'[](){}>\ufeff\u200b\u200e\u200f\u202a\u202b\u202c“”„«»「」『』【】"
+DECORATION: Final = " \t\r*_`#\"'[](){}\ufeff\u200b\u200e\u200f\u202a\u202b\u202c“”„«»「」『』【】"
 """Characters that may stand around a verdict without changing it; those of writing from right to left too."""
 
 EMPHASIS: Final = re.compile(r"(?<!\d)[*_`]+|[*_`]+(?!\d)")
@@ -17,6 +17,9 @@ BOXED: Final = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*")
 
 LONGEST_LINE: Final = 100
 """A longer line is prose, whatever stands in it."""
+
+LONGEST_DECORATED: Final = 4 * LONGEST_LINE
+"""A line that is longer with its decoration is not even looked at."""
 
 OWN: Final = r"(?:(?:my|the|final|overall|meine?|ma|mi|tu|la|моя|мой|我的|私の|最终|最終)\s*)*"
 
@@ -48,6 +51,9 @@ def plain(text: str) -> str:
 
 def words_of(line: str) -> str:
     """A line without its decoration, with single spaces; "" where it is too long to be a verdict."""
+    line = line.strip()
+    if len(line) > LONGEST_DECORATED:
+        return ""
     words = BOXED.sub(r"\1", plain(line))
     words = " ".join(EMPHASIS.sub("", words).strip(DECORATION).split())
     return words if len(words) <= LONGEST_LINE else ""

@@ -220,3 +220,14 @@ def test_thinking_without_an_end_leaves_no_answer(text: str) -> None:
 
 def test_many_blocks_of_thinking_cost_linear_time() -> None:
     assert without_thinking("<think></think>" * 50_000 + "5") == ("5", False)
+
+
+@pytest.mark.parametrize(
+    "piece", ["$", "*", " ", "\n", "\t", ".", ". ", "1*", "\\boxed{", "<think>", "<|channel|>final"]
+)
+@pytest.mark.parametrize("start", ["", "<|channel|>final<|message|>", "Verdict:", "5\n"])
+def test_long_runs_cost_linear_time(start: str, piece: str) -> None:
+    text = start + piece * 100_000 + "x"
+    for place in Place:
+        assert read(text, BINARY, place).rating is None
+        assert read(text, LIKERT, place).rating in (None, 5)
