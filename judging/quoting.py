@@ -8,19 +8,27 @@ from typing import Final
 from arena import scales
 from judging.answer_scales import GRADES, AnswerScale
 from judging.parsers import ReplyText, Verdict, without_thinking
+from judging.parsers.wording import ANSWER
+
+NOUN: Final = rf"(?<![a-z])(?:{ANSWER}|reply|model)(?:en|s)?"
+
+JOINT: Final = (
+    r"/|&|,|、|\b(?:and|or|vs\.?|versus|than|over|to|und|oder|als|et|ou|y|o|que|и|или|чем)\b|和|与|或|と|比"
+)
+"""Between the names of the two answers."""
 
 LABELS: Final = re.compile(
-    r"""
-    # Answer A, Output (b), Response **B**, and both: Answers A and B, Answer A/B
-    \b(?:answer|output|response|reply|assistant|candidate|option|model)s?\s+
-      (?:[*_"']*(?P<one>(?-i:[AB]))\b | [*_]*[(\[]+(?P<boxed>[AB])[)\]])
-      (?:[*_"']*\s*(?:/|&|,|\band\b|\bor\b|\bvs\.?|\bversus\b|\bthan\b|\bover\b|\bto\b)\s*[*_"']*
-        (?P<other>(?-i:[AB]))\b)?
+    rf"""
+    # Answer A, Output (b), Response **B**, 回答A, and both: Answers A and B, Answer A/B
+    {NOUN}\s*
+      (?:[*_"']*(?P<one>(?-i:[AB]))(?![a-z0-9]) | [*_]*[(\[]+(?P<boxed>[AB])[)\]])
+      (?:[*_"']*\s*(?:{JOINT})\s*[*_"']*(?P<other>(?-i:[AB]))(?![a-z0-9]))?
     # in the middle of a sentence, where A is no article
-    | \b(?:than|over|prefers?|favou?rs?|but|while|whereas|because|since|that)\s+(?P<bare>(?-i:[AB]))\b
+    | \b(?:than|over|prefers?|favou?rs?|but|while|whereas|because|since|that|als|aber|que|чем)\s+
+      (?P<bare>(?-i:[AB]))\b
     # at the beginning of one, before a verb
     | (?:^|[.,;:!?(]\s*)(?P<subject>(?-i:[AB]))
-      (?=\s+(?:is|was|has|does|gives|wins|seems|fails|lacks|misses)\b|['’]s\b)
+      (?=\s+(?:is|was|has|does|gives|wins|seems|fails|lacks|misses|ist|hat|est|es)\b|['’]s\b)
     | \b(?P<grade>(?-i:[AB](?:>>?|=)[AB]))\b
     | \[\[\s*(?P<mark>[AB])\s*\]\]
     """,

@@ -35,6 +35,15 @@ SCALES = [
         ("A good answer needs vitamin B.", "A good answer needs vitamin B."),
         ("They answer a question about grade A beef.", "They answer a question about grade A beef."),
         ("Answer B or a variant", "Answer A or a variant"),
+        (
+            "Die Antworten A und B sind kurz, Antwort A ist besser.",
+            "Die Antworten B und A sind kurz, Antwort B ist besser.",
+        ),
+        ("La réponse A est meilleure que B.", "La réponse B est meilleure que A."),
+        ("La respuesta B gana.", "La respuesta A gana."),
+        ("回答A更好,回答B太短。", "回答B更好,回答A太短。"),
+        ("Ответ A лучше, чем B", "Ответ B лучше, чем A"),
+        ("They answer AB tests; model BERT", "They answer AB tests; model BERT"),
         ("The response a user wants", "The response a user wants"),
     ],
 )
