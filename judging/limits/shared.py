@@ -1,0 +1,105 @@
+"""The way in: every call of a judge enters before it is made and leaves when it has ended."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+import redis
+from django.conf import settings
+
+from judging.limits.rules import Circuit, Entry, Gate, Outage, answers
+from judging.limits.stores import Change, MemoryStore, RedisStore, Result, Store
+
+logger = logging.getLogger(__name__)
+
+NOBODY: Final = "-"
+"""The judge of whom nothing is asked, where only an endpoint is looked at."""
+
+
+class Entrances:
+    """Lets calls in as far as the limits of their judge and the state of their endpoint allow.
+
+    Where the shared store is away this process keeps to the limits by itself, so that a run goes on.
+    """
+
+    def __init__(self, store: Store, instead: Store | None = None) -> None:
+        self._store, self._instead = store, instead or MemoryStore()
+
+    def enter(self, entries: Sequence[Entry]) -> list[float]:
+        """For each, in order, the seconds until the next try; 0 for what is let in, which is noted."""
+        waits: dict[str, float] = {}
+        together: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for entry in entries:
+            together[entry.judge, entry.endpoint].append(entry)
+        for (judge, endpoint), some in together.items():
+
+            def let_in(gate: Gate, circuit: Circuit, now: float, some: Sequence[Entry] = some) -> list[float]:
+                return [_wait(entry, gate, circuit, now) for entry in some]
+
+            found = self._change(judge, endpoint, let_in)
+            waits |= zip((entry.name for entry in some), found, strict=True)
+        return [waits[entry.name] for entry in entries]
+
+    def leave(
+        self, entry: Entry, kind: str = "", *, retry_after: float = 0.0, tokens: int | None = None
+    ) -> Outage | None:
+        """Note that a call has ended; the outage that it was a part of, if it failed in one.
+
+        kind says how it failed, "" that it did not. retry_after: seconds the endpoint wants to be left alone.
+        tokens: how many it took, where that is known.
+        """
+
+        def let_out(gate: Gate, circuit: Circuit, now: float) -> Outage | None:
+            gate.inside.pop(entry.name, None)
+            gate.closed_until = max(gate.closed_until, now + retry_after)
+            if tokens is not None and entry.limits.tokens_per_minute:
+                gate.tokens_at += (tokens - entry.tokens) * 60.0 / entry.limits.tokens_per_minute
+            if answers(kind):
+                circuit.succeeded()
+                return None
+            circuit.failed(entry, now)
+            return _outage(circuit)
+
+        return self._change(entry.judge, entry.endpoint, let_out)
+
+    def withdraw(self, entries: Sequence[Entry]) -> None:
+        """Note that calls are not made after all. The share of the rates they took is not given back."""
+        for entry in entries:
+
+            def let_out(gate: Gate, circuit: Circuit, now: float, entry: Entry = entry) -> None:
+                gate.inside.pop(entry.name, None)
+                circuit.withdraw(entry, now)
+
+            self._change(entry.judge, entry.endpoint, let_out)
+
+    def outage(self, endpoint: str) -> Outage | None:
+        """Since when an endpoint does not answer, if it does not."""
+        return self._change(NOBODY, endpoint, lambda gate, circuit, now: _outage(circuit))
+
+    def _change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
+        try:
+            return self._store.change(judge, endpoint, change)
+        except redis.RedisError as error:
+            logger.warning("Redis is away, this process keeps to the limits by itself: %s", error)
+            return self._instead.change(judge, endpoint, change)
+
+
+def _wait(entry: Entry, gate: Gate, circuit: Circuit, now: float) -> float:
+    wait = circuit.wait(now) or gate.wait(entry, now)
+    if not wait:
+        circuit.let_in(entry, now)
+    return wait
+
+
+def _outage(circuit: Circuit) -> Outage | None:
+    return Outage(circuit.open_since, circuit.probe_at) if circuit.open_since else None
+
+
+@cache
+def entrances() -> Entrances:
+    """Those of this arena: in the broker's Redis where it has one."""
+    url = str(settings.CELERY_BROKER_URL)
+    is_shared = url.startswith(("redis://", "rediss://", "redis+socket://"))
+    return Entrances(RedisStore(url) if is_shared else MemoryStore())
