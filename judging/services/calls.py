@@ -102,7 +102,7 @@ class _Turn:
     def submission(self, last: JudgeCall) -> Submission:
         """The answer that the replies amount to."""
         before = [call for calls in self._work.in_round.values() for call in calls]
-        return Submission(last, [*before, *self._replied], self._replies)
+        return Submission.of(last, [*before, *self._replied], self._replies)
 
     def _answers(self) -> Iterator[Sequence[Answer]]:
         if len(self._calls) == 1:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -131,17 +131,21 @@ def claim(wishes: Sequence[Wish], worker: str, slots: Slots) -> list[Claimed | E
     """
     try:
         return list(_Batch(worker, slots).claim(wishes))
-    except (IntegrityError, _OutdatedError) as error:
+    except (OperationalError, InterfaceError):  # the database is away, for all of them
+        raise
+    except Exception as error:
         logger.debug("Claiming %d assignments one by one: %s", len(wishes), error)
     return [_claim_alone(wish, worker, slots) for wish in wishes]
 
 
-def _claim_alone(wish: Wish, worker: str, slots: Slots) -> Claimed | None:
+def _claim_alone(wish: Wish, worker: str, slots: Slots) -> Claimed | Exception | None:
     for _ in range(TRIES):
         try:
             return _Batch(worker, slots).claim([wish])[0]
         except (IntegrityError, _OutdatedError):
             continue
+        except Exception as error:  # of this assignment alone, which must not hold up the others
+            return error
     if wish.is_held:
         put_back([wish.assignment])
     return None

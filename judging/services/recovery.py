@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment
@@ -27,7 +27,7 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
     """
     now = now or timezone.now()
     abandoned = abandon(JudgeCall.objects.overdue(now), now)
-    _reopen_lapsed(now)
+    _reopen_idle(Assignment.objects.lapsed(now))
     unsubmitted = list(JudgeCall.objects.unsubmitted(now).values_list("assignment", flat=True)[:500])
     queue.nudge_assignments(unsubmitted)
     queued = list(JudgeRun.objects.filter(state=JudgeRun.State.QUEUED).values_list("pk", flat=True))
@@ -49,6 +49,7 @@ def abandon_orphans(now: datetime | None = None) -> int:
     now = now or timezone.now()
     in_flight = JudgeCall.objects.filter(state="in_flight", run__remote=False)
     orphans = abandon(in_flight.exclude(worker=this_worker()), now)
+    _reopen_idle(Assignment.objects.filter(state=Assignment.State.CLAIMED))
     JudgeCall.objects.filter(submit_due_at__gt=now).update(submit_due_at=now)
     for run in JudgeRun.objects.active():
         run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
@@ -65,11 +66,11 @@ def _forget_lost_messages(run: int, now: datetime) -> None:
         RunAssignment.objects.filter(run=run, queued_until__lte=late).update(queued_until=None)
 
 
-def _reopen_lapsed(now: datetime) -> None:
+def _reopen_idle(claimed: QuerySet[Assignment]) -> None:
     """Open the assignments of a worker that died between two steps; the steps that have a reply keep it."""
     busy = JudgeCall.objects.filter(Q(state=JudgeCall.State.IN_FLIGHT) | Q(submit_due_at__isnull=False))
-    lapsed = Assignment.objects.lapsed(now).filter(run_assignments__isnull=False)
-    put_back(lapsed.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True))
+    judged = claimed.filter(run_assignments__isnull=False).distinct()
+    put_back(judged.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True))
 
 
 def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:

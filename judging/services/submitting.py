@@ -27,22 +27,29 @@ logger = logging.getLogger(__name__)
 class Submission:
     """The answer to an assignment: its last call, with run, judge and assignment, and all calls of the round.
 
-    replies are theirs, by key.
+    verdict is what their replies amount to.
     """
 
     call: JudgeCall
     calls: Sequence[JudgeCall]
-    replies: Mapping[str, ReplyText]
+    verdict: Verdict
+
+    @classmethod
+    def of(
+        cls, call: JudgeCall, calls: Sequence[JudgeCall], replies: Mapping[str, ReplyText]
+    ) -> "Submission":
+        """The answer that replies, by key, amount to."""
+        return cls(call, calls, runner.verdict(call.run.judge.manner, replies))
 
     @property
     def judge(self) -> Judge:
         """Whose answer it is."""
         return self.call.run.judge
 
-    def answer(self, verdict: Verdict) -> dict[str, object]:
+    def answer(self) -> dict[str, object]:
         """What the API is sent."""
         name, points = self.call.assignment.public_id, self.judge.points
-        return answer_to(name, verdict, points, text_of(self.call), self.seconds, self.expected)
+        return answer_to(name, self.verdict, points, text_of(self.call), self.seconds, self.expected)
 
     @property
     def seconds(self) -> float | None:
@@ -95,11 +102,11 @@ def submission_of(assignment: int) -> Submission | None:
     if not due.update(submit_due_at=timezone.now() + SUBMITTING, submit_attempts=call.submit_attempts):
         return None
     calls = [each for each in JudgeCall.objects.conversations([assignment]) if each.round == call.round]
-    return Submission(call, calls, replies_among(calls))
+    return Submission.of(call, calls, replies_among(calls))
 
 
 def post(submissions: Sequence[Submission]) -> list[Fate | Exception]:
-    """Read the verdicts, post them as answers, and say what to write. Nothing is written here."""
+    """Post the answers, and say what to write. Nothing is written here."""
     fates: list[Fate | Exception] = [LookupError("not posted")] * len(submissions)
     by_judge: dict[int, list[int]] = defaultdict(list)
     for number, submission in enumerate(submissions):
@@ -112,14 +119,13 @@ def post(submissions: Sequence[Submission]) -> list[Fate | Exception]:
 
 def _post(submissions: Sequence[Submission]) -> Iterator[Fate]:
     """The same for answers of one judge."""
-    verdicts = [runner.verdict(each.judge.manner, each.replies) for each in submissions]
-    answers = [each.answer(verdict) for each, verdict in zip(submissions, verdicts, strict=True)]
-    replies = ArenaClient(rater_token(submissions[0].judge.rater)).submit(answers)
-    for submission, verdict, reply in zip(submissions, verdicts, replies, strict=True):
+    client = ArenaClient(rater_token(submissions[0].judge.rater))
+    replies = client.submit([each.answer() for each in submissions])
+    for submission, reply in zip(submissions, replies, strict=True):
         if isinstance(reply, ArenaUnreachableError):
             yield _later(submission.call, str(reply))
         else:
-            yield fate_of(submission.call, verdict, reply)
+            yield fate_of(submission.call, submission.verdict, reply)
 
 
 def fate_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> Fate:

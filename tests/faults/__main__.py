@@ -1,12 +1,13 @@
 """The long half of the tests: a judge run on real processes that are killed, flushed, restarted and stopped.
 
-    python -m tests.faults                                      both places, 2,000 calls, 20 kills
-    python -m tests.faults --calls 200 --kills 3 embedded       a quick look
+    python -m tests.faults      both places, a protocol of one step and one of many, 2,000 calls, 20 kills
+    python -m tests.faults --calls 200 --kills 3 --protocol likert embedded      a quick look
 
 Prints one table of what was promised and what came of it. Exits with 1 where anything does not hold.
 """
 
 import argparse
+import random
 import shutil
 import signal
 import sys
@@ -19,10 +20,16 @@ from tests.faults.evidence import Line, lines
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
 from tests.faults.services import require_services
+from tests.judging.protocols.scripted import scripted
 from tests.judging.server import ChatServer, mixed
 from tests.services.servers import MissingServiceError
 
 PLACES = (Embedded.name, Production.name)
+MANY_STEPS = "protocol-consistency"
+"""Five protocols that vote, most of several steps; aids about a prompt are shared by its pairs."""
+
+CALLS_OF_A_PAIR = 5
+"""Fewer than that protocol makes: the faults are spread over so many."""
 SWEEP_SECONDS = {Embedded.name: "5", Production.name: "30"}
 """The defaults of the arena, named so that they are printed."""
 
@@ -35,7 +42,8 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("places", nargs="*", metavar="PLACE", help="embedded, production (default: both)")
-    parser.add_argument("--calls", type=int, default=2000, help="pairs to be judged")
+    parser.add_argument("--calls", type=int, default=2000, help="calls to be made, at least about")
+    parser.add_argument("--protocol", action="append", help=f"(default: likert and {MANY_STEPS})")
     parser.add_argument("--kills", type=int, default=20, help="how often a worker is killed")
     parser.add_argument("--away", type=float, default=60, help="seconds for which the web server is stopped")
     parser.add_argument("--delay", type=float, default=0.3, help="seconds the model takes for a good answer")
@@ -54,37 +62,43 @@ def main() -> None:
             require_services()
         except MissingServiceError as error:
             sys.exit(f"The place production cannot be made here: {error}.")
-    reports = {name: drill(name, given) for name in wanted}
+    reports = {
+        f"{name}, {protocol}": drill(name, protocol, given)
+        for name in wanted
+        for protocol in given.protocol or ("likert", MANY_STEPS)
+    }
     print((markdown if given.markdown else plain)(reports))
     broken = [line.what for report in reports.values() for line in report if line.holds is False]
     if broken:
         sys.exit(f"Does not hold: {', '.join(broken)}.")
 
 
-def drill(name: str, given: argparse.Namespace) -> list[Line]:
+def drill(name: str, protocol: str, given: argparse.Namespace) -> list[Line]:
     """One drill; its folder with logs and database is kept where a check fails."""
     folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-{name}-"))
     started = time.monotonic()
 
     def say(text: str) -> None:
-        print(f"{name} {time.monotonic() - started:6.1f} s  {text}", file=sys.stderr, flush=True)
+        told = f"{name}, {protocol} {time.monotonic() - started:6.1f} s  {text}"
+        print(told, file=sys.stderr, flush=True)
 
     environment = {
         "SWEEP_SECONDS": given.sweep or SWEEP_SECONDS[name],
         "JUDGE_RETRY_SECONDS": given.retry,
         "WORKER_CONCURRENCY": "8",
     }
+    pairs = given.calls if protocol == "likert" else given.calls // CALLS_OF_A_PAIR
     settings = ", ".join(f"{key}={value}" for key, value in environment.items())
-    say(
-        f"{given.calls} calls, {given.kills} kills, {settings}, judge timeout {given.timeout:g} s in {folder}"
-    )
+    say(f"{pairs} pairs, {given.kills} kills, {settings}, judge timeout {given.timeout:g} s in {folder}")
+    rng = random.Random(7)
+    good = scripted(lambda first, second: rng.choice((-1, 0, 1)))
     with (
-        ChatServer(mixed(7, delay=given.delay, permanent=0.02)) as model,
+        ChatServer(mixed(7, delay=given.delay, permanent=0.02, good=good)) as model,
         place(name, folder, given.port, environment) as arena,
     ):
-        arena.prepare(given.calls, model.url, given.timeout)
+        arena.prepare(pairs, model.url, given.timeout, protocol)
         course = Drill(arena, model, calls=given.calls, kills=given.kills, away=given.away).run(say)
-        report = lines(arena, model.log(), course, given.calls)
+        report = lines(arena, model.log(), course, pairs)
     if all(line.holds is not False for line in report):
         shutil.rmtree(folder)
     return report

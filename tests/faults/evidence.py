@@ -18,7 +18,13 @@ SELECT (SELECT count(*) FROM judging_runassignment),
        (SELECT count(*) FROM judging_judgecall WHERE submit_due_at IS NOT NULL)
 """
 REASONS = "SELECT reason, count(*) FROM arena_comparison WHERE status = 'unscored' GROUP BY reason"
-CALLS = "SELECT state, finished_at, messages FROM judging_judgecall"
+CALLS = """
+SELECT state, finished_at, messages, raw_reply = '' AND (key LIKE '%metrics' OR key LIKE '%reference')
+FROM judging_judgecall WHERE cached_from_id IS NULL
+"""
+"""Last, whether it is an empty aid: nobody has any use for it, so others may ask for it anew."""
+
+REUSED = "SELECT count(*) FROM judging_judgecall WHERE cached_from_id IS NOT NULL"
 
 
 @dataclass(frozen=True)
@@ -43,25 +49,27 @@ class Calls:
 
 
 def compare(rows: list[tuple[Any, ...]], log: list[tuple[float, str]]) -> Calls:
-    """Both witnesses together; rows as CALLS gives them. The text sent says which assignment it was about."""
+    """Both witnesses together; rows as CALLS gives them. The text sent says which question it was."""
     recorded: Counter[str] = Counter()
     committed: dict[str, float] = {}
     replies: Counter[str] = Counter()
-    for state, finished_at, messages in rows:
+    replied = 0
+    for state, finished_at, messages, may_be_asked_anew in rows:
         text = (json.loads(messages) if isinstance(messages, str) else messages)[-1]["content"]
         recorded[text] += 1
-        if state == "replied":
+        replied += state == "replied"
+        if state == "replied" and not may_be_asked_anew:
             replies[text] += 1
             committed[text] = moment(finished_at).timestamp()
     asked = Counter(text for _, text in log)
     doubled = (replies - Counter(committed.keys())).total()
     late = sum(at > committed[text] for at, text in log if text in committed)
     return Calls(
-        states=Counter(state for state, _, _ in rows),
+        states=Counter(row[0] for row in rows),
         requests=len(log),
         unrecorded=(asked - recorded).total(),
         unsent=(recorded - asked).total(),
-        replied=len(committed),
+        replied=replied,
         asked_again=doubled + late,
     )
 
@@ -71,7 +79,7 @@ def moment(value: Any) -> datetime:
     return value if isinstance(value, datetime) else datetime.fromisoformat(value).replace(tzinfo=UTC)
 
 
-def lines(place: Place, log: list[tuple[float, str]], course: Course, calls: int) -> list[Line]:
+def lines(place: Place, log: list[tuple[float, str]], course: Course, pairs: int) -> list[Line]:
     """The report on one drill."""
     assigned, scored, failed, comparisons, distinct, unsubmitted = place.query(RESULTS)[0]
     reasons = {str(reason): int(count) for reason, count in place.query(REASONS)}
@@ -85,7 +93,7 @@ def lines(place: Place, log: list[tuple[float, str]], course: Course, calls: int
     return [
         *(Line(name, str(count)) for name, count in sorted(course.faults.items())),
         Line("state of the run", place.run_state(), place.run_state() == "finished"),
-        Line("assigned", str(assigned), assigned == calls),
+        Line("assigned", str(assigned), assigned == pairs),
         Line("scored", str(scored)),
         Line("unscored", f"{unscored} ({named})"),
         Line("failed", str(failed)),
@@ -97,6 +105,7 @@ def lines(place: Place, log: list[tuple[float, str]], course: Course, calls: int
         Line("comparisons", str(comparisons), comparisons == scored + unscored),
         Line("assignments compared twice", str(comparisons - distinct), comparisons == distinct),
         Line("committed replies", str(seen.replied), seen.replied >= comparisons),
+        Line("replies used again", str(place.query(REUSED)[0][0])),
         Line("committed replies asked for again", str(seen.asked_again), seen.asked_again == 0),
         Line("replies still unsent", str(unsubmitted), unsubmitted == 0),
         Line("requests the model server saw", str(seen.requests)),

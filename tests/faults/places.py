@@ -32,8 +32,8 @@ SEED = """
 from judging.services import JudgeConfig, create_judge, start_run
 from tests.factories import make_small_study
 study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
-asked = JudgeConfig(model="loopback", base_url="{url}", timeout={timeout})
-start_run(study, create_judge("loopback", "Loopback", asked), limit={calls})
+asked = JudgeConfig(model="loopback", base_url="{url}", timeout={timeout}, protocol="{protocol}")
+start_run(study, create_judge("loopback", "Loopback", asked), limit={pairs})
 """
 
 BEHIND = """
@@ -64,12 +64,16 @@ class Place:
         }
         self._web: subprocess.Popen[bytes] | None = None
 
-    def prepare(self, calls: int, model_url: str, timeout: float) -> None:
-        """Tables, a study of ``calls`` pairs and a queued run over them, before anything is running."""
+    def prepare(self, pairs: int, model_url: str, timeout: float, protocol: str) -> None:
+        """Tables, a study of so many pairs and a queued run over them, before anything is running."""
         self._manage("migrate", "--verbosity=0")
-        prompts = -(-calls // PAIRS_OF_A_PROMPT)
         filled = SEED.format(
-            prompts=prompts, contestants=CONTESTANTS, url=model_url, timeout=timeout, calls=calls
+            prompts=-(-pairs // PAIRS_OF_A_PROMPT),
+            contestants=CONTESTANTS,
+            url=model_url,
+            timeout=timeout,
+            pairs=pairs,
+            protocol=protocol,
         )
         self._manage("shell", "-v0", "-c", filled)
 
@@ -216,9 +220,9 @@ class Production(Place):
         self._workers: list[subprocess.Popen[bytes]] = []
         self._numbers = count(1)
 
-    def prepare(self, calls: int, model_url: str, timeout: float) -> None:
+    def prepare(self, pairs: int, model_url: str, timeout: float, protocol: str) -> None:
         self._manage("collectstatic", "--verbosity=0", "--no-input")
-        super().prepare(calls, model_url, timeout)
+        super().prepare(pairs, model_url, timeout, protocol)
 
     def start(self) -> None:
         self._workers = [self._start_worker() for _ in range(self.WORKERS)]

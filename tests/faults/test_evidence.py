@@ -10,8 +10,9 @@ from tests.faults.report import markdown, plain
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
-def record(state: str, text: str, minute: int = 0) -> tuple[str, Any, Any]:
-    return state, NOON.replace(minute=minute), json.dumps([{"role": "user", "content": text}])
+def record(state: str, text: str, minute: int = 0, *, is_empty_aid: bool = False) -> tuple[Any, ...]:
+    messages = json.dumps([{"role": "user", "content": text}])
+    return state, NOON.replace(minute=minute), messages, is_empty_aid
 
 
 def asked(text: str, minute: int = 0) -> tuple[float, str]:
@@ -53,8 +54,14 @@ def test_two_replies_about_one_assignment_are_seen() -> None:
     assert compare([record("replied", "a", 1), record("replied", "a", 1)], [asked("a", 1)]).asked_again == 1
 
 
+def test_an_empty_aid_may_be_asked_for_again() -> None:
+    rows = [record("replied", "a", 1, is_empty_aid=True), record("replied", "a", 3)]
+    found = compare(rows, [asked("a", 1), asked("a", 3)])
+    assert (found.replied, found.asked_again) == (2, 0)
+
+
 def test_times_as_sqlite_gives_them() -> None:
-    row = ("replied", "2030-01-01 12:01:00.5", json.dumps([{"content": "a"}]))
+    row = ("replied", "2030-01-01 12:01:00.5", json.dumps([{"content": "a"}]), 0)
     assert compare([row], [asked("a", 1)]).asked_again == 0
     assert compare([row], [asked("a", 2)]).asked_again == 1
 

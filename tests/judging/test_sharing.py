@@ -151,7 +151,8 @@ def test_what_somebody_else_is_asking_is_waited_for(
     assert not JudgeCall.objects.filter(assignment=second).exists()
     assert list(messages) == [("judge", second)]
     waiting.refresh_from_db()
-    assert waiting.waiting_for == "" and waiting.due_at <= timezone.now()
+    assert waiting.waiting_for == ""
+    assert waiting.due_at <= timezone.now()
     services.judge_assignment(second)
     services.judge_assignment(third)
     assert len(model.requests) == 1 + 3
