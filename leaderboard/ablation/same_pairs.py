@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PEOPLE: Final = "people"
 
+_MOST_IN_ONE_ORDER: Final = 0.75
+
 
 class NothingInCommonError(ValueError):
     """These raters cannot be put side by side; the message is a sentence for the reader."""
@@ -66,7 +68,17 @@ class SamePairs:
                 f"{', '.join(one_order)} rated every pair in one order only, others in both: flips and the "
                 "shift from both orders are known of the others alone."
             )
-        return found
+        return found + [
+            f"{choice.label} saw {share:.0%} of the pairs in one and the same order: no lot was drawn, so "
+            "the share that prefers the first and the shift of every rating are about the contestants too."
+            for choice in self.choices
+            if (share := self._in_one_order(choice)) > _MOST_IN_ONE_ORDER
+        ]
+
+    def _in_one_order(self, choice: Choice) -> float:
+        """The share of the ratings whose pair was shown in the commoner of the two orders."""
+        swapped = self.rated.by(choice.ids).rows["swapped"]
+        return max(float(swapped.mean()), 1.0 - float(swapped.mean())) if len(swapped) else 0.0
 
     @property
     def judges(self) -> list[Choice]:

@@ -111,7 +111,7 @@ def _first(own: Content) -> Measured:
 def _unscored(own: Content) -> Measured:
     found = own["unscored"]
     if not found:
-        return Measured(None, n="people")
+        return Measured(None)
     reasons = unscored_words(found["reasons"])
     n = f"{found['unscored']:,} of {counted(found['answers'], 'answer')}"
     return _of(found, "share", f"{n}: {reasons}" if reasons else n)

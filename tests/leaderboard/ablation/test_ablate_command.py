@@ -126,6 +126,8 @@ class TestTable:
         rate(study, make_judge_rater("hasty"), orders=(False,), seed=5)
         text = ablate(study.slug, "--judges", "calm,hasty")
         assert "Warning: HASTY rated every pair in one order only, others in both" in text
+        assert "Warning: HASTY saw 100% of the pairs in one and the same order: no lot was drawn" in text
+        assert "CALM saw" not in text
 
 
 class TestRefusals:
