@@ -98,7 +98,7 @@ def may_be_charged(error_kind: str) -> bool:
     return not refused and error_kind not in NOT_CHARGED
 
 
-def in_words(amount: Decimal, currency: str) -> str:
+def in_words(amount: Decimal, currency: str = "") -> str:
     """An amount for people: at least two decimals, and of small amounts as many as say something."""
     step = Decimal("0.01") if amount >= 10 else Decimal("0.0001") if amount >= Decimal("0.01") else UNIT
     whole, _, decimals = f"{amount.quantize(step):,f}".partition(".")

@@ -143,8 +143,9 @@ class JudgeRunOut(Schema):
     identical: int
     failed: int
     waiting: int
-    in_flight: int = Field(description="Calls, as in all that follow.")
-    cached: int = Field(description="Answered by a reply that was there already.")
+    calls: int = Field(description="Questions that were sent, whatever came of them.")
+    in_flight: int = Field(description="Of them, as in what follows.")
+    cached: int = Field(description="Not sent: answered by a reply that was there already.")
     retried: int = Field(description="Made although the question had been asked before.")
     attempts_failed: int
     abandoned: int
@@ -183,6 +184,7 @@ class JudgeRunOut(Schema):
             identical=progress.identical,
             failed=progress.failed,
             waiting=progress.waiting,
+            calls=progress.calls,
             in_flight=progress.in_flight,
             cached=progress.cached,
             retried=progress.retried,

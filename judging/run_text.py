@@ -48,8 +48,8 @@ def summary(run: Said) -> str:
     if run["waiting"]:
         lines.append(f"Not asked  {run['waiting']:,}")
     lines += [
-        f"Calls      {run['cached']:,} answered from the cache, {run['retried']:,} retried, "
-        f"{run['attempts_failed']:,} failed, {run['abandoned']:,} abandoned",
+        f"Calls      {run['calls']:,}: {run['retried']:,} retried, {run['attempts_failed']:,} failed, "
+        f"{run['abandoned']:,} abandoned; {run['cached']:,} more answered from the cache",
         f"Tokens     {run['prompt_tokens']:,} in prompts, {run['completion_tokens']:,} in replies"
         + (f", {run['reasoning_tokens']:,} of them thinking" if run["reasoning_tokens"] else ""),
         f"Cost       {_spent(run) if run['cost'] is not None else 'not known: there is no price'}",
@@ -124,8 +124,9 @@ def _identical(run: Said) -> str:
 
 
 def _spent(run: Said) -> str:
-    cost = in_words(Decimal(run["cost"]), run["currency"])
-    return f"{cost} of {in_words(Decimal(run['budget']), run['currency'])}" if run["budget"] else cost
+    if run["budget"] is None:
+        return in_words(Decimal(run["cost"]), run["currency"])
+    return f"{in_words(Decimal(run['cost']))} of {in_words(Decimal(run['budget']), run['currency'])}"
 
 
 def _range(numbers: Said, *, sampled: bool = False) -> str:

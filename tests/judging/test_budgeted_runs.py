@@ -147,7 +147,7 @@ def test_a_run_stops_at_its_budget_and_goes_on_where_it_stopped(
     assert len(model.requests) == 2 + 6
     assert run.spent == sum(call.cost or 0 for call in run.calls.all()) == 8 * Decimal("0.0102")
     assert "6/6 done: 6 scored" in text
-    assert "cost 0.0816 USD of 1.00 USD" in text
+    assert "cost 0.0816 of 1.00 USD" in text
 
 
 def test_the_command_pauses_and_cancels(arena: Any, messages: deque[Any]) -> None:
