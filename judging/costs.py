@@ -100,7 +100,8 @@ def may_be_charged(error_kind: str) -> bool:
 
 def in_words(amount: Decimal, currency: str = "") -> str:
     """An amount for people: at least two decimals, and of small amounts as many as say something."""
-    step = Decimal("0.01") if amount >= 10 else Decimal("0.0001") if amount >= Decimal("0.01") else UNIT
+    steps = {"10": "0.01", "0.01": "0.0001", "0.0001": "0.000001"}
+    step = next((Decimal(step) for least, step in steps.items() if amount >= Decimal(least)), UNIT)
     whole, _, decimals = f"{amount.quantize(step):,f}".partition(".")
     return f"{whole}.{decimals.rstrip('0'):0<2} {currency}".strip()
 

@@ -140,7 +140,7 @@ def _range(numbers: Said, *, sampled: bool = False) -> str:
 def _cached(found: Said, *, sampled: bool) -> str:
     about = "about " if sampled and found["cached"] else ""
     later = "; of later questions nobody can know yet" if found["later_steps"] else ""
-    return f"{about}{found['cached']:,}, not asked again{later}"
+    return f"{about}{found['cached']:,}{' that are not asked again' if found['cached'] else ''}{later}"
 
 
 def _cost(found: Said) -> str:
