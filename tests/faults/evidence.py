@@ -19,10 +19,10 @@ SELECT (SELECT count(*) FROM judging_runassignment),
 """
 REASONS = "SELECT reason, count(*) FROM arena_comparison WHERE status = 'unscored' GROUP BY reason"
 CALLS = """
-SELECT state, finished_at, messages, raw_reply = '' AND (key LIKE '%metrics' OR key LIKE '%reference')
+SELECT state, finished_at, messages, raw_reply = '' AND key LIKE '%/%'
 FROM judging_judgecall WHERE cached_from_id IS NULL
 """
-"""Last, whether it is an empty aid: nobody has any use for it, so others may ask for it anew."""
+"""Last, whether it is an empty reply to a voter: of no use to others, who may ask the same again."""
 
 REUSED = "SELECT count(*) FROM judging_judgecall WHERE cached_from_id IS NOT NULL"
 
@@ -54,11 +54,11 @@ def compare(rows: list[tuple[Any, ...]], log: list[tuple[float, str]]) -> Calls:
     committed: dict[str, float] = {}
     replies: Counter[str] = Counter()
     replied = 0
-    for state, finished_at, messages, may_be_asked_anew in rows:
+    for state, finished_at, messages, is_of_no_use in rows:
         text = (json.loads(messages) if isinstance(messages, str) else messages)[-1]["content"]
         recorded[text] += 1
         replied += state == "replied"
-        if state == "replied" and not may_be_asked_anew:
+        if state == "replied" and not is_of_no_use:
             replies[text] += 1
             committed[text] = moment(finished_at).timestamp()
     asked = Counter(text for _, text in log)

@@ -10,9 +10,9 @@ from tests.faults.report import markdown, plain
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
-def record(state: str, text: str, minute: int = 0, *, is_empty_aid: bool = False) -> tuple[Any, ...]:
+def record(state: str, text: str, minute: int = 0, *, is_of_no_use: bool = False) -> tuple[Any, ...]:
     messages = json.dumps([{"role": "user", "content": text}])
-    return state, NOON.replace(minute=minute), messages, is_empty_aid
+    return state, NOON.replace(minute=minute), messages, is_of_no_use
 
 
 def asked(text: str, minute: int = 0) -> tuple[float, str]:
@@ -54,8 +54,8 @@ def test_two_replies_about_one_assignment_are_seen() -> None:
     assert compare([record("replied", "a", 1), record("replied", "a", 1)], [asked("a", 1)]).asked_again == 1
 
 
-def test_an_empty_aid_may_be_asked_for_again() -> None:
-    rows = [record("replied", "a", 1, is_empty_aid=True), record("replied", "a", 3)]
+def test_what_is_of_no_use_to_others_may_be_asked_for_again() -> None:
+    rows = [record("replied", "a", 1, is_of_no_use=True), record("replied", "a", 3)]
     found = compare(rows, [asked("a", 1), asked("a", 3)])
     assert (found.replied, found.asked_again) == (2, 0)
 
