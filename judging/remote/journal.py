@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from judging.answer_scales import answer_scale
-from judging.llm.client import NoReplyError, Reply
+from judging.llm.client import NoReplyError, Reply, Token
 from judging.protocol import Manner
 from judging.protocols import PROTOCOLS
 
@@ -74,8 +74,17 @@ class Entry:
     def from_json(cls, text: str) -> "Entry":
         """An entry as ``write`` stored it; raises ValueError, KeyError or TypeError for anything else."""
         fields: dict[str, Any] = json.loads(text)
-        reply = Reply(**fields.pop("reply")) if fields["reply"] else None
+        reply = _reply(fields.pop("reply")) if fields["reply"] else None
         return cls(**{**fields, "reply": reply, "failure": Failure(**fields.pop("failure"))})
+
+
+def _reply(fields: dict[str, Any]) -> Reply:
+    """A reply with its tokens, which JSON keeps as lists."""
+    tokens = tuple(
+        Token(one["text"], one["logprob"], tuple((text, logprob) for text, logprob in one["alternatives"]))
+        for one in fields.get("tokens", [])
+    )
+    return Reply(**{**fields, "tokens": tokens})
 
 
 class Journal:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judging.llm.client import NoReplyError, Reply
+from judging.llm.client import NoReplyError, Reply, Token
 from judging.remote.journal import CUT_OFF, Entry, Failure, Journal, JournalError
 
 ENTRY = Entry("Tf0vEjYz3sOeVQwK", 1, "rate", "likert", "0" * 64, "likert", 8, "far-1")
@@ -28,6 +28,13 @@ def test_an_entry_is_one_file_that_holds_the_newest_of_its_call(journal: Journal
     journal.remove(answered)
     journal.remove(answered)
     assert list(journal.entries()) == []
+
+
+def test_a_reply_keeps_its_tokens_and_their_alternatives(journal: Journal) -> None:
+    tokens = (Token("6", -0.2, (("6", -0.2), (" 7", -1.8))), Token("\udce2", -0.1))
+    answered = ENTRY.replied(replace(REPLY, tokens=tokens, reasoning_tokens=3), 1.5)
+    journal.write(answered)
+    assert list(journal.entries()) == [answered]
 
 
 def test_a_failure_is_kept_as_it_was(journal: Journal) -> None:
