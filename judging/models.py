@@ -340,6 +340,9 @@ class JudgeCall(models.Model):
     error_kind = models.CharField(max_length=50, blank=True)
     error = models.CharField(max_length=600, blank=True)
     retry_at = models.DateTimeField(null=True, blank=True)
+    in_outage = models.BooleanField(
+        default=False, help_text="It failed while its endpoint did not answer at all: no attempt is used up."
+    )
     given_up = models.BooleanField(
         default=False,
         help_text="The last call of this run about the assignment, which ends without an answer.",

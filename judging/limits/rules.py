@@ -139,6 +139,10 @@ class Outage:
     next_try: float
 
 
+OURS: Final = frozenset({"configuration", "internal"})
+"""Kinds of failures that say nothing of the endpoint: it was not asked."""
+
+
 def answers(kind: str) -> bool:
     """Whether an endpoint that failed in this way is there all the same (judging.llm.client.NoReplyError)."""
     return not (kind in ("connection", "unreachable", "timeout") or kind.startswith("http_5"))

@@ -9,7 +9,7 @@ from typing import Final
 import redis
 from django.conf import settings
 
-from judging.limits.rules import Circuit, Entry, Gate, Outage, answers
+from judging.limits.rules import OURS, Circuit, Entry, Gate, Outage, answers
 from judging.limits.stores import Change, MemoryStore, RedisStore, Result, Store
 
 logger = logging.getLogger(__name__)
@@ -56,6 +56,9 @@ class Entrances:
             gate.closed_until = max(gate.closed_until, now + retry_after)
             if tokens is not None and entry.limits.tokens_per_minute:
                 gate.tokens_at += (tokens - entry.tokens) * 60.0 / entry.limits.tokens_per_minute
+            if kind in OURS:
+                circuit.withdraw(entry, now)
+                return None
             if answers(kind):
                 circuit.succeeded()
                 return None

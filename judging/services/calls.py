@@ -25,10 +25,11 @@ from django.db import close_old_connections
 
 from judging import runner
 from judging.combining import Combiner
+from judging.limits.rules import Outage
 from judging.llm.client import NoReplyError, Reply
 from judging.models import JudgeCall
 from judging.parsers import ReplyText
-from judging.services import claiming, committing, submitting
+from judging.services import claiming, committing, limiting, submitting
 from judging.services.asking import Addressed, ask
 from judging.services.claiming import Claimed, Wish
 from judging.services.committing import Committed, Failed, Outcome, Results
@@ -38,10 +39,10 @@ from judging.services.submitting import Fate, Submission, submission_of
 MOST: Final = 64
 """So many assignments are claimed, replies committed or answers noted in one transaction."""
 
-Asked = tuple[Reply | NoReplyError, float]
-"""What came of asking, and the seconds it took."""
+Asked = tuple[Reply | NoReplyError, float, Outage | None]
+"""What came of asking, the seconds it took, and the outage of the endpoint that it failed in, if it did."""
 
-Answer = tuple[JudgeCall, Addressed, Reply | NoReplyError, float]
+Answer = tuple[JudgeCall, Addressed, Reply | NoReplyError, float, Outage | None]
 """The same with the call and what was asked."""
 
 
@@ -107,27 +108,31 @@ class _Turn:
     def _answers(self) -> Iterator[Sequence[Answer]]:
         if len(self._calls) == 1:
             [(call, asked)] = self._calls
-            yield [(call, asked, *ask(self._work, asked))]
+            yield [(call, asked, *self._ask(call, asked))]
             return
         futures = {
-            self._process.start(partial(ask, self._work, asked), gives_back=number > 0): (call, asked)
+            self._process.start(partial(self._ask, call, asked), gives_back=number > 0): (call, asked)
             for number, (call, asked) in enumerate(self._calls)
         }
         while futures:
             done, _ = wait(futures, return_when=FIRST_COMPLETED)
             yield [(*futures.pop(future), *future.result()) for future in done]
 
+    def _ask(self, call: JudgeCall, asked: Addressed) -> Asked:
+        result, seconds = ask(self._work, asked)
+        return result, seconds, limiting.leave(call, asked, result)
+
     def _commit(self, answers: Sequence[Answer], *, is_last: bool) -> None:
         replied = None
-        for call, _, result, _ in answers:
+        for call, _, result, *_ in answers:
             if isinstance(result, Reply):
                 self._replies[call.key] = ReplyText(result.text, result.finish_reason, result.refusal)
                 replied = call
         is_complete = is_last and runner.is_complete(self._work.manner, self._replies)
         results = Results(
             [
-                Outcome(call, result, seconds, asked.question, self._work.failures(call.key))
-                for call, asked, result, seconds in answers
+                Outcome(call, result, seconds, asked.question, self._work.failures(call.key), outage)
+                for call, asked, result, seconds, outage in answers
             ],
             is_last,
             tuple(self._failed),

@@ -5,6 +5,7 @@ asking the very same at this moment, the assignment waits for that reply.
 """
 
 import logging
+import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from arena.models import Assignment
 from judging import parsers
 from judging.models import JudgeCall, RunAssignment
 from judging.parsers import ReplyText
-from judging.services import spending
+from judging.services import limiting, spending
 from judging.services.asking import AddressBook, Addressed
 from judging.services.work import Work, read_work, text_of, with_calls
 
@@ -72,7 +73,7 @@ def claim_elsewhere(row: RunAssignment, worker: str, lease: timedelta) -> JudgeC
     asked = replace(AddressBook().address(work, questions[0]), request_hash="", lease=lease)
     plan = _Plan(work, is_held=False, replies={}, asked=[asked])
     try:
-        claimed = _Batch(worker, NoMoreSlots()).commit([plan])
+        claimed = _Batch(worker, NoMoreSlots(), is_limited=False).commit([plan])
     except IntegrityError:  # another worker holds this question
         return None
     calls = [call for each in claimed.values() for call, _ in each.calls]
@@ -112,11 +113,16 @@ class _Plan:
     reused: list[tuple[Addressed, JudgeCall]] = field(default_factory=list)
     waits_for: str = ""
     until: datetime | None = None
+    not_before: datetime | None = None  # by the limits of the judge, or because its endpoint is away
     is_complete: bool = False
 
     @property
     def assignment(self) -> int:
         return self.work.assignment.pk
+
+
+_Wanted = tuple[_Plan, JudgeCall, Addressed]
+"""A call that is to be made about an assignment."""
 
 
 class _OutdatedError(Exception):
@@ -164,11 +170,12 @@ def put_back(assignments: Iterable[int]) -> None:
 class _Batch:
     """Assignments that are claimed together."""
 
-    def __init__(self, worker: str, slots: Slots) -> None:
-        self._worker, self._slots = worker, slots
+    def __init__(self, worker: str, slots: Slots, *, is_limited: bool = True) -> None:
+        self._worker, self._slots, self._is_limited = worker, slots, is_limited
         self._now = timezone.now()
         self._seen: set[int] = set()  # committed replies that were looked at
         self._taken = 0  # places for calls
+        self._entered: list[tuple[JudgeCall, Addressed]] = []  # calls that the limits let in
 
     def claim(self, wishes: Sequence[Wish]) -> list[Claimed | None]:
         held = {wish.assignment for wish in wishes if wish.is_held}
@@ -179,6 +186,7 @@ class _Batch:
             claimed = self.commit(plans) if plans else {}
         except BaseException:
             self._slots.give(self._taken)
+            limiting.withdraw(self._entered)
             raise
         # A message that came twice is acted upon once.
         return [claimed.pop(wish.assignment, None) for wish in wishes]
@@ -288,15 +296,17 @@ class _Batch:
                 raise _OutdatedError("a call that was waited for has ended")
 
     def _affordable(self, plans: Sequence[_Plan]) -> dict[int, list[tuple[JudgeCall, Addressed]]]:
-        """The calls that can be made now, by assignment: there are places for them, and money."""
-        by_run: dict[int, list[tuple[_Plan, JudgeCall, Addressed]]] = defaultdict(list)
+        """The calls that can be made now, by assignment: within limits, with places for them, and money."""
+        by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for plan in plans:
             further = self._slots.take(len(plan.asked) - 1) if len(plan.asked) > 1 else 0
             self._taken += further
             for asked in plan.asked[: 1 + further]:
                 by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
         made: dict[int, list[tuple[JudgeCall, Addressed]]] = {plan.assignment: [] for plan in plans}
-        for _, wanted in sorted(by_run.items()):
+        for pk, let_in in sorted(by_run.items()):
+            by_run[pk] = self._let_in(let_in)
+        for _, wanted in sorted((pk, let_in) for pk, let_in in by_run.items() if let_in):
             run = wanted[0][0].work.run
             calls, endpoints = [call for _, call, _ in wanted], [asked.endpoint for *_, asked in wanted]
             for plan, call, asked in wanted[: spending.reserve(run, calls, endpoints)]:
@@ -304,10 +314,26 @@ class _Batch:
         self._give_back(plans, made)
         return made
 
+    def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
+        """Those that the limits of their judge allow now; the others are told when to come back."""
+        if not self._is_limited:
+            return wanted
+        waits = limiting.enter([(call, asked) for _, call, asked in wanted])
+        for (plan, _, _), wait in zip(wanted, waits, strict=True):
+            if wait:
+                spread = random.uniform(1.0, 1.5)  # noqa: S311 - jitter
+                plan.not_before = self._now + timedelta(seconds=wait * spread)
+        let_in = [one for one, wait in zip(wanted, waits, strict=True) if not wait]
+        self._entered += [(call, asked) for _, call, asked in let_in]
+        return let_in
+
     def _give_back(
         self, plans: Sequence[_Plan], made: Mapping[int, Sequence[tuple[JudgeCall, Addressed]]]
     ) -> None:
-        """Give places back that were taken for calls that there is no money for."""
+        """Give places back that were taken for calls that cannot be made."""
+        calls = {id(call) for each in made.values() for call, _ in each}
+        limiting.withdraw([(call, asked) for call, asked in self._entered if id(call) not in calls])
+        self._entered = [(call, asked) for call, asked in self._entered if id(call) in calls]
         used = sum(max(0, len(made[plan.assignment]) - 1) for plan in plans)
         self._slots.give(self._taken - used)
         self._taken = used
@@ -382,7 +408,7 @@ class _Batch:
             elif plan.waits_for and plan.until and plan.waits_for not in planned - in_flight:
                 waits[plan.waits_for, plan.until].append(plan)
             else:
-                waits[plan.waits_for, self._now + PAUSE].append(plan)
+                waits[plan.waits_for, plan.not_before or self._now + PAUSE].append(plan)
         for until, leased in leases.items():
             _assignments(leased).update(state=Assignment.State.CLAIMED, leased_until=until)
             _rows(leased).update(queued_until=None, waiting_for="")

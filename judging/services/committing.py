@@ -4,7 +4,7 @@ import random
 from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from django.utils import timezone
 from arena.models import Assignment
 from judging import queue
 from judging.expected import expected_rating, verdict_logprobs
+from judging.limits.rules import Outage
 from judging.llm.client import NoReplyError, Reply
 from judging.llm.retrying import RetryPolicy
 from judging.models import JudgeCall, RunAssignment
@@ -25,13 +26,18 @@ from judging.services.runs import QUEUE_PATIENCE
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call. failures: how often asking this question failed before in this run."""
+    """What came of a call.
+
+    failures: how often asking this question failed before in this run. outage: that of the endpoint that it
+    failed in, which uses up no attempt.
+    """
 
     call: JudgeCall
     result: Reply | NoReplyError
     seconds: float | None
     question: Question | None = None
     failures: int = 0
+    outage: Outage | None = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,11 @@ class _Ended:
             }
         else:
             rng = random.Random()  # noqa: S311 - jitter
-            self.retry_at = retry_policy().next_try(outcome.result, 1 + outcome.failures, now, rng)
+            if outcome.outage:
+                next_try = datetime.fromtimestamp(outcome.outage.next_try, UTC)
+                self.retry_at = max(next_try, now) + timedelta(seconds=rng.uniform(0, 1))
+            else:
+                self.retry_at = retry_policy().next_try(outcome.result, 1 + outcome.failures, now, rng)
             self._columns = {
                 "state": JudgeCall.State.FAILED,
                 "error_kind": outcome.result.kind,
@@ -152,6 +162,7 @@ class _Ended:
                 "latency": outcome.seconds,
                 "finished_at": now,
                 "retry_at": self.retry_at,
+                "in_outage": outcome.outage is not None,
             }
         for name, value in self._columns.items():
             setattr(self.call, name, value)

@@ -73,9 +73,9 @@ class Work:
         return sum(call.key == key for call in self.calls)
 
     def failures(self, key: str) -> int:
-        """How often asking it failed in this run."""
+        """How often asking it failed in this run, while its endpoint answered others."""
         return sum(
-            call.state == JudgeCall.State.FAILED and call.run_id == self.run.pk
+            call.state == JudgeCall.State.FAILED and call.run_id == self.run.pk and not call.in_outage
             for call in self.in_round.get(key, ())
         )
 

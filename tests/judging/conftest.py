@@ -9,8 +9,19 @@ import pytest
 from django.utils import timezone
 
 from judging import queue, services, tasks
+from judging.limits.shared import Entrances
+from judging.limits.stores import MemoryStore
 from judging.models import JudgeRun, RunAssignment
+from judging.services import limiting
 from tests.judging.server import ChatServer
+
+
+@pytest.fixture(autouse=True)
+def limits(monkeypatch: pytest.MonkeyPatch) -> Entrances:
+    """Limits that know nothing of earlier tests, whose judges had the same ids."""
+    fresh = Entrances(MemoryStore())
+    monkeypatch.setattr(limiting, "entrances", lambda: fresh)
+    return fresh
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_what_does_not_build_on_each_other_is_asked_at_once(
     process = calls.Process(0)
     monkeypatch.setattr(calls, "this_process", lambda: process)
     model.script = Together(9)
-    run = planned(SAMPLES, model)
+    run = planned(SAMPLES, model, concurrency=9)
     judge_all(run)
     assert Comparison.objects.get().status == "scored"
     assert states(run) == {"replied": 9}

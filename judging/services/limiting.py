@@ -1,0 +1,65 @@
+"""Calls of judges and the limits they keep to (judging.limits)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from django.conf import settings
+from django.utils import timezone
+
+from judging import costs
+from judging.limits import entrances
+from judging.limits.rules import Entry, Limits, Outage
+from judging.llm.client import NoReplyError, Reply
+from judging.llm.retrying import retry_after_seconds
+from judging.models import Judge, JudgeCall
+from judging.services.asking import Addressed
+
+USUAL_REPLY: Final = 500
+"""Tokens that a reply is expected to have where the request sets no limit."""
+
+
+def enter(calls: Sequence[tuple[JudgeCall, Addressed]]) -> list[float]:
+    """For each call, in order, the seconds until the next try; 0 for what may be made now."""
+    asking = [_entry(call, asked) for call, asked in calls if not call.run.judge.is_simulated]
+    waits = dict(zip((entry.name for entry in asking), entrances().enter(asking), strict=True))
+    return [waits.get(_name(call), 0.0) for call, _ in calls]
+
+
+def withdraw(calls: Sequence[tuple[JudgeCall, Addressed]]) -> None:
+    """Calls that were let in are not made after all."""
+    entrances().withdraw([_entry(call, asked) for call, asked in calls if not call.run.judge.is_simulated])
+
+
+def leave(call: JudgeCall, asked: Addressed, result: Reply | NoReplyError) -> Outage | None:
+    """A call has ended; the outage of its endpoint that it failed in, if it did."""
+    if call.run.judge.is_simulated:
+        return None
+    entry = _entry(call, asked)
+    if isinstance(result, Reply):
+        known = result.prompt_tokens is not None and result.completion_tokens is not None
+        taken = (result.prompt_tokens or 0) + (result.completion_tokens or 0)
+        return entrances().leave(entry, tokens=taken if known else None)
+    asked_to_wait = retry_after_seconds(result.retry_after, timezone.now())
+    wait = min(asked_to_wait, settings.JUDGE_RETRY_MAX_SECONDS)
+    return entrances().leave(entry, result.kind, retry_after=wait)
+
+
+def outage_of(judge: Judge) -> Outage | None:
+    """Since when the endpoint of a judge does not answer, if it does not."""
+    return None if judge.is_simulated else entrances().outage(judge.base_url)
+
+
+def _entry(call: JudgeCall, asked: Addressed) -> Entry:
+    judge = call.run.judge
+    limits = Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
+    tokens = 0
+    if judge.tokens_per_minute:
+        # The bound counts a token for every byte, where texts have three to four.
+        tokens = costs.most_prompt_tokens(asked.request.messages) // 3
+        tokens += asked.endpoint.reply_limit or USUAL_REPLY
+    lease = asked.lease.total_seconds()
+    return Entry(str(judge.pk), asked.endpoint.base_url, _name(call), limits, tokens, lease)
+
+
+def _name(call: JudgeCall) -> str:
+    return f"{call.assignment_id}/{call.key}/{call.round}/{call.attempt}"
