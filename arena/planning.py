@@ -121,7 +121,9 @@ def preview(study: Study, rater: Rater, wanted: Wanted = Wanted()) -> Plan:
 
 def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
     """Whether ``plan`` would write nothing."""
-    return next(chosen(study, rater, wanted), None) is None
+    known = _offered(study, rater)
+    showings = _Showings(known, study.ratings_per_pair_judges, wanted)
+    return not any(showings.of(each) for each in _wanted(study, known, wanted))
 
 
 def outlook(study: Study, rater: Rater) -> dict[Which, Plan]:
@@ -152,8 +154,8 @@ def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int =
     rows = [
         Assignment(
             pk=showing.assignment,
-            study=locked,
-            rater=rater,
+            study_id=locked.pk,
+            rater_id=rater.pk,
             pair_id=pairs[each.completions],
             swapped=showing.swapped,
             repeat=showing.repeat,
@@ -176,11 +178,16 @@ def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int =
 def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[PlannedPair]:
     """The pairs of which something is left to plan, in the order of asking, with their showings."""
     known = _offered(study, rater)
-    candidates = _candidates(study)
-    if wanted.which in (Which.FAILURES, Which.UNSCORED):
-        candidates = (each for each in candidates if each.pair in known)
     showings = _Showings(known, study.ratings_per_pair_judges, wanted)
-    return _planned(_ranked(list(candidates)), showings, wanted.limit)
+    return _planned(_ranked(list(_wanted(study, known, wanted))), showings, wanted.limit)
+
+
+def _wanted(study: Study, known: dict[int, _Offers], wanted: Wanted) -> Iterator[_Candidate]:
+    """The pairs that can be shown, as far as there may be something left to plan of them."""
+    every = _candidates(study)
+    if wanted.which in (Which.FAILURES, Which.UNSCORED):
+        return (each for each in every if each.pair in known)
+    return every
 
 
 def _planned(

@@ -96,7 +96,10 @@ def plan_run(run_id: int) -> None:
         planned = planning.plan(run.study, run.judge.rater, wanted(run), points=run.judge.points)
         rounds = _rounds(run)
         RunAssignment.objects.bulk_create(
-            (RunAssignment(run=run, assignment_id=pk, round=rounds.get(pk, 0)) for pk in planned.assignments),
+            (
+                RunAssignment(run_id=run.pk, assignment_id=pk, round=rounds.get(pk, 0))
+                for pk in planned.assignments
+            ),
             batch_size=1000,
         )
         _take_over_replies(run)
