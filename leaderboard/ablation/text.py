@@ -84,4 +84,4 @@ def _table(first: str, labels: Sequence[str], rows: _Rows) -> str:
         (printable(name), *(f"{value} ({note})" if note else value for value, note in row))
         for name, row in rows
     ]
-    return "\n".join(aligned([(first, *labels), *cells], {first, *labels}))
+    return "\n".join(aligned([(first, *labels), *cells], {first, *labels})).replace("\u00a0", " ")

@@ -16,7 +16,6 @@ from leaderboard.ablation.report import flags_of, spending_of
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import Setting, UnknownSettingError
 from leaderboard.charts import MOST_SERIES
-from leaderboard.flags import Flag
 from leaderboard.judge_facts import JudgeFacts, judge_facts
 from leaderboard.models import Snapshot
 from leaderboard.on_demand import Ready
@@ -89,11 +88,12 @@ class JudgesPage(Page):
         return own
 
     @cached_property
-    def flags(self) -> list[Flag]:
-        """What must be said of the judges."""
+    def notices(self) -> list[str]:
+        """What must be said of the judges, and of how much the numbers are worth."""
         if self.found is None:
             return []
-        return [flag for flags in flags_of(self.study, self.found).values() for flag in flags]
+        flags = flags_of(self.study, self.found).values()
+        return [*(flag.sentence for own in flags for flag in own), *self.found["warnings"]]
 
     @cached_property
     def judges(self) -> list[Described]:

@@ -15,7 +15,6 @@ from leaderboard.board.contents import find
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import UnknownSettingError
 from leaderboard.charts import MOST_SERIES
-from leaderboard.flags import Flag
 from leaderboard.judge_flags import snapshot_flags
 from leaderboard.models import Snapshot
 from leaderboard.page import NoNumbersError, Panel, step
@@ -123,10 +122,10 @@ class RatersPage(AboutRaters):
         ]
 
     @property
-    def flags(self) -> list[Flag]:
+    def notices(self) -> list[str]:
         """What must be said of the judges."""
         found = snapshot_flags(self.study, self.snapshot)
-        return [flag for flags in found.values() for flag in flags]
+        return [flag.sentence for flags in found.values() for flag in flags]
 
     @cached_property
     def compared(self) -> list[Kind]:

@@ -59,7 +59,9 @@ class Line:
 
     @property
     def _unit(self) -> str:
-        return f" {self.unit}" if self.unit else ""
+        # A sign stays with its number at the end of a line.
+        between = "\u00a0" if self.unit == "%" else " "
+        return f"{between}{self.unit}" if self.unit else ""
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,21 @@ def _pairs(found: Content | None, key: str, noun: str) -> str:
     return counted(found[key], noun) if found else ""
 
 
+def _own_family(own: Content) -> Measured:
+    found = own["own_family"]
+    return _bare(
+        found, "difference", f"against {found['against']}, {counted(found['n'], 'pair')}" if found else ""
+    )
+
+
 MEASURES: Final = (
+    _Measure(
+        "Pairs",
+        "Of those that every judge rated, how many these raters rated, and how many in both orders.",
+        lambda own: Measured(own["pairs"], n=f"{own['pairs_in_both_orders']:,} in both orders"),
+        "",
+        whole,
+    ),
     _Measure(
         "Unscored",
         "Answers without a rating, among the pairs that every judge was asked about; by reason.",
@@ -227,6 +243,12 @@ MEASURES: Final = (
         "Correlation with people",
         "Pearson’s r of mean preferences over the pairs both rated; of people, each with the others.",
         _correlation,
+    ),
+    _Measure(
+        "Likes its own family better",
+        "The mean preference for contestants that may be related to the judge, less that of the others on "
+        "the same pairs, on a scale from −1 to 1.",
+        _own_family,
     ),
 )
 
