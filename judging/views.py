@@ -1,5 +1,6 @@
 """Staff pages: the overview; runs, their progress and their calls."""
 
+from time import time
 from typing import Any, Final
 
 from django.contrib import messages
@@ -15,6 +16,7 @@ from judging.forms import ChangeBudgetForm, RunForm
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
 from judging.run_schemas import EstimateOut, JudgeRunIn
 from judging.services.estimating import estimate
+from judging.services.limiting import outage_of
 from judging.services.runs import nothing_to_do
 from judging.staff import staff_only
 
@@ -97,14 +99,24 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: its progress, and its last calls with what the model replied."""
     run = _run(run_id)
-    calls = JudgeCall.objects.for_page().filter(run=run)[:LAST_CALLS]
-    context = {
-        "run": run,
-        "progress": JudgeCall.objects.progress(run),
-        "calls": calls,
+    context = _watched(run) | {
+        "calls": JudgeCall.objects.for_page().filter(run=run)[:LAST_CALLS],
         "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
     }
     return render(request, "judging/run.html", context)
+
+
+def _watched(run: JudgeRun) -> dict[str, Any]:
+    """What is looked at again and again; an endpoint that does not answer, where it is asked from here."""
+    asked_here = run.state == JudgeRun.State.RUNNING and not run.remote
+    outage = outage_of(run.judge) if asked_here else None
+    now = time()
+    return {
+        "run": run,
+        "progress": JudgeCall.objects.progress(run),
+        "silent_for": outage and now - outage.since,
+        "next_try_in": outage and max(outage.next_try - now, 0.0),
+    }
 
 
 def _run(run_id: int) -> JudgeRun:
@@ -119,8 +131,7 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
     Once the run is in another state than the page that asks, the whole page is loaded anew.
     """
     run = _run(run_id)
-    context = {"run": run, "progress": JudgeCall.objects.progress(run)}
-    response = render(request, "judging/_progress.html", context)
+    response = render(request, "judging/_progress.html", _watched(run))
     if request.GET.get("state", run.state) != run.state:
         response["HX-Refresh"] = "true"
     return response

@@ -2,13 +2,15 @@
 
 from collections import deque
 from decimal import Decimal
+from time import time
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from arena.models import Assignment
-from judging import services
+from judging import services, views
+from judging.limits.rules import Outage
 from judging.models import Judge, JudgeCall, JudgeRun, Price
 from judging.services.runs import finish_if_done
 from tests.factories import make_judge, make_small_study, make_user
@@ -163,3 +165,15 @@ def test_the_list_of_runs_shows_how_far_they_are_and_what_they_cost(staff: Clien
     page = text(staff, "/judging/")
     assert "1 of 2" in page
     assert "1.25 EUR" in page
+
+
+def test_an_endpoint_that_does_not_answer_is_named(
+    staff: Client, run: JudgeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time()
+    silent = Outage(since=now - 600, next_try=now + 45)
+    monkeypatch.setattr(views, "outage_of", lambda judge: silent)
+    page = text(staff, f"/judging/runs/{run.pk}/progress/")
+    assert "has not answered for 10 min. It is tried again in 4" in page
+    services.pause_run(run)
+    assert "has not answered" not in text(staff, f"/judging/runs/{run.pk}/progress/")

@@ -205,3 +205,25 @@ def test_a_control_keeps_its_rating_and_is_no_game(
     assert (control.rating, control.source) == (5, "api")
     assert control.revises is not None
     assert JudgeCall.objects.get(run=run).status == "identical"
+
+
+def test_a_run_paused_between_two_steps_goes_on_at_the_second(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    judge = make_judge(base_url=model.url, protocol="reference")
+
+    def pauses(body: dict[str, Any]) -> Answer:
+        services.pause_run(JudgeRun.objects.get())
+        return Answer("A reference answer.")
+
+    model.script = pauses
+    run = start(study, judge)
+    drain()
+    assert len(model.requests) == 1
+    assert (progress_of(run).scored, run.state) == (0, "paused")
+    model.script = lambda body: Answer("6")
+    services.resume_run(run)
+    drain()
+    assert len(model.requests) == 2
+    assert (progress_of(run).scored, run.state) == (1, "finished")
