@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 SUBMITTING = timedelta(seconds=30)
 """So long a reply belongs to the worker that submits it."""
 
-PAUSE = timedelta(seconds=5)
+PAUSE = timedelta(seconds=1)
 """After this somebody looks again at what cannot be asked now, because of the budget, say."""
 
 TRIES: Final = 5
