@@ -67,6 +67,7 @@ class RequestOut(Schema):
     temperature: float | None
     max_tokens: int | None
     options: dict[str, Any]
+    logprobs: bool = Field(description="Whether to ask for the log-probabilities of the tokens.")
     timeout: float = Field(description="Seconds to wait for the reply.")
 
 
@@ -236,6 +237,7 @@ def _request(call: JudgeCall) -> RequestOut:
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
         options=judge.options,
+        logprobs=judge.logprobs,
         timeout=judge.timeout,
     )
 

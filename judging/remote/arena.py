@@ -4,7 +4,10 @@ from enum import Enum, auto
 
 from judging import runner
 from judging.arena_client import ArenaClient, ArenaReply, answer_to
+from judging.expected import expected_rating
+from judging.llm.client import Reply
 from judging.parsers import ReplyText, Verdict
+from judging.protocol import Manner
 from judging.remote.journal import Entry
 from judging.remote.tasks import JudgeInfo, Task, WorkerError
 
@@ -63,7 +66,8 @@ class Arena:
             return Outcome.NO_REPLY
         text = ReplyText(entry.reply.text, entry.reply.finish_reason, entry.reply.refusal)
         verdict = runner.verdict(entry.manner, {entry.key: text})
-        answer = answer_to(entry.assignment, verdict, entry.points, text, entry.seconds)
+        expected = _expected(entry.manner, entry.reply)
+        answer = answer_to(entry.assignment, verdict, entry.points, text, entry.seconds, expected)
         reply = self._client.post("/comparisons/", {**answer, "call": _record(entry)})
         if reply.status == 409 and "comparison" in reply.body:
             self._report(entry, {"kind": "abandoned", "call": _record(entry)})
@@ -80,6 +84,12 @@ class Arena:
         reply = self._client.post(f"/assignments/{entry.assignment}/failed/", body)
         if not reply.refuses_answer:  # an assignment that is not this judge's has nothing to be told about
             _about(entry, _checked(reply, 200))
+
+
+def _expected(manner: Manner, reply: Reply) -> float | None:
+    """The expected rating of the one question that such a judge is asked."""
+    step = manner.steps[-1]
+    return expected_rating(reply, manner.scale_of(step), manner.place_of(step))
 
 
 def _outcome(verdict: Verdict) -> Outcome:

@@ -76,6 +76,7 @@ class Task:
                 max_tokens=asked["max_tokens"],
                 temperature=asked["temperature"],
                 options=dict(asked["options"]),
+                logprobs=bool(asked.get("logprobs", False)),
             )
             return cls(entry, request, float(body["lease_seconds"]))
         except (KeyError, TypeError, ValueError, OverflowError) as error:  # int(Infinity) overflows

@@ -103,6 +103,7 @@ def test_a_claim_holds_the_request_and_commits_its_call_first(post: Post, judge:
         "temperature": 0.0,
         "max_tokens": 1024,
         "options": {"top_p": 0.5},
+        "logprobs": False,
         "timeout": 5.0,
     }
     assert claimed["points"] == 8

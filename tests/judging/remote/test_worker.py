@@ -1,5 +1,7 @@
 """The judge worker against a real arena and a loopback model, in this process."""
 
+import json
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -242,3 +244,18 @@ def test_a_defect_ends_it_with_a_sentence(box: Box, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(box.arena, "claim", lambda: 1 / 0)
     with pytest.raises(WorkerError, match="The judge worker failed: ZeroDivisionError"):
         box.worker().run()
+
+
+def test_the_expected_rating_is_computed_where_the_model_is_asked(
+    arena: Any, model: ChatServer, tmp_path: Path
+) -> None:
+    likely = [{"token": "6", "logprob": math.log(0.75)}, {"token": "2", "logprob": math.log(0.25)}]
+    token = {"token": "6", "logprob": math.log(0.75), "top_logprobs": likely}
+    choice = {"finish_reason": "stop", "message": {"content": "6"}, "logprobs": {"content": [token]}}
+    model.script = lambda body: Answer(raw=json.dumps({"model": "far-1", "choices": [choice]}).encode())
+    judge = make_judge(slug="far", base_url=model.url, logprobs=True)
+    run = services.start_run(make_small_study(prompts=1, contestants=2), judge, remote=True)
+    services.plan_run(run.pk)
+    Box(tmp_path, arena.url, judge).worker().run()
+    assert model.requests[0]["logprobs"] is True
+    assert Comparison.objects.get().expected == pytest.approx(5)
