@@ -98,7 +98,7 @@ def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     Price.objects.create(model="loopback", prompt=1, completion=2, currency="EUR")
     assert "The budget is changed." in posted(staff, url, budget="5")
     run.refresh_from_db()
-    assert (run.budget, run.currency) == (5, "EUR")
+    assert (run.budget, run.currency) == (Decimal(5), "EUR")
     assert "of 5.00 EUR" in text(staff, f"/judging/runs/{run.pk}/")
     assert "Budget: Enter a number." in posted(staff, url, budget="much")
 
