@@ -19,8 +19,8 @@ class Combiner(Generic[Item, Result]):
 
     handle gets up to ``most`` items in the order they came in and returns one result for each, in order;
     an exception among the results is raised in the thread of its item alone, one that handle raises in every
-    thread of the batch. ``linger``: seconds a batch waits for more items, less when it is full before. handle
-    must not hand in items itself.
+    thread of the batch. ``linger`` says how many seconds a batch waits for more items, less when it is full
+    before. handle must not hand in items itself.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Combiner(Generic[Item, Result]):
         handle: Callable[[Sequence[Item]], Sequence[Result | Exception]],
         *,
         most: int,
-        linger: float = 0.0,
+        linger: Callable[[], float] = lambda: 0.0,
     ) -> None:
         if most < 1:
             raise ValueError("a batch must hold at least one item")
@@ -59,8 +59,8 @@ class Combiner(Generic[Item, Result]):
 
     def _lead(self) -> None:
         """Handle the next batch, in which this thread is the first, and let the next thread lead."""
-        if self._linger:
-            self._full.wait(self._linger)
+        if seconds := self._linger():
+            self._full.wait(seconds)
         with self._lock:
             batch = self._waiting[: self._most]
             del self._waiting[: self._most]

@@ -9,6 +9,7 @@ from kombu.exceptions import OperationalError
 logger = logging.getLogger(__name__)
 
 JUDGE = "judging.tasks.judge_assignment"
+FEED = "judging.tasks.feed_run"
 PLAN = "judging.tasks.plan_run"
 CONVENE = "judging.tasks.convene_panel"
 
@@ -32,10 +33,18 @@ def nudge_panels(panels: Iterable[int]) -> None:
     _send(CONVENE, panels)
 
 
-def _send(task: str, ids: Iterable[int]) -> None:
+def nudge_feed(run: int, seconds: float) -> None:
+    """Ask a worker to look for what is next in a run after so many seconds."""
+    _send(FEED, [run], seconds)
+
+
+def _send(task: str, ids: Iterable[int], seconds: float | None = None) -> None:
     """One message for each id; where the queue cannot be reached, the sweep asks again."""
     try:
-        for pk in ids:
-            current_app.send_task(task, args=[pk], retry_policy=ONE_MORE_TRY)
+        with current_app.producer_or_acquire() as producer:  # one connection for all of them
+            for pk in ids:
+                current_app.send_task(
+                    task, args=[pk], countdown=seconds, producer=producer, retry_policy=ONE_MORE_TRY
+                )
     except OperationalError as error:
         logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)

@@ -18,6 +18,9 @@ LONGEST_PAUSE: Final = 300.0
 BURST_SECONDS: Final = 1.0
 """So much of a rate may be used at once: that of this many seconds, and always one request."""
 
+MANY: Final = 1_000_000
+"""As many calls at once as nobody makes."""
+
 FULL: Final = 0.5
 """Seconds after which it is worth to look again whether a call has ended."""
 
@@ -62,21 +65,24 @@ class Gate:
 
     def wait(self, entry: Entry, now: float) -> float:
         """Seconds until it may be worth to try again; 0 where the call is let in, which is noted."""
-        limits = entry.limits
-        self.inside = {name: until for name, until in self.inside.items() if until > now}
+        wait = self.pause(entry.limits, now) or (0.0 if self.free(entry.limits, now) else FULL)
+        if not wait:
+            requests, tokens = entry.limits.requests_per_minute, entry.limits.tokens_per_minute
+            self.requests_at = max(self.requests_at, now) + _interval(requests)
+            self.tokens_at = max(self.tokens_at, now) + _interval(tokens) * entry.tokens
+            self.inside[entry.name] = now + entry.lease
+        return wait
+
+    def pause(self, limits: Limits, now: float) -> float:
+        """Seconds until the rates allow another call, and Retry-After does."""
         request, token = _interval(limits.requests_per_minute), _interval(limits.tokens_per_minute)
-        waits = [
-            self.closed_until - now,
-            _wait(self.requests_at, request, now),
-            _wait(self.tokens_at, token, now),
-            FULL if limits.concurrency and len(self.inside) >= limits.concurrency else 0.0,
-        ]
-        if max(waits) > 0:
-            return max(waits)
-        self.requests_at = max(self.requests_at, now) + request
-        self.tokens_at = max(self.tokens_at, now) + token * entry.tokens
-        self.inside[entry.name] = now + entry.lease
-        return 0.0
+        waits = _wait(self.requests_at, request, now), _wait(self.tokens_at, token, now)
+        return max(self.closed_until - now, *waits, 0.0)
+
+    def free(self, limits: Limits, now: float) -> int:
+        """How many more calls may be in flight."""
+        self.inside = {name: until for name, until in self.inside.items() if until > now}
+        return MANY if limits.concurrency is None else max(limits.concurrency - len(self.inside), 0)
 
 
 def _interval(per_minute: int | None) -> float:

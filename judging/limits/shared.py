@@ -9,7 +9,7 @@ from typing import Final
 import redis
 from django.conf import settings
 
-from judging.limits.rules import OURS, Circuit, Entry, Gate, Outage, answers
+from judging.limits.rules import OURS, Circuit, Entry, Gate, Limits, Outage, answers
 from judging.limits.stores import Change, MemoryStore, RedisStore, Result, Store
 
 logger = logging.getLogger(__name__)
@@ -66,6 +66,14 @@ class Entrances:
             return _outage(circuit)
 
         return self._change(entry.judge, entry.endpoint, let_out)
+
+    def room(self, judge: str, endpoint: str, limits: Limits) -> tuple[float, int]:
+        """Seconds until it is worth to try, and how many calls may then be made at once."""
+
+        def look(gate: Gate, circuit: Circuit, now: float) -> tuple[float, int]:
+            return circuit.wait(now) or gate.pause(limits, now), gate.free(limits, now)
+
+        return self._change(judge, endpoint, look)
 
     def withdraw(self, entries: Sequence[Entry]) -> None:
         """Note that calls are not made after all. The share of the rates they took is not given back."""

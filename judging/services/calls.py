@@ -34,10 +34,15 @@ from judging.services.asking import Addressed, ask
 from judging.services.claiming import Claimed, Wish
 from judging.services.committing import Committed, Failed, Outcome, Results
 from judging.services.insisting import insist
-from judging.services.submitting import Fate, Submission, submission_of
+from judging.services.submitting import Submission, submission_of
 
 MOST: Final = 64
 """So many assignments are claimed, replies committed or answers noted in one transaction."""
+
+BUSY: Final = 8
+BRIEFLY: Final = 0.02
+LONGER: Final = 0.1
+"""With so many calls in flight, a batch waits for more of them for so many seconds."""
 
 Asked = tuple[Reply | NoReplyError, float, Outage | None]
 """What came of asking, the seconds it took, and the outage of the endpoint that it failed in, if it did."""
@@ -56,8 +61,8 @@ def judge_assignment(assignment_id: int) -> int | None:
     with process.places.one():
         claimed = process.claims.do(Wish(assignment_id))
         submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
-        if submission:
-            process.notes.do(process.posts.do(submission))
+    if submission:  # the place is free for the next call meanwhile
+        process.submissions.do(submission)
     if claimed:
         return claimed.work.run.pk
     return submission.call.run_id if submission else None
@@ -152,12 +157,22 @@ class Places:
 
     def __init__(self, count: int) -> None:
         self._free = BoundedSemaphore(count)
+        self._held = 0  # roughly: nobody counts on it
 
     @contextmanager
     def one(self) -> Iterator[None]:
         """Wait for a place, and keep it meanwhile."""
         with self._free:
-            yield
+            self._held += 1
+            try:
+                yield
+            finally:
+                self._held -= 1
+
+    @property
+    def are_busy(self) -> bool:
+        """Whether so many calls are in flight that others are about to end."""
+        return self._held >= BUSY
 
     def take(self, wanted: int) -> int:
         """Take up to so many that are free now; how many there were."""
@@ -178,10 +193,9 @@ class Process:
     def __init__(self, pid: int) -> None:
         self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
         self.places = Places(settings.WORKER_CONCURRENCY)
-        self.claims = Combiner[Wish, Claimed | None](self._claim, most=MOST)
-        self.commits = Combiner[Results, Committed](committing.commit, most=MOST)
-        self.posts = Combiner[Submission, Fate](submitting.post, most=MOST)
-        self.notes = Combiner[Fate, bool](submitting.write, most=MOST)
+        self.claims = Combiner[Wish, Claimed | None](self._claim, most=MOST, linger=self._briefly)
+        self.commits = Combiner[Results, Committed](committing.commit, most=MOST, linger=self._briefly)
+        self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=self._longer)
         self._threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 
     def start(self, ask: Callable[[], Asked], *, gives_back: bool) -> Future[Asked]:
@@ -190,6 +204,14 @@ class Process:
         if gives_back:
             future.add_done_callback(lambda _: self.places.give(1))
         return future
+
+    def _briefly(self) -> float:
+        """How long a place in flight may wait for others to share a transaction with."""
+        return BRIEFLY if self.places.are_busy else 0.0
+
+    def _longer(self) -> float:
+        """The same where no place is held."""
+        return LONGER if self.places.are_busy else 0.0
 
     def _claim(self, wishes: Sequence[Wish]) -> list[Claimed | Exception | None]:
         return claiming.claim(wishes, self.name, self.places)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from judging import costs
 from judging.limits import entrances
-from judging.limits.rules import Entry, Limits, Outage
+from judging.limits.rules import MANY, Entry, Limits, Outage
 from judging.llm.client import NoReplyError, Reply
 from judging.llm.retrying import retry_after_seconds
 from judging.models import Judge, JudgeCall
@@ -44,6 +44,17 @@ def leave(call: JudgeCall, asked: Addressed, result: Reply | NoReplyError) -> Ou
     return entrances().leave(entry, result.kind, retry_after=wait)
 
 
+def room(judge: Judge) -> tuple[float, int]:
+    """Seconds until it is worth to ask the judge, and how many calls may then be made at once."""
+    return (
+        (0.0, MANY) if judge.is_simulated else entrances().room(str(judge.pk), judge.base_url, _limits(judge))
+    )
+
+
+def _limits(judge: Judge) -> Limits:
+    return Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
+
+
 def outage_of(judge: Judge) -> Outage | None:
     """Since when the endpoint of a judge does not answer, if it does not."""
     return None if judge.is_simulated else entrances().outage(judge.base_url)
@@ -51,14 +62,13 @@ def outage_of(judge: Judge) -> Outage | None:
 
 def _entry(call: JudgeCall, asked: Addressed) -> Entry:
     judge = call.run.judge
-    limits = Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
     tokens = 0
     if judge.tokens_per_minute:
         # The bound counts a token for every byte, where texts have three to four.
         tokens = costs.most_prompt_tokens(asked.request.messages) // 3
         tokens += asked.endpoint.reply_limit or USUAL_REPLY
     lease = asked.lease.total_seconds()
-    return Entry(str(judge.pk), asked.endpoint.base_url, _name(call), limits, tokens, lease)
+    return Entry(str(judge.pk), asked.endpoint.base_url, _name(call), _limits(judge), tokens, lease)
 
 
 def _name(call: JudgeCall) -> str:

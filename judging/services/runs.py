@@ -13,6 +13,7 @@ from arena import planning
 from arena.models import Study
 from judging import queue
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.services import limiting
 from judging.services.judges import JudgeError, check_usable
 from judging.services.spending import check_budget
 
@@ -154,6 +155,14 @@ def feed(run_id: int, now: datetime | None = None) -> int:
     if run.remote:
         finish_if_done(run)
         return 0
+    wait, room = limiting.room(run.judge)
+    if wait:
+        _feed_later(run.pk, wait, now)
+        return 0
+    # A few more than there is room for: they wait at the door while others end.
+    free = min(free, room and room + run.judge.concurrency // 4)
+    if not free:
+        return 0
     with transaction.atomic():
         due = (
             run.run_assignments.select_for_update(of=("self",), skip_locked=True)
@@ -170,6 +179,16 @@ def feed(run_id: int, now: datetime | None = None) -> int:
     if not chosen:
         finish_if_done(run)
     return len(chosen)
+
+
+def _feed_later(run: int, seconds: float, now: datetime) -> None:
+    """Have a run fed when its judge may be asked again. Of many who find the door closed one is enough."""
+    if _later.get(run, now) <= now:
+        _later[run] = now + timedelta(seconds=seconds)
+        queue.nudge_feed(run, seconds)
+
+
+_later: dict[int, datetime] = {}
 
 
 def finish_if_done(run: JudgeRun) -> bool:

@@ -162,6 +162,13 @@ def _later(call: JudgeCall, error: str) -> Fate:
     return Fate(call, {"submit_due_at": timezone.now() + timedelta(seconds=wait), "error": error[:600]})
 
 
+def submit(submissions: Sequence[Submission]) -> list[bool | Exception]:
+    """Post answers and write what became of them; whether the arena has each."""
+    fates = post(submissions)
+    written = iter(write([fate for fate in fates if isinstance(fate, Fate)]))
+    return [next(written) if isinstance(fate, Fate) else fate for fate in fates]
+
+
 @transaction.atomic
 def write(fates: Sequence[Fate]) -> list[bool]:
     """Write what became of submitted answers; whether the arena has each. Harmless when repeated."""
@@ -170,6 +177,16 @@ def write(fates: Sequence[Fate]) -> list[bool]:
         claimed = Assignment.objects.filter(pk__in=failed, state=Assignment.State.CLAIMED)
         list(claimed.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         claimed.update(state=Assignment.State.FAILED, leased_until=None, finished_at=timezone.now())
-    for fate in sorted(fates, key=lambda fate: fate.call.pk):
-        JudgeCall.objects.filter(pk=fate.call.pk, submitted_at=None).update(**fate.columns)
+    calls = [fate.call.pk for fate in fates]
+    list(
+        JudgeCall.objects.filter(pk__in=calls).select_for_update(no_key=True).order_by("pk").values_list("pk")
+    )
+    alike: dict[frozenset[tuple[str, Any]], list[Fate]] = defaultdict(list)
+    for fate in fates:  # those with the same rating in one update, at one moment
+        alike[frozenset(fate.columns.items() - {("submitted_at", fate.columns.get("submitted_at"))})].append(
+            fate
+        )
+    for some in alike.values():
+        rows = JudgeCall.objects.filter(pk__in=[fate.call.pk for fate in some], submitted_at=None)
+        rows.update(**some[0].columns)
     return [fate.is_stored for fate in fates]

@@ -44,7 +44,7 @@ def test_nothing_is_lost_and_nothing_doubled(threads: int, each: int, most: int,
         handled.update(items)  # no lock: batches are handled one at a time
         return [OddError(f"{a} {b}") if b % 5 == 4 else ("done", a, b) for a, b in items]
 
-    combiner = Combiner(handle, most=most, linger=linger)
+    combiner = Combiner(handle, most=most, linger=lambda: linger)
     start = Barrier(threads)
 
     def work(thread: int) -> None:
@@ -72,7 +72,7 @@ def test_items_gather_while_a_batch_is_handled_and_keep_their_order() -> None:
 
 def test_a_full_batch_does_not_linger() -> None:
     # An hour of lingering would show as a test that hangs.
-    combiner: Combiner[int, int] = Combiner(lambda items: [*items], most=3, linger=3600)
+    combiner: Combiner[int, int] = Combiner(lambda items: [*items], most=3, linger=lambda: 3600)
     in_threads(3, lambda number: combiner.do(number))
     in_threads(6, lambda number: combiner.do(number))
 
