@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from arena.models import Comparison, Pair
+from arena.models import Comparison, Contestant, Pair
+from judging.models import JudgeCall, JudgeRun
+from judging.services.panels import create_panel
 from tests import factories
 from tests.leaderboard.ablation.studies import make_field, make_judge_rater, rate
 
@@ -185,3 +188,35 @@ class TestWhatIsNotScored:
         assert mine["expected"]["difference"] == pytest.approx(-mine["place"]["every_rating"]["value"])
         assert theirs["expected"] is None
         assert mine["correlation"] == []
+
+
+class TestPanels:
+    def test_a_panel_costs_what_its_members_cost_and_has_their_kin(self, db):
+        made = make_field(2)
+        Contestant.objects.filter(study=made, slug="a").update(name="Acme 7B")
+        one = factories.make_judge(slug="one", name="One", model="acme-7b")
+        other = factories.make_judge(slug="other", name="Other", model="zeta-1")
+        rate(made, one.rater, seed=1)
+        panel = create_panel("both", "Both", "majority", [one, other])
+        rate(made, panel.rater, seed=2, points=3)
+        run = JudgeRun.objects.create(study=made, judge=other, state="finished")
+        pair = Pair.objects.filter(prompt__study=made).order_by("pk")[0]
+        for key, state in (("a", "replied"), ("b", "replied"), ("c", "failed")):
+            JudgeCall.objects.create(
+                run=run,
+                assignment=factories.make_assignment(pair=pair, rater=other.rater, repeat=ord(key)),
+                key=key,
+                attempt=1,
+                state=state,
+                error_kind="server" if state == "failed" else "",
+                messages=[],
+                deadline=timezone.now(),
+                finished_at=timezone.now(),
+            )
+        found = json.loads(ablate(made.slug, "--judges", "one,both", "--json", "-"))
+        mine, theirs = found["raters"]
+        assert mine["cost"] is None
+        assert (theirs["cost"]["calls"], theirs["cost"]["failed"], theirs["cost"]["pairs"]) == (3000, 1, 1)
+        assert (theirs["cost"]["cost"], theirs["cost"]["unpriced"]) == (None, 2)
+        assert [flag["kind"] for flag in theirs["flags"]] == ["competes"]
+        assert theirs["judge"] is None
