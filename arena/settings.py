@@ -103,14 +103,15 @@ DATABASES["default"]["OPTIONS"] = (
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
     if DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    # One connection for every thread that may want one: those of the web, of the worker, and the sweeper.
+    # One connection for every thread of the web, for the sweeper, and for those of the worker that write at
+    # the same moment: while they wait for a model they hold none.
     # While PostgreSQL is away a request waits 10 s, not the pool's usual 30. A lost connection is given up
     # after 5 s and made anew when somebody asks: by itself the pool would try ever more seldom.
     else {
         **DATABASES["default"].get("OPTIONS", {}),
         "pool": {
             "min_size": 1,
-            "max_size": WEB_THREADS + WORKER_CONCURRENCY + 2,
+            "max_size": WEB_THREADS + min(WORKER_CONCURRENCY, 16) + 4,
             "timeout": 10,
             "reconnect_timeout": 5,
         },
@@ -137,10 +138,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 # The queue in memory is looked at ten times a second: threads must find their next task ready in between.
-CELERY_WORKER_PREFETCH_MULTIPLIER = 8 if EMBEDDED_WORKER else 1
+CELERY_WORKER_PREFETCH_MULTIPLIER = 8 if EMBEDDED_WORKER else 2
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
+# WORKER_CONCURRENCY calls are in flight; further threads submit the answers of those before.
+CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + max(2, WORKER_CONCURRENCY // 4)
 CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
 # What may be forgotten, seen by web and worker alike: how far an import has come, that it is to stop.
 CACHES = {"default": cache_for(CELERY_BROKER_URL)}

@@ -21,7 +21,7 @@ def embedded_worker_alive() -> bool:
 
 
 class EmbeddedWorker:
-    """Runs tasks in a pool of settings.WORKER_CONCURRENCY threads, and the sweep beside them."""
+    """Runs tasks in a pool of settings.CELERY_WORKER_CONCURRENCY threads, and the sweep beside them."""
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
@@ -56,7 +56,7 @@ class EmbeddedWorker:
                 app=app,
                 hostname="embedded@localhost",
                 pool_cls="threads",
-                concurrency=settings.WORKER_CONCURRENCY,
+                concurrency=settings.CELERY_WORKER_CONCURRENCY,
                 without_heartbeat=True,
                 without_mingle=True,
                 without_gossip=True,
