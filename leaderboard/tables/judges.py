@@ -189,7 +189,7 @@ MEASURES: Final = (
     _Measure(
         "Noise",
         "The deviation of this rater's error in one comparison.",
-        lambda own: Measured(own["place"]["worth"]["noise"]),
+        lambda own: _of(own["place"]["worth"], "noise"),
         "Elo points",
         whole,
     ),

@@ -44,8 +44,8 @@ minus the mean log-likelihood of a rating."""
 class PlaceWorth:
     """``points`` is what standing second is worth, in Elo points: below 0 it is better to stand first.
 
-    ``noise`` is the deviation of the rater's error in one comparison, in points too. From ``n`` ratings of
-    ``prompts`` prompts; None where a number does not exist, and ``reason`` says why.
+    ``noise`` is the deviation of the rater's error in one comparison, in points too, and has its interval.
+    From ``n`` ratings of ``prompts`` prompts; None where a number does not exist, and ``reason`` says why.
     """
 
     n: int
@@ -54,6 +54,8 @@ class PlaceWorth:
     low: float | None
     high: float | None
     noise: float | None
+    noise_low: float | None
+    noise_high: float | None
     reason: str | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,17 +81,23 @@ def place_worth(ratings: Ratings, level: float = 95.0) -> PlaceWorth:
     prompts = int(prompt.max(initial=-1)) + 1
     reason = _unknowable(ratings)
     if reason:
-        return PlaceWorth(n, prompts, None, None, None, None, reason)
+        return _unknown(n, prompts, reason)
     model = _Model.of(ratings)
     place, value = model.maximum()
     worth, noise = (float(POINTS_PER_UNIT * each) for each in (place[-2] / place[-1], 1.0 / place[-1]))
     if value is None or -value < _LEAST_SURPRISE * n or max(noise, abs(worth)) > _MOST_POINTS:
-        reason = "the ratings vary too little to tell bias from noise"
-        return PlaceWorth(n, prompts, None, None, None, None, reason)
+        return _unknown(n, prompts, "the ratings vary too little to tell bias from noise")
     if prompts < 2:
-        return PlaceWorth(n, prompts, worth, None, None, noise, "no interval: one prompt only")
-    reach = student_reach(prompts, level) * POINTS_PER_UNIT * model.error(place, prompt)
-    return PlaceWorth(n, prompts, worth, worth - reach, worth + reach, noise, None)
+        why = "no interval: one prompt only"
+        return PlaceWorth(n, prompts, worth, None, None, noise, None, None, why)
+    far = student_reach(prompts, level) * POINTS_PER_UNIT
+    of_worth, of_noise = (far * each for each in model.errors(place, prompt))
+    ends = (worth - of_worth, worth + of_worth), (max(0.0, noise - of_noise), noise + of_noise)
+    return PlaceWorth(n, prompts, worth, *ends[0], noise, *ends[1], None)
+
+
+def _unknown(n: int, prompts: int, reason: str) -> PlaceWorth:
+    return PlaceWorth(n, prompts, None, None, None, None, None, None, reason)
 
 
 def _unknowable(ratings: Ratings) -> str | None:
@@ -159,23 +167,25 @@ class _Model:
                 return place, value
         return place, None
 
-    def error(self, place: FloatArray, prompt: IntArray) -> float:
-        """The standard error of b, in units, with the ratings of a prompt taken together."""
+    def errors(self, place: FloatArray, prompt: IntArray) -> tuple[float, float]:
+        """The standard errors of b and of sigma, in units, with the ratings of a prompt taken together."""
         from scipy.sparse import csr_array
 
         of_seen, of_scale, _ = self._slopes(place)
         _, curvature = self._derivatives(place)
-        towards = np.zeros(len(place))
-        towards[-2:] = 1.0 / place[-1], -place[-2] / place[-1] ** 2
+        towards = np.zeros((len(place), 2))
+        towards[-2:, 0] = 1.0 / place[-1], -place[-2] / place[-1] ** 2
+        towards[-1, 1] = -1.0 / place[-1] ** 2
         influence = np.linalg.solve(curvature, towards)
-        # What each distinct rating pulls b by; then the sum over the ratings of each prompt.
-        pull = (self.design @ influence[:-1]) * of_seen + influence[-1] * of_scale
+        # How far each distinct rating pulls them; then the sum over the ratings of each prompt.
+        pull = (self.design @ influence[:-1]) * of_seen[:, None] + np.outer(of_scale, influence[-1])
         prompts = int(prompt.max()) + 1
         counted = csr_array(
             (np.ones(len(prompt)), (prompt, self.of_rating)), shape=(prompts, len(self.times))
         )
         moved = counted @ pull
-        return float(np.sqrt((moved @ moved) * prompts / (prompts - 1.0)))
+        b, sigma = np.sqrt((moved**2).sum(axis=0) * prompts / (prompts - 1.0)).tolist()
+        return b, sigma
 
     def _limits(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Where each rating begins and ends, in standard deviations from what is seen."""

@@ -58,6 +58,22 @@ class TestTheInstrument:
             assert found.low <= 100 <= found.high
 
 
+def test_intervals_hold_bias_and_noise_as_often_as_they_say():
+    """Few studies here; many in tests/benchmarks/test_coverage_place.py."""
+    rng = np.random.default_rng(11)
+    strength, held = np.array([-100.0, 0.0, 100.0]), []
+    for _ in range(150):
+        first = rng.integers(0, 3, 120)
+        second = (first + rng.integers(1, 3, 120)) % 3
+        seen = strength[second] - strength[first] + 90 + rng.normal(0, 200, 120)
+        rating = np.searchsorted(cuts(8)[1:-1], seen) + 1
+        found = place_worth(make_ratings(first, second, rating, 8, 3, prompt=np.repeat(np.arange(30), 4)))
+        held.append((found.low <= 90 <= found.high, found.noise_low <= 200 <= found.noise_high))
+    of_bias, of_noise = np.mean(held, axis=0)
+    assert of_bias > 0.9
+    assert of_noise > 0.87
+
+
 class TestByHand:
     def test_cuts_are_the_chances_the_ratings_stand_for(self):
         assert cuts(2)[1] == 0
@@ -123,6 +139,10 @@ def test_against_a_general_search_and_a_numerical_sandwich():
     assert found.noise == pytest.approx(math.exp(place[1]), rel=1e-3)
     reach = t.ppf(0.975, 24) * math.sqrt(covariance[0, 0])
     assert found.high - found.points == pytest.approx(reach, rel=1e-2)
+    # The slow search has the logarithm of sigma.
+    of_noise = t.ppf(0.975, 24) * math.sqrt(covariance[1, 1]) * found.noise
+    assert found.noise_high - found.noise == pytest.approx(of_noise, rel=1e-2)
+    assert found.noise - found.noise_low == pytest.approx(of_noise, rel=1e-2)
 
 
 class TestProperties:
