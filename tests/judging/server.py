@@ -66,6 +66,10 @@ def text_of(body: dict[str, Any]) -> str:
     return str(body["messages"][-1]["content"])
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # of connections that are made at the same moment
+
+
 class ChatServer:
     """Serves on a free port of 127.0.0.1 in threads; counts and remembers what it was asked."""
 
@@ -75,7 +79,7 @@ class ChatServer:
         self.headers: list[dict[str, str]] = []
         self.times: list[float] = []  # of each request, in seconds since 1970
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
+        self._server = _Server(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
