@@ -180,7 +180,8 @@ class _Batch:
     def claim(self, wishes: Sequence[Wish]) -> list[Claimed | None]:
         held = {wish.assignment for wish in wishes if wish.is_held}
         works = read_work({wish.assignment for wish in wishes} - held, held)
-        put_back(held - works.keys())  # of runs that were paused or cancelled meanwhile
+        if unwanted := held - works.keys():  # of runs that were paused or cancelled meanwhile
+            put_back(unwanted)
         plans = self._planned(list(works.values()), held)
         try:
             claimed = self.commit(plans) if plans else {}

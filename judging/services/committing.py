@@ -84,7 +84,14 @@ def commit(batch: Sequence[Results]) -> list[Committed]:
     outcomes = [outcome for results in batch for outcome in results.outcomes]
     lock_assignments({outcome.call.assignment_id for outcome in outcomes})
     live = _live({outcome.call.pk for outcome in outcomes})
-    ended = [[_Ended(one, now) for one in results.outcomes if one.call.pk in live] for results in batch]
+    ended = [
+        [
+            _Ended(one, now, is_answer=one.call == results.answered)
+            for one in results.outcomes
+            if one.call.pk in live
+        ]
+        for results in batch
+    ]
     every = [one for each in ended for one in each]
     spending.settle(one.call for one in every)
     for one in sorted(every, key=lambda one: one.call.pk):
@@ -111,12 +118,8 @@ def _decide(results: Results, ended: Sequence["_Ended"], now: datetime) -> Commi
     """What becomes of the assignment once all calls about it have ended."""
     replied = [one.call for one in ended if one.call.has_replied]
     failed = [Failed(one.call, one.retry_at) for one in ended if not one.call.has_replied]
-    for call in replied:
-        if call == results.answered:
-            call.submit_due_at, call.submit_attempts = now + SUBMITTING, 1
-            call.save(update_fields=["submit_due_at", "submit_attempts"])
-            return Committed(replied, failed)
-    if results.is_last and (every := [*results.earlier, *failed]):
+    every = [*results.earlier, *failed]
+    if results.is_last and every and results.answered not in replied:
         _put_aside(every, now)
     return Committed(replied, failed)
 
@@ -137,9 +140,9 @@ def lock_assignments(assignments: Collection[int]) -> None:
 
 
 class _Ended:
-    """A call that has ended, about to be written."""
+    """A call that has ended, about to be written. is_answer: its reply was the last one needed."""
 
-    def __init__(self, outcome: Outcome, now: datetime) -> None:
+    def __init__(self, outcome: Outcome, now: datetime, *, is_answer: bool) -> None:
         # A copy: should this transaction fail, the next one begins with what is stored.
         self.call = copy(outcome.call)
         self.retry_at: datetime | None = None
@@ -148,6 +151,8 @@ class _Ended:
                 "state": JudgeCall.State.REPLIED,
                 **received(outcome.result, outcome, now),
             }
+            if is_answer:
+                self._columns |= {"submit_due_at": now + SUBMITTING, "submit_attempts": 1}
         else:
             rng = random.Random()  # noqa: S311 - jitter
             if outcome.outage:
