@@ -9,6 +9,7 @@ from arena.models import Pair, Rater, Study
 from leaderboard.browsing.filters import ANSWERS
 from leaderboard.browsing.index import build
 from leaderboard.browsing.search import Question, places
+from leaderboard.bundle.arrays import facts_json, opinions_from, rows_csv
 from leaderboard.exports import note_of
 from leaderboard.reading.games import opinions
 from leaderboard.slices.counts import counts
@@ -82,3 +83,10 @@ def test_votes_for_other_programs_leave_them_out_and_count_them(study: Study) ->
     Rater.objects.update(study=None)
     left_out = note_of(study, "arena", {})["left_out"]
     assert left_out == {"by a judge about two identical texts": 2, "unscored: refused": 1}
+
+
+def test_a_bundle_tells_them_apart_too(study: Study) -> None:
+    read = opinions(study)
+    again = opinions_from(facts_json(read).encode(), b"".join(rows_csv(read)))
+    assert again.identical.tolist() == read.identical.tolist()
+    assert counts(again) == counts(read)
