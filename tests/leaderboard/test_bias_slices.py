@@ -188,8 +188,14 @@ def test_how_often_pairs_were_rated(rated):
     assert (people["raters"], people["ratings"], people["pairs"]) == ("people", 5, [1, 1, 2])
     assert strict["pairs"] == [3, *[0] * (MANY - 1), 1]
     assert found["unscored"] == [
-        {"raters": "people", "label": "People", "comparisons": 6, "reasons": {"unparsable": 1}},
-        {"raters": "judge:strict", "label": "STRICT", "comparisons": MANY + 2, "reasons": {}},
+        {
+            "raters": "people",
+            "label": "People",
+            "comparisons": 6,
+            "identical": 0,
+            "reasons": {"unparsable": 1},
+        },
+        {"raters": "judge:strict", "label": "STRICT", "comparisons": MANY + 2, "identical": 0, "reasons": {}},
     ]
 
 
