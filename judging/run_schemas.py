@@ -70,6 +70,15 @@ class RangeOut(Schema):
         return cls(about=numbers.low, at_most=numbers.high)
 
 
+class PriceOut(Schema):
+    """What a million tokens of a model cost."""
+
+    model: str
+    prompt: Decimal
+    completion: Decimal
+    currency: str
+
+
 class EstimateOut(Schema):
     """What a run would take; calls that fail and are repeated are not in it."""
 
@@ -90,6 +99,7 @@ class EstimateOut(Schema):
     reply_tokens: RangeOut = Field(description="Thinking included.")
     cost: RangeOut | None = Field(description="null where no price is known.")
     currency: str
+    prices: list[PriceOut]
     unpriced: list[str] = Field(description="Models that are asked and have no price.")
     seconds: RangeOut | None = Field(description="null until the model has replied, and no rate is set.")
     habits_from: int = Field(description="Earlier replies from which lengths and times are learnt.")
@@ -113,6 +123,12 @@ class EstimateOut(Schema):
             reply_tokens=RangeOut.of(found.reply_tokens),
             cost=RangeOut.of(found.cost) if found.cost else None,
             currency=found.currency,
+            prices=[
+                PriceOut(
+                    model=name, prompt=price.prompt, completion=price.completion, currency=price.currency
+                )
+                for name, price in found.prices.items()
+            ],
             unpriced=list(found.unpriced),
             seconds=RangeOut.of(found.seconds) if found.seconds else None,
             habits_from=found.habits_from,

@@ -52,8 +52,11 @@ def summary(run: Said) -> str:
         f"{run['abandoned']:,} abandoned; {run['cached']:,} more answered from the cache",
         f"Tokens     {run['prompt_tokens']:,} in prompts, {run['completion_tokens']:,} in replies"
         + (f", {run['reasoning_tokens']:,} of them thinking" if run["reasoning_tokens"] else ""),
-        f"Cost       {_spent(run) if run['cost'] is not None else 'not known: there is no price'}",
     ]
+    if not run["simulated"]:
+        lines.append(
+            f"Cost       {_spent(run) if run['cost'] is not None else 'not known: there is no price'}"
+        )
     return "\n".join(lines)
 
 
@@ -84,6 +87,7 @@ def estimated(found: Said, budget: str | None = None) -> list[tuple[str, str]]:
         ("Tokens in prompts", _range(found["prompt_tokens"])),
         ("Tokens in replies", _range(found["reply_tokens"])),
         ("Cost", _cost(found)),
+        ("Prices", "; ".join(_price(price) for price in found["prices"])),
         ("Time", _time(found)),
     ]
     if budget is not None and found["covered"] is not None:
@@ -154,6 +158,12 @@ def _cost(found: Said) -> str:
     if found["cost"]["at_most"] is None:
         return f"about {low}, nobody knows how much at most: no longest reply is set"
     return f"about {low}, at most {in_words(Decimal(found['cost']['at_most']), found['currency'])}"
+
+
+def _price(price: Said) -> str:
+    prompt = in_words(Decimal(price["prompt"]), price["currency"])
+    replies = in_words(Decimal(price["completion"]))
+    return f"{price['model']}: {prompt} for a million tokens of prompts, {replies} of replies"
 
 
 def _time(found: Said) -> str:

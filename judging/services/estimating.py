@@ -18,7 +18,7 @@ from django.conf import settings
 from arena import planning
 from arena.models import Assignment, Completion, Pair, Study
 from judging import costs, parsers, rehearsal, runner
-from judging.costs import Load, Range, Total
+from judging.costs import Load, Prices, Range, Total
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocol import About
 from judging.rehearsal import Rehearsed, rehearse
@@ -47,7 +47,8 @@ class Estimate:
     looked_at of the assignments were looked at; where that is not all of them, calls, cached, tokens, cost
     and time are about right. cached: first questions whose reply is there already, and which are therefore
     not asked; later_steps: whether there are questions that rest on replies, of which that cannot be known.
-    unpriced: models without a price. habits_from: how many earlier replies lengths and times are learnt from.
+    prices are those of the models that have one, unpriced names the others. habits_from: how many earlier
+    replies lengths and times are learnt from.
     """
 
     pairs: int
@@ -61,6 +62,7 @@ class Estimate:
     reply_tokens: Range
     cost: Range | None
     currency: str
+    prices: Mapping[str, Prices]
     unpriced: tuple[str, ...]
     seconds: Range | None
     habits_from: int
@@ -152,7 +154,10 @@ class _Estimating:
             (share * self._scope.times(slots[key].question) for key, share in cached.items()),
             Fraction(0),
         )
-        unpriced = {self._endpoints[author].model for author, price in prices.items() if price is None}
+        models = {self._endpoints[author].model: price for author, price in prices.items()}
+        unpriced = (
+            () if self._judge.is_simulated else tuple(name for name, price in models.items() if not price)
+        )
         return Estimate(
             pairs=len(self._scope.pairs),
             assignments=self._scope.assignments,
@@ -165,7 +170,8 @@ class _Estimating:
             reply_tokens=_whole(whole.reply_tokens),
             cost=whole.cost,
             currency=whole.currency,
-            unpriced=() if self._judge.is_simulated else tuple(sorted(unpriced)),
+            prices={name: price for name, price in models.items() if price},
+            unpriced=unpriced,
             seconds=self._seconds(whole),
             habits_from=self._habits.replies,
         )
@@ -226,7 +232,7 @@ class _Estimating:
         slot: _Slot,
         cached: Fraction,
         endpoint: Endpoint,
-        prices: Mapping[str, costs.Prices | None],
+        prices: Mapping[str, Prices | None],
     ) -> Load:
         """A question as often as it will be asked, with the tokens of each call."""
         rehearsed = slot.rehearsed

@@ -55,6 +55,9 @@ def test_an_estimate_over_the_api(client: Client) -> None:
     assert found["reply_tokens"] == {"about": "400", "at_most": "400"}
     assert Decimal(found["cost"]["about"]) < Decimal(found["cost"]["at_most"])
     assert found["currency"] == "USD"
+    assert found["prices"] == [
+        {"model": "loopback", "prompt": "2.000000", "completion": "8.000000", "currency": "USD"}
+    ]
     assert found["covered"] == int(4 * Decimal("0.0004") / Decimal(found["cost"]["about"]))
     assert not JudgeRun.objects.exists()
 
@@ -118,6 +121,7 @@ def test_a_dry_run_starts_nothing(arena: Any, model: ChatServer) -> None:
     assert "nothing is started" in text
     assert "Assignments        4\n" in text
     assert "Calls              4\n" in text
+    assert "loopback: 2.00 USD for a million tokens of prompts, 8.00 of replies" in text
     assert "Budget 5.00 USD    about enough for all" in text
     assert not JudgeRun.objects.exists()
     assert not model.requests
@@ -148,6 +152,23 @@ def test_a_run_stops_at_its_budget_and_goes_on_where_it_stopped(
     assert run.spent == sum(call.cost or 0 for call in run.calls.all()) == 8 * Decimal("0.0102")
     assert "6/6 done: 6 scored" in text
     assert "cost 0.0816 of 1.00 USD" in text
+
+
+def test_a_budget_that_ends_between_two_steps_costs_no_step_twice(
+    arena: Any, model: ChatServer, quick: None
+) -> None:
+    make_price(completion=1000)
+    model.script = lambda body: Answer("3")
+    study = make_small_study(prompts=1, contestants=2)
+    judge = make_judge(base_url=model.url, protocol="metrics", max_tokens=20)
+    command(study.slug, "--judge", judge.slug, "--budget", "0.03")
+    run = JudgeRun.objects.get()
+    [first] = JudgeCall.objects.all()
+    assert (run.state, run.spent, first.state) == ("paused", first.cost, "replied")
+    command("--resume", run.pk, "--budget", "0.06")
+    run.refresh_from_db()
+    assert (run.state, len(model.requests)) == ("finished", 2)
+    assert JudgeCall.objects.exclude(pk=first.pk).get().key != first.key
 
 
 def test_the_command_pauses_and_cancels(arena: Any, messages: deque[Any]) -> None:
