@@ -4,7 +4,7 @@ Before a call is made, the most it can cost is reserved of its run; when it has 
 the reservation's place. Both happen in single updates of the run's row, in the very transactions that commit
 the calls, so that any number of workers cannot pass a budget together, and a worker that dies leaves no
 reservation that nobody releases. These functions lock the run's row until the transaction ends: call them
-last.
+last. A call belongs to the budget of the run that made it, also where a later run takes its reply over.
 """
 
 from collections import defaultdict

@@ -1,0 +1,145 @@
+"""Runs and estimates in words."""
+
+from typing import Any
+
+import pytest
+
+from judging import run_text
+
+
+def run(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": 7,
+        "simulated": False,
+        "state": "running",
+        "error": "",
+        "assigned": 1200,
+        "scored": 1000,
+        "unscored": {"truncated": 3, "empty": 2},
+        "identical": 0,
+        "failed": 5,
+        "waiting": 190,
+        "calls": 1030,
+        "in_flight": 8,
+        "cached": 12,
+        "retried": 20,
+        "attempts_failed": 19,
+        "abandoned": 1,
+        "prompt_tokens": 500000,
+        "completion_tokens": 40000,
+        "reasoning_tokens": 0,
+        "cost": "1.5",
+        "budget": "5",
+        "currency": "USD",
+        "per_minute": 60.4,
+        "seconds_left": 190.0,
+        **changes,
+    }
+
+
+def estimate(**changes: Any) -> dict[str, Any]:
+    return {
+        "simulated": False,
+        "pairs": 10,
+        "assignments": 20,
+        "identical": 0,
+        "looked_at": 20,
+        "calls": {"about": "40", "at_most": "60"},
+        "cached": 0,
+        "later_steps": True,
+        "prompt_tokens": {"about": "1000", "at_most": "4000"},
+        "reply_tokens": {"about": "100", "at_most": None},
+        "cost": {"about": "0.25", "at_most": None},
+        "currency": "USD",
+        "prices": [{"model": "m", "prompt": "1", "completion": "2", "currency": "USD"}],
+        "unpriced": [],
+        "seconds": {"about": "30", "at_most": "4000"},
+        "habits_from": 0,
+        "covered": 8,
+        **changes,
+    }
+
+
+def test_progress_in_one_line() -> None:
+    assert run_text.progress(run()) == (
+        "1,010/1,200 done: 1,000 scored, 5 unscored, 5 failed; 8 in flight; 12 cached, 20 retried; "
+        "cost 1.50 of 5.00 USD; 60/min; 3 min left"
+    )
+    quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4)
+    assert run_text.progress(quiet).endswith("5 failed, 4 identical; 8 in flight; 12 cached, 20 retried")
+
+
+def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
+    text = run_text.summary(run(state="paused", error="Why.", reasoning_tokens=30000, identical=4))
+    assert text.splitlines() == [
+        "Run 7 is paused. Why.",
+        "Assigned   1,200",
+        "Scored     1,000",
+        "Unscored   5 (2 empty, 3 truncated)",
+        "Failed     5",
+        "Identical  4",
+        "Not asked  190",
+        "Calls      1,030: 20 retried, 19 failed, 1 abandoned; 12 more answered from the cache",
+        "Tokens     500,000 in prompts, 40,000 in replies, 30,000 of them thinking",
+        "Cost       1.50 of 5.00 USD",
+    ]
+    assert "Cost       not known: there is no price" in run_text.summary(run(cost=None, budget=None))
+    assert "Cost" not in run_text.summary(run(simulated=True, cost=None))
+
+
+@pytest.mark.parametrize(
+    ("changes", "hint"),
+    [
+        ({"state": "paused"}, "Go on with: python manage.py judge --resume 7 --budget AMOUNT"),
+        ({"state": "paused", "budget": None}, "Go on with: python manage.py judge --resume 7"),
+        ({"state": "finished"}, ""),
+    ],
+)
+def test_what_can_be_done_next(changes: dict[str, Any], hint: str) -> None:
+    assert run_text.whats_next(run(**changes)) == hint
+
+
+def test_an_estimate_with_open_ends() -> None:
+    assert run_text.estimate(estimate(), "0.1").splitlines() == [
+        "Pairs to judge     10",
+        "Assignments        20",
+        "Calls              about 40, at most 60",
+        "In the cache       0; of later questions nobody can know yet",
+        "Tokens in prompts  about 1,000, at most 4,000",
+        "Tokens in replies  about 100, nobody knows how many at most",
+        "Cost               about 0.25 USD, nobody knows how much at most: no longest reply is set",
+        "Prices             m: 1.00 USD for a million tokens of prompts, 2.00 of replies",
+        "Time               about 30 s, at most 67 min",
+        "Budget 0.10 USD    enough for about 8 of 20 assignments",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"simulated": True, "cost": None}, "nothing: no model is asked"),
+        ({"unpriced": ["m", "n"], "cost": None}, "not known: no price of m, n"),
+        ({"cost": None}, "not known: prices are in different currencies"),
+        ({"cost": {"about": "1", "at_most": "2.5"}}, "about 1.00 USD, at most 2.50 USD"),
+    ],
+)
+def test_cost_in_words(changes: dict[str, Any], words: str) -> None:
+    rows = dict(run_text.estimated(estimate(**changes)))
+    assert rows["Cost"] == words
+
+
+def test_a_sampled_estimate_says_so() -> None:
+    sampled = estimate(looked_at=5, cached=3, calls={"about": "40", "at_most": "40"}, habits_from=9)
+    rows = dict(run_text.estimated(sampled))
+    assert rows["Calls"] == "about 40"
+    assert rows["In the cache"].startswith("about 3 that are not asked again")
+    assert "5 of 20 assignments were looked at" in run_text.notes(sampled)[1]
+    assert "learnt from 9 earlier replies" in run_text.notes(sampled)[2]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 s"), (89, "89 s"), (90, "2 min"), (7100, "118 min"), (7200, "2 h 0 min"), (12000, "3 h 20 min")],
+)
+def test_times_in_words(seconds: float, words: str) -> None:
+    assert run_text.duration(seconds) == words
