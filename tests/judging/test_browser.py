@@ -25,7 +25,7 @@ def test_configure_start_and_watch(
     complaints: list[str] = []
     page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
     left = "htmx:"  # it tells of polls that were under way when the page was left
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
 
     page.goto(f"{arena.url}/judging/")
     page.get_by_role("link", name="Add a judge").click()
