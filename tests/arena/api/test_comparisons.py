@@ -253,7 +253,7 @@ def test_the_api_page_lists_exactly_the_routes_and_fields(client: Client) -> Non
         for path, methods in schema["paths"].items()
         for method in methods
     }
-    assert set(re.findall(r"`((?:GET|POST) /api/v1/[^`]*)`", page)) == routes
+    assert set(re.findall(r"`((?:GET|POST|PATCH) /api/v1/[^`]*)`", page)) == routes
     for name in ("ComparisonIn", "CallIn", "ClaimIn", "FailureIn", "JudgeRunIn", "StudyOut", "SettingIn"):
         for field in schema["components"]["schemas"][name]["properties"]:
             assert f"`{field}`" in page or f'"{field}"' in page, field
