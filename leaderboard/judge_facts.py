@@ -53,16 +53,22 @@ class JudgeFacts:
 def judge_facts(study: Study, selector: str, until: datetime) -> JudgeFacts | None:
     """The facts of the judge a selector names, with its runs begun until then.
 
-    None for people, groups, and judges that votes were imported from.
+    None for people, groups, panels, and judges that votes were imported from.
     """
-    kind, _, slug = selector.partition(":")
-    judge = Judge.objects.filter(rater__slug=slug).first() if kind == "judge" else None
-    if judge is None:
-        return None
-    runs = JudgeRun.objects.filter(study=study, judge=judge, created_at__lte=until).aggregate(
-        n=Count("pk"), first=Min("created_at"), last=Max("created_at")
-    )
-    return _facts(judge, runs)
+    return facts_of_judges(study, [selector], until).get(selector)
+
+
+def facts_of_judges(study: Study, selectors: Iterable[str], until: datetime) -> dict[str, JudgeFacts]:
+    """The same of several at once, in two queries; those without facts are left out."""
+    slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
+    judges = list(Judge.objects.filter(rater__slug__in=slugs).select_related("rater")) if slugs else []
+    if not judges:
+        return {}
+    rows = JudgeRun.objects.filter(study=study, judge__in=judges, created_at__lte=until).order_by()
+    counted = rows.values("judge").annotate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
+    runs: dict[int, Mapping[str, Any]] = {row["judge"]: row for row in counted}
+    none = {"n": 0, "first": None, "last": None}
+    return {f"judge:{judge.slug}": _facts(judge, runs.get(judge.pk, none)) for judge in judges}
 
 
 def _facts(judge: Judge, runs: Mapping[str, Any]) -> JudgeFacts:

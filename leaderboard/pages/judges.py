@@ -16,7 +16,7 @@ from leaderboard.ablation.report import flags_of, spending_of
 from leaderboard.board.scope import Scope
 from leaderboard.board.setting import Setting, UnknownSettingError
 from leaderboard.charts import MOST_SERIES
-from leaderboard.judge_facts import JudgeFacts, judge_facts
+from leaderboard.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.models import Snapshot
 from leaderboard.on_demand import Ready
 from leaderboard.page import NoNumbersError, Page, Panel, step
@@ -98,12 +98,12 @@ class JudgesPage(Page):
     @cached_property
     def judges(self) -> list[Described]:
         """How each of the judges was asked."""
-        now = timezone.now()
+        facts = facts_of_judges(self.study, self.chosen, timezone.now())
         return [
             Described(
                 own["label"],
                 reverse("study-rater", args=[self.study.slug, own["selector"]]),
-                judge_facts(self.study, own["selector"], now),
+                facts.get(own["selector"]),
             )
             for own in self.raters
             if own["selector"].startswith("judge:")
