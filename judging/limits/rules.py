@@ -50,6 +50,20 @@ class Entry:
     lease: float
 
 
+@dataclass(frozen=True)
+class Exit:
+    """A call that has ended.
+
+    kind says how it failed, "" that it did not. retry_after: seconds the endpoint wants to be left alone.
+    tokens: how many it took, None where that is not known.
+    """
+
+    entry: Entry
+    kind: str = ""
+    retry_after: float = 0.0
+    tokens: int | None = None
+
+
 @dataclass
 class Gate:
     """What is kept of one judge. Moments are in seconds since 1970.

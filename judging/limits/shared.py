@@ -9,7 +9,7 @@ from typing import Final
 import redis
 from django.conf import settings
 
-from judging.limits.rules import OURS, Circuit, Entry, Gate, Limits, Outage, answers
+from judging.limits.rules import OURS, Circuit, Entry, Exit, Gate, Limits, Outage, answers
 from judging.limits.stores import Change, MemoryStore, RedisStore, Result, Store
 
 logger = logging.getLogger(__name__)
@@ -45,27 +45,25 @@ class Entrances:
     def leave(
         self, entry: Entry, kind: str = "", *, retry_after: float = 0.0, tokens: int | None = None
     ) -> Outage | None:
-        """Note that a call has ended; the outage that it was a part of, if it failed in one.
+        """Note that a call has ended; the outage that it was a part of, if it failed in one. See Exit."""
+        return self.leave_together([Exit(entry, kind, retry_after, tokens)])[0]
 
-        kind says how it failed, "" that it did not. retry_after: seconds the endpoint wants to be left alone.
-        tokens: how many it took, where that is known.
-        """
+    def leave_together(self, exits: Sequence[Exit]) -> list[Outage | None]:
+        """The same for many calls, in order."""
+        outages: dict[str, Outage | None] = {}
+        together: dict[tuple[str, str], list[Exit]] = defaultdict(list)
+        for one in exits:
+            together[one.entry.judge, one.entry.endpoint].append(one)
+        for (judge, endpoint), some in together.items():
 
-        def let_out(gate: Gate, circuit: Circuit, now: float) -> Outage | None:
-            gate.inside.pop(entry.name, None)
-            gate.closed_until = max(gate.closed_until, now + retry_after)
-            if tokens is not None and entry.limits.tokens_per_minute:
-                gate.tokens_at += (tokens - entry.tokens) * 60.0 / entry.limits.tokens_per_minute
-            if kind in OURS:
-                circuit.withdraw(entry, now)
-                return None
-            if answers(kind):
-                circuit.succeeded()
-                return None
-            circuit.failed(entry, now)
-            return _outage(circuit)
+            def let_out(
+                gate: Gate, circuit: Circuit, now: float, some: Sequence[Exit] = some
+            ) -> list[Outage | None]:
+                return [_let_out(one, gate, circuit, now) for one in some]
 
-        return self._change(entry.judge, entry.endpoint, let_out)
+            found = self._change(judge, endpoint, let_out)
+            outages |= zip((one.entry.name for one in some), found, strict=True)
+        return [outages[one.entry.name] for one in exits]
 
     def room(self, judge: str, endpoint: str, limits: Limits) -> tuple[float, int]:
         """Seconds until it is worth to try, and how many calls may then be made at once."""
@@ -102,6 +100,22 @@ def _wait(entry: Entry, gate: Gate, circuit: Circuit, now: float) -> float:
     if not wait:
         circuit.let_in(entry, now)
     return wait
+
+
+def _let_out(one: Exit, gate: Gate, circuit: Circuit, now: float) -> Outage | None:
+    entry, limit = one.entry, one.entry.limits.tokens_per_minute
+    gate.inside.pop(entry.name, None)
+    gate.closed_until = max(gate.closed_until, now + one.retry_after)
+    if one.tokens is not None and limit:
+        gate.tokens_at += (one.tokens - entry.tokens) * 60.0 / limit
+    if one.kind in OURS:
+        circuit.withdraw(entry, now)
+        return None
+    if answers(one.kind):
+        circuit.succeeded()
+        return None
+    circuit.failed(entry, now)
+    return _outage(circuit)
 
 
 def _outage(circuit: Circuit) -> Outage | None:

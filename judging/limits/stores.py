@@ -55,6 +55,7 @@ class RedisStore:
     """
 
     def __init__(self, url: str) -> None:
+        self._lock = Lock()  # threads of one process take turns, instead of making changes in vain
         self._redis = redis.Redis.from_url(
             url.replace("redis+socket://", "unix://", 1),
             decode_responses=True,
@@ -65,7 +66,7 @@ class RedisStore:
     def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
         """See Store."""
         gate_key, circuit_key = f"arena:gate:{judge}", f"arena:circuit:{endpoint}"
-        with self._redis.pipeline() as pipe:
+        with self._lock, self._redis.pipeline() as pipe:
             while True:
                 try:
                     pipe.watch(gate_key, circuit_key)  # type: ignore[no-untyped-call]

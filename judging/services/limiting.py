@@ -7,8 +7,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from judging import costs
+from judging.combining import Combiner
 from judging.limits import entrances
-from judging.limits.rules import MANY, Entry, Limits, Outage
+from judging.limits.rules import MANY, Entry, Exit, Limits, Outage
 from judging.llm.client import NoReplyError, Reply
 from judging.llm.retrying import retry_after_seconds
 from judging.models import Judge, JudgeCall
@@ -38,10 +39,14 @@ def leave(call: JudgeCall, asked: Addressed, result: Reply | NoReplyError) -> Ou
     if isinstance(result, Reply):
         known = result.prompt_tokens is not None and result.completion_tokens is not None
         taken = (result.prompt_tokens or 0) + (result.completion_tokens or 0)
-        return entrances().leave(entry, tokens=taken if known else None)
+        return _leaving.do(Exit(entry, tokens=taken if known else None))
     asked_to_wait = retry_after_seconds(result.retry_after, timezone.now())
     wait = min(asked_to_wait, settings.JUDGE_RETRY_MAX_SECONDS)
-    return entrances().leave(entry, result.kind, retry_after=wait)
+    return _leaving.do(Exit(entry, result.kind, wait))
+
+
+_leaving = Combiner[Exit, Outage | None](lambda exits: entrances().leave_together(exits), most=64)
+"""Calls of this process that end at the same moment are noted at once."""
 
 
 def room(judge: Judge) -> tuple[float, int]:
