@@ -15,6 +15,7 @@ from judging.models import JudgeCall, JudgeRun
 from judging.services import calls
 from tests.factories import make_judge, make_small_study
 from tests.judging.protocols.scripted import scripted
+from tests.judging.releasing import releasing
 from tests.judging.server import Answer, ChatServer, text_of
 
 Drain = Callable[[], None]
@@ -84,7 +85,7 @@ def test_a_process_has_no_more_calls_in_flight_than_places(
         seen.append(JudgeCall.objects.filter(state="in_flight").count())
         return answer(body)
 
-    model.script = count
+    model.script = releasing(count)
     run = planned(SAMPLES, model)
     judge_all(run)
     assert states(run) == {"replied": 9}
@@ -144,7 +145,7 @@ def test_a_paused_run_keeps_its_replies_and_goes_on_at_the_step_where_it_was(
         services.pause_run(run)
         return answer(body)
 
-    model.script = pause
+    model.script = releasing(pause)
     judge_all(run)
     assert list(run.calls.values_list("key", "state")) == [("reference", "replied")]
     assert Assignment.objects.get().state == "open"

@@ -15,6 +15,7 @@ from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.services import calls, claiming
 from tests.factories import make_judge, make_small_study
 from tests.judging.protocols.scripted import scripted
+from tests.judging.releasing import releasing
 from tests.judging.server import Answer, ChatServer
 
 Drain = Callable[[], None]
@@ -35,6 +36,9 @@ def planned(judge: Any, study: Any, **options: Any) -> JudgeRun:
 
 def assignments(run: JudgeRun) -> list[int]:
     return list(run.run_assignments.order_by("pk").values_list("assignment", flat=True))
+
+
+judge_and_leave = releasing(services.judge_assignment)
 
 
 def test_a_reference_is_asked_for_once_per_prompt(arena: Any, model: ChatServer, drain: Drain) -> None:
@@ -135,13 +139,13 @@ def test_what_somebody_else_is_asking_is_waited_for(
 
     def meanwhile(body: Any) -> Answer:
         if len(model.requests) == 1:
-            asking = threading.Thread(target=services.judge_assignment, args=(second,))
+            asking = threading.Thread(target=judge_and_leave, args=(second,))
             asking.start()
             asking.join()
             seen.append(RunAssignment.objects.select_related("assignment").get(assignment=second))
         return answer(body)
 
-    model.script = meanwhile
+    model.script = releasing(meanwhile)
     messages.clear()
     services.judge_assignment(first)
     [waiting] = seen
@@ -172,7 +176,7 @@ def test_those_who_wait_are_sent_for_however_the_call_ends(
     def meanwhile(body: Any) -> Answer:
         if len(model.requests) > 1:
             return answer(body)
-        asking = threading.Thread(target=services.judge_assignment, args=(second,))
+        asking = threading.Thread(target=judge_and_leave, args=(second,))
         asking.start()
         asking.join()
         messages.clear()
@@ -183,7 +187,7 @@ def test_those_who_wait_are_sent_for_however_the_call_ends(
             return answer(body)
         return Answer(status=500, raw=b"{}")
 
-    model.script = meanwhile
+    model.script = releasing(meanwhile)
     services.judge_assignment(first)
     assert ("judge", second) in messages
     assert JudgeCall.objects.get(assignment=first, key="reference").state == ending
@@ -230,7 +234,7 @@ def test_many_at_once_ask_every_question_once(arena: Any, model: ChatServer, mes
     model.script = slow
     for _ in range(30):
         due = RunAssignment.objects.filter(assignment__state="open").values_list("assignment", flat=True)
-        threads = [threading.Thread(target=services.judge_assignment, args=(pk,)) for pk in due]
+        threads = [threading.Thread(target=judge_and_leave, args=(pk,)) for pk in due]
         for thread in threads:
             thread.start()
         for thread in threads:
