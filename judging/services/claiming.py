@@ -322,7 +322,7 @@ class _Batch:
         waits = limiting.enter([(call, asked) for _, call, asked in wanted])
         for (plan, _, _), wait in zip(wanted, waits, strict=True):
             if wait:
-                spread = random.uniform(1.0, 1.5)  # noqa: S311 - jitter
+                spread = random.uniform(1.0, 1.1)  # noqa: S311 - jitter
                 plan.not_before = self._now + timedelta(seconds=wait * spread)
         let_in = [one for one, wait in zip(wanted, waits, strict=True) if not wait]
         self._entered += [(call, asked) for _, call, asked in let_in]
