@@ -4,6 +4,7 @@ A bound is what a call can cost at the very most, known before it is made; an es
 cost. Budgets rest on bounds alone.
 """
 
+import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,11 @@ def most_prompt_tokens(messages: Sequence[Mapping[str, str]]) -> int:
     return texts + TOKENS_AROUND_MESSAGE * len(messages) + TOKENS_AROUND_REQUEST
 
 
+def most_option_tokens(options: Mapping[str, Any]) -> int:
+    """The most tokens that further fields of a request can have: tools, say, or the schema of a reply."""
+    return most_bytes(json.dumps(options, ensure_ascii=False)) if options else 0
+
+
 def most_bytes(text: str) -> int:
     """The length in bytes of a text or of its compatibility form, whichever is longer."""
     if text.isascii():
@@ -70,16 +76,15 @@ def size(text: str) -> int:
 
 
 def reply_limit(max_tokens: int | None, options: Mapping[str, Any]) -> int | None:
-    """The longest reply that a request asks for, in tokens; None where it sets no limit.
+    """The longest reply that a request asks for, in tokens; None where it sets no limit that can be read.
 
     Newer endpoints call the limit ``max_completion_tokens``, which is given among the options; where a
     request has both, the larger one is taken.
     """
     newer = options.get("max_completion_tokens")
-    limits = [
-        limit for limit in (max_tokens, newer) if isinstance(limit, int) and not isinstance(limit, bool)
-    ]
-    return max(limits, default=None)
+    if newer is not None and (isinstance(newer, bool) or not isinstance(newer, int)):
+        return None
+    return max((limit for limit in (max_tokens, newer) if limit is not None), default=None)
 
 
 def reply_tokens(completion_tokens: int, reasoning_tokens: int | None) -> int:

@@ -192,9 +192,9 @@ class JudgeRun(models.Model):
     budget = models.DecimalField(
         max_digits=12, decimal_places=6, null=True, blank=True, help_text="Never to be passed."
     )
-    spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    spent = models.DecimalField(max_digits=20, decimal_places=8, default=0)
     reserved = models.DecimalField(
-        max_digits=14, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
+        max_digits=20, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
     )
     currency = models.CharField(
         max_length=3, blank=True, help_text="Of budget and cost; empty while no price is known."
@@ -323,10 +323,10 @@ class JudgeCall(models.Model):
     )
     expected = models.FloatField(null=True, blank=True, help_text="Expected rating over the answer tokens.")
     reserved = models.DecimalField(
-        max_digits=14, decimal_places=8, default=0, help_text="The most that it can cost while in flight."
+        max_digits=20, decimal_places=8, default=0, help_text="The most that it can cost while in flight."
     )
     cost = models.DecimalField(
-        max_digits=14, decimal_places=8, null=True, blank=True, help_text="Empty: no price is known."
+        max_digits=20, decimal_places=8, null=True, blank=True, help_text="Empty: no price is known."
     )
     prompt_price = models.DecimalField(
         max_digits=12,

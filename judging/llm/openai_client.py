@@ -142,16 +142,31 @@ def checked(completion: Any) -> Reply:
         raise NoReplyError("malformed", "the content of the reply is not a text")
     usage = getattr(completion, "usage", None)
     details = getattr(usage, "completion_tokens_details", None)
+    prompt_tokens, completion_tokens = _tokens(usage, said_something=bool(content))
     return Reply(
         text=storable(content or ""),
         refusal=_text(getattr(message, "refusal", None)),
         finish_reason=_text(getattr(choices[0], "finish_reason", None))[:50],
         model=_text(getattr(completion, "model", None))[:200],
-        prompt_tokens=_count(getattr(usage, "prompt_tokens", None)),
-        completion_tokens=_count(getattr(usage, "completion_tokens", None)),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
         reasoning_tokens=_count(getattr(details, "reasoning_tokens", None)),
         tokens=tokens_of(getattr(choices[0], "logprobs", None)),
     )
+
+
+def _tokens(usage: Any, *, said_something: bool) -> tuple[int | None, int | None]:
+    """The tokens of prompt and reply that are charged; None where the endpoint does not say.
+
+    No prompt has no tokens, nor has a text: endpoints that do not count say 0. Some leave thinking out of
+    the tokens of the completion, and count it in the total alone.
+    """
+    prompt = _count(getattr(usage, "prompt_tokens", None)) or None
+    reply = _count(getattr(usage, "completion_tokens", None))
+    total = _count(getattr(usage, "total_tokens", None))
+    if prompt is not None and reply is not None and total is not None:
+        reply = max(reply, total - prompt)
+    return prompt, None if said_something and not reply else reply
 
 
 def _text(value: object) -> str:

@@ -205,7 +205,8 @@ class _Estimating:
         for work in works:
             for question in rehearsal.questions(self._manner, work.material):
                 slots[question.key].sizes.append(rehearsal.size(question))
-                slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages))
+                options = costs.most_option_tokens(self._endpoints[question.author].options)
+                slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages) + options)
         return slots
 
     def _cached(self, works: Sequence[Work], slots: Mapping[str, _Slot]) -> dict[str, Fraction]:

@@ -19,7 +19,7 @@ from judging.protocol import Protocol, UnknownProtocolError
 from judging.protocols import PROTOCOLS
 
 RESERVED = frozenset(
-    {"model", "messages", "stream", "n", "max_tokens", "temperature", "logprobs", "top_logprobs"}
+    {"model", "messages", "stream", "n", "best_of", "max_tokens", "temperature", "logprobs", "top_logprobs"}
 )
 """Fields of a request that the options must not set: fields of the judge do, or none may."""
 

@@ -97,7 +97,8 @@ def _bound(call: JudgeCall, endpoint: Endpoint, price: Prices | None) -> Decimal
     """The most that a call can cost; None where nobody can say."""
     if price is None or endpoint.reply_limit is None:
         return None
-    return price.of(costs.most_prompt_tokens(call.messages), endpoint.reply_limit)
+    sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(endpoint.options)
+    return price.of(sent, endpoint.reply_limit)
 
 
 def _reserve(run: int, bounds: Sequence[Decimal | None], currency: str) -> int:
@@ -183,6 +184,16 @@ def _changed(amount: str, by: Decimal) -> dict[str, Any]:
     return {amount: Round(F(amount) + by, precision=8)}
 
 
+def _has_calls_without_bound(run: JudgeRun) -> bool:
+    """Whether it has made calls whose price, or whose longest reply, was not known."""
+    asked = run.calls.filter(cached_from=None)
+    costs_something = Q(prompt_price__gt=0) | Q(completion_price__gt=0)
+    unbounded = Q(state=JudgeCall.State.IN_FLIGHT, reserved=0) | (
+        ~Q(state=JudgeCall.State.IN_FLIGHT) & Q(cost=None)
+    )
+    return asked.filter(Q(prompt_price=None) | (costs_something & unbounded)).exists()
+
+
 @transaction.atomic
 def change_budget(run: JudgeRun, budget: Decimal | None) -> JudgeRun:
     """Give a run that has not ended another budget, or none; it goes on only when it is resumed.
@@ -200,10 +211,10 @@ def change_budget(run: JudgeRun, budget: Decimal | None) -> JudgeRun:
                 f"Run {run.pk} has been charged in {current.currency} and prices are in {currency} now; "
                 "start another run."
             )
-        if current.calls.filter(prompt_price=None, cached_from=None).exists():
+        if _has_calls_without_bound(current):
             raise JudgeError(
-                f"Run {run.pk} has made calls whose price was not known, so no budget can be kept; cancel it "
-                "and start another one."
+                f"Run {run.pk} has made calls of which nobody knows what they cost at most, so no budget can "
+                "be kept; cancel it and start another one."
             )
         current.currency = currency
         taken = current.spent + current.reserved

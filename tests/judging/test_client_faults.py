@@ -245,6 +245,25 @@ def test_numbers_of_tokens_that_cannot_be_are_unknown(asked: Callable[..., Judge
         Assignment.objects.all().delete()
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (None, None)),
+        ({"prompt_tokens": 100, "completion_tokens": 0}, (100, None)),
+        ({"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}, (100, 7)),
+        ({"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 500}, (100, 400)),
+        ({"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 3}, (100, 7)),
+    ],
+)
+def test_tokens_that_are_charged_are_all_counted(
+    asked: Callable[..., JudgeCall], usage: dict[str, int], counted: tuple[int | None, int | None]
+) -> None:
+    """Endpoints that do not count say 0, and some count thinking in the total alone."""
+    message = {"message": {"content": "6"}, "finish_reason": "stop"}
+    call = asked(Answer(raw=json.dumps({"choices": [message], "usage": usage}).encode()))
+    assert (call.prompt_tokens, call.completion_tokens) == counted
+
+
 def test_another_model_than_asked_is_recorded(asked: Callable[..., JudgeCall]) -> None:
     call = asked(Answer("6\nBetter.", model="loopback-2-mini"))
     assert (call.status, call.model_returned) == ("scored", "loopback-2-mini")

@@ -36,6 +36,11 @@ def test_a_message_has_no_more_tokens_than_bytes_and_what_stands_around_it() -> 
     assert costs.most_prompt_tokens([{"role": "user", "content": ligature}]) == around + 33
 
 
+def test_further_fields_of_a_request_are_sent_and_charged_too() -> None:
+    assert costs.most_option_tokens({}) == 0
+    assert costs.most_option_tokens({"tools": ["né"]}) == len('{"tools": ["né"]}'.encode())
+
+
 def test_the_bound_holds_for_a_real_vocabulary() -> None:
     from splintr import Tokenizer
 

@@ -244,7 +244,32 @@ def test_the_limit_of_newer_endpoints_stands_among_the_options() -> None:
     assert spending.check_budget(judge, Decimal(1)) == "USD"
     run = make_run(judge=judge, budget=Decimal(1))
     reserve(run, call := make_call(run))
-    assert call.reserved == BOUND
+    sent_besides = len('{"max_completion_tokens": 100}')
+    assert call.reserved == BOUND + sent_besides * Decimal(2) / 1_000_000
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("limit", ["5000", 5000.0, True, [5000]])
+def test_no_budget_where_the_longest_reply_cannot_be_read(limit: object) -> None:
+    make_price()
+    judge = make_judge(max_tokens=100, options={"max_completion_tokens": limit})
+    with pytest.raises(JudgeError, match="No longest reply"):
+        spending.check_budget(judge, Decimal(1))
+
+
+@pytest.mark.django_db
+def test_amounts_can_be_as_large_as_prices_and_tokens() -> None:
+    """Endpoints can say what they like; what they say must not keep a reply from being stored."""
+    make_price(prompt=Decimal("999999.999999"), completion=Decimal("999999.999999"))
+    run = make_run()
+    call = make_call(run, make_assignment())
+    reserve(run, call)
+    settle(call, state="replied", prompt_tokens=2**31 - 1, completion_tokens=2**31 - 1)
+    call.finished_at = timezone.now()
+    call.save()
+    assert call.cost
+    assert money(run)[0] == pytest.approx(call.cost)
+    assert call.cost > 4_294_967_000
 
 
 @pytest.mark.django_db
@@ -268,5 +293,25 @@ def test_no_budget_for_a_run_that_has_made_calls_of_unknown_price() -> None:
     reserve(run, call)
     call.save()
     make_price()
-    with pytest.raises(JudgeError, match="price was not known"):
+    with pytest.raises(JudgeError, match="nobody knows what they cost"):
+        spending.change_budget(run, Decimal(1))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("ended", [None, {"state": "replied", "prompt_tokens": None}])
+def test_no_budget_for_a_run_that_has_made_calls_without_a_longest_reply(
+    ended: dict[str, Any] | None,
+) -> None:
+    make_price()
+    judge = make_judge(max_tokens=None)
+    run = make_run(judge=judge)
+    call = make_call(run, make_assignment())
+    reserve(run, call)
+    if ended:
+        settle(call, **ended)
+        call.finished_at = timezone.now()
+    call.save()
+    judge.max_tokens = 100
+    judge.save()
+    with pytest.raises(JudgeError, match="nobody knows what they cost"):
         spending.change_budget(run, Decimal(1))
