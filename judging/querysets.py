@@ -109,8 +109,9 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
     def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
         """The calls about assignments in the order of asking, with no more than the next step needs."""
         calls = self.filter(assignment__in=assignments).order_by("pk")
-        needed = ("run", "assignment", "key", "round", "attempt", "state", "in_outage", "latency", "expected")
-        return calls.only(*needed, "raw_reply", "finish_reason", "refusal")
+        name = ("run", "assignment", "key", "round", "attempt")
+        outcome = ("state", "error_kind", "in_outage", "latency", "expected")
+        return calls.only(*name, *outcome, "raw_reply", "finish_reason", "refusal")
 
     def held_up_to(self, hashes: Collection[str]) -> dict[str, datetime]:
         """Those of the requests that are in flight, by hash, with the deadline of each."""

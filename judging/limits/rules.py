@@ -21,6 +21,9 @@ BURST_SECONDS: Final = 1.0
 MANY: Final = 1_000_000
 """As many calls at once as nobody makes."""
 
+LONGEST_DEBT: Final = 600.0
+"""Seconds that a call which took far more tokens than expected can keep others waiting, at most."""
+
 FULL: Final = 0.5
 """Seconds after which it is worth to look again whether a call has ended."""
 

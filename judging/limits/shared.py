@@ -9,7 +9,7 @@ from typing import Final
 import redis
 from django.conf import settings
 
-from judging.limits.rules import OURS, Circuit, Entry, Exit, Gate, Limits, Outage, answers
+from judging.limits.rules import LONGEST_DEBT, OURS, Circuit, Entry, Exit, Gate, Limits, Outage, answers
 from judging.limits.stores import Change, MemoryStore, RedisStore, Result, Store
 
 logger = logging.getLogger(__name__)
@@ -107,7 +107,8 @@ def _let_out(one: Exit, gate: Gate, circuit: Circuit, now: float) -> Outage | No
     gate.inside.pop(entry.name, None)
     gate.closed_until = max(gate.closed_until, now + one.retry_after)
     if one.tokens is not None and limit:
-        gate.tokens_at += (one.tokens - entry.tokens) * 60.0 / limit
+        debt = (one.tokens - entry.tokens) * 60.0 / limit
+        gate.tokens_at = min(gate.tokens_at + debt, max(gate.tokens_at, now + LONGEST_DEBT))
     if one.kind in OURS:
         circuit.withdraw(entry, now)
         return None

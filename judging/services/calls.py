@@ -136,7 +136,14 @@ class _Turn:
         is_complete = is_last and runner.is_complete(self._work.manner, self._replies)
         results = Results(
             [
-                Outcome(call, result, seconds, asked.question, self._work.failures(call.key), outage)
+                Outcome(
+                    call,
+                    result,
+                    seconds,
+                    asked.question,
+                    self._work.failures(call.key),
+                    None if self._work.is_to_blame(call.key) else outage,
+                )
                 for call, asked, result, seconds, outage in answers
             ],
             is_last,
@@ -194,7 +201,7 @@ class Process:
         self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
         self.places = Places(settings.WORKER_CONCURRENCY)
         self.claims = Combiner[Wish, Claimed | None](self._claim, most=MOST, linger=self._briefly)
-        self.commits = Combiner[Results, Committed](committing.commit, most=MOST, linger=self._briefly)
+        self.commits = Combiner[Results, Committed](committing.commit_each, most=MOST, linger=self._briefly)
         self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=self._longer)
         self._threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 

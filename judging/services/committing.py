@@ -1,5 +1,6 @@
 """Committing what came of calls, many at a time, before anything else happens to it."""
 
+import logging
 import random
 from collections.abc import Collection, Sequence
 from copy import copy
@@ -8,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from arena.models import Assignment
@@ -22,6 +23,8 @@ from judging.runner import Question
 from judging.services import spending
 from judging.services.claiming import SUBMITTING
 from judging.services.runs import QUEUE_PATIENCE
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,31 @@ class Committed:
 
     replied: Sequence[JudgeCall]
     failed: Sequence[Failed]
+
+
+def commit_each(batch: Sequence[Results]) -> list[Committed | Exception]:
+    """Commit what came of calls, all at once; where that cannot be, each by itself.
+
+    One reply that cannot be stored must not cost the others, which are paid for. Raises OperationalError or
+    InterfaceError where the database is away.
+    """
+    if len(batch) > 1:
+        try:
+            return list(commit(batch))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            logger.exception("Committing %d results at once failed", len(batch))
+    return [_commit_alone(results) for results in batch]
+
+
+def _commit_alone(results: Results) -> Committed | Exception:
+    try:
+        return commit([results])[0]
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:  # of this one alone
+        return error
 
 
 @transaction.atomic

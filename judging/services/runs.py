@@ -157,7 +157,8 @@ def feed(run_id: int, now: datetime | None = None) -> int:
         return 0
     wait, room = limiting.room(run.judge)
     if wait:
-        _feed_later(run.pk, 1.1 * wait + 0.1, now)  # when all who were sent away are due again
+        if not finish_if_done(run):
+            _feed_later(run.pk, 1.1 * wait + 0.1, now)  # when all who were sent away are due again
         return 0
     # A few more than there is room for: they wait at the door while others end.
     free = min(free, room and room + run.judge.concurrency // 4)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
+from typing import Final
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -17,6 +18,9 @@ from judging.parsers import ReplyText
 from judging.protocol import Manner
 from judging.rendering import Material
 from judging.runner import Question
+
+MOST_OUTAGES: Final = 20
+"""So many failures of one question in outages use up no attempts; at the longest pause that takes an hour."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,19 @@ class Work:
         return sum(
             call.state == JudgeCall.State.FAILED and call.run_id == self.run.pk and not call.in_outage
             for call in self.in_round.get(key, ())
+        )
+
+    def is_to_blame(self, key: str) -> bool:
+        """Whether a question failed so often in outages of its endpoint that it may be what breaks it.
+
+        Where the endpoint could not even be reached, no question can be.
+        """
+        return (
+            sum(
+                call.in_outage and call.run_id == self.run.pk and call.error_kind != "unreachable"
+                for call in self.in_round.get(key, ())
+            )
+            >= MOST_OUTAGES
         )
 
     def open_questions(self, replies: Mapping[str, ReplyText]) -> list[Question]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import redis
 
-from judging.limits.rules import FULL, LONGEST_PAUSE, OPENS_AFTER, Entry, Limits, answers
+from judging.limits.rules import FULL, LONGEST_DEBT, LONGEST_PAUSE, OPENS_AFTER, Entry, Limits, answers
 from judging.limits.shared import Entrances
 from judging.limits.stores import MemoryStore, RedisStore, Store
 
@@ -77,6 +77,14 @@ def test_tokens_are_counted_as_expected_and_then_as_they_were(entrances: Entranc
     assert entrances.enter([make_entry(limits=limits)])[0] == pytest.approx(9.01, abs=0.02)
     entrances.leave(first, tokens=200)
     assert entrances.enter([make_entry(limits=limits)])[0] == pytest.approx(1.01, abs=0.02)
+
+
+def test_no_number_of_tokens_keeps_others_waiting_for_long(entrances: Entrances, clock: Clock) -> None:
+    limits = {"tokens_per_minute": 6000}
+    [first] = let_in(entrances, 1, limits=limits)
+    entrances.leave(first, tokens=2**31 - 1)
+    clock.now += LONGEST_DEBT + 1
+    assert len(let_in(entrances, 1, limits=limits)) == 1
 
 
 def test_no_more_at_a_time_than_may_be(entrances: Entrances, clock: Clock) -> None:
