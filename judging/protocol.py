@@ -199,9 +199,11 @@ class Manner:
 
     def _shape(self) -> Iterator[object]:
         yield from (self.protocol.name, rendering.VERSION, self.scale.name, self.samples)
+        yield rendering.read_text("shared/notice")
         yield {name: self.wording.get(name, text) for name, text in self.protocol.texts.items()}
         for step in self.steps:
-            yield [step.name, step.about, step.in_turn, step.continues, step.other_order, step.temperature]
+            yield [step.name, step.label, step.about, step.in_turn, step.continues, step.other_order]
+            yield step.temperature
             if step.asks_verdict:
                 yield rendering.verdict_text(self.scale_of(step), self.place_of(step))
         for name, parameter in sorted(self.protocol.parameters.items()):

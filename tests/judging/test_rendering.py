@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from judging import runner
+from judging import rendering, runner
 from judging.answer_scales import answer_scale
 from judging.parsers import Place, ReplyText
 from judging.protocol import Catalogue, Manner, Protocol, Step, UnknownProtocolError
@@ -138,8 +138,18 @@ def test_the_hash_follows_everything_that_shapes_the_wording() -> None:
         manner(PROTOCOLS["protocol-consistency"]),
         replace(manner(PROTOCOLS["protocol-consistency"]), wording={"cot/compare": "new words $verdict"}),
     ]
+    prepair = PROTOCOLS["prepair"]
+    steps = tuple(replace(step, label="another heading") for step in prepair.steps)
+    manners += [manner(prepair), manner(replace(prepair, steps=steps))]
     assert len({one.prompt_hash for one in manners}) == len(manners)
     assert len(manner().prompt_hash) == 64
+
+
+def test_the_hash_follows_the_notice_that_all_texts_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"shared/notice": "New words."}
+    before, read = manner().prompt_hash, rendering.read_text
+    monkeypatch.setattr(rendering, "read_text", lambda name: texts.get(name) or read(name))
+    assert manner().prompt_hash != before
 
 
 def test_the_catalogue_refuses_two_of_one_name() -> None:
