@@ -26,8 +26,8 @@ from judging.runner import Question
 from judging.services.asking import AddressBook
 from judging.services.endpoints import Endpoint, authors, endpoint_of
 from judging.services.habits import habits_of
-from judging.services.judges import check_usable
 from judging.services.spending import prices_of
+from judging.services.usable import check_usable
 from judging.services.work import Work, text_of
 
 LOOKED_AT: Final = (5, 100)

@@ -1,6 +1,5 @@
 """Configuring judges."""
 
-import os
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,10 +7,10 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from arena.models import Rater, Study
-from judging import runner, wording
+from arena.models import Rater
+from judging import wording
 from judging.answer_scales import POINTS
-from judging.keys import KeyVariableError, check_key_variable, read_key
+from judging.keys import KeyVariableError, check_key_variable
 from judging.llm.simulated import Simulation
 from judging.models import Judge, JudgeCall
 from judging.parameters import MOST_SAMPLES, check_parameters
@@ -111,6 +110,10 @@ def _checked(config: JudgeConfig) -> JudgeConfig:
     _check_key_variable(config.api_key_env)
     if not 0 < config.timeout <= 3600:
         raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
+    for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
+        limit = getattr(config, name)
+        if limit is not None and limit < 1:
+            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be at least 1.")
     if config.provider == Judge.Provider.SIMULATED:
         try:
             Simulation.from_options(config.simulation)
@@ -142,10 +145,6 @@ def _check_manner(config: JudgeConfig) -> Protocol:
         raise JudgeError(f"The answer scale {config.form} has no {config.points} points.")
     if not 1 <= config.samples <= MOST_SAMPLES:
         raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.")
-    for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
-        limit = getattr(config, name)
-        if limit is not None and limit < 1:
-            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be at least 1.")
     return protocol
 
 
@@ -167,65 +166,3 @@ def check_url(url: str) -> None:
         raise JudgeError("The base URL must be like https://api.example.com/v1.")
     if "@" in parts.netloc:
         raise JudgeError("Leave user name and password out of the base URL; name a key variable instead.")
-
-
-def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
-    """Raise JudgeError when the judge cannot start a run over the study now.
-
-    ``remote``: judge workers on other machines are to ask. The key is then theirs to have.
-    """
-    if not judge.active:
-        raise JudgeError(f"The judge {judge.name} is inactive; activate it first.")
-    if judge.rater.paused_at:
-        raise JudgeError(f"The judge {judge.name} is paused; resume its rater first.")
-    if study.is_closed:
-        raise JudgeError(f"The study {study.name} is closed; no more ratings are taken.")
-    if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=judge.slug).exists():
-        raise JudgeError(
-            f"{study.name} holds imported ratings of another judge {judge.slug}; make a "
-            "new judge with another slug, so that the two never mix on one board."
-        )
-    if judge.prompt_hash and judge.prompt_hash != judge.current_prompt_hash():
-        raise JudgeError(
-            f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked; make "
-            "a new judge, so that answers to different wordings never mix."
-        )
-    if remote:
-        _check_remote(judge)
-    elif judge.is_simulated:
-        _check_simulation(judge, study)
-    else:
-        _check_key(judge)
-
-
-def _check_remote(judge: Judge) -> None:
-    if judge.is_simulated:
-        raise JudgeError(
-            f"{judge.name} is a simulated judge; there is no model that workers elsewhere could ask."
-        )
-    if len(runner.keys(judge.manner)) > 1:
-        raise JudgeError(
-            f"Protocol {judge.protocol} asks in several steps; judge workers elsewhere ask in one. Let this "
-            "arena's workers do it."
-        )
-
-
-def _check_key(judge: Judge) -> None:
-    try:
-        key = read_key(judge.api_key_env, os.environ)
-    except KeyVariableError as error:
-        raise JudgeError(str(error)) from error
-    if not key:
-        raise JudgeError(
-            f"The environment variable {judge.api_key_env}, which holds the key of {judge.name}, is not set "
-            "where the arena runs."
-        )
-
-
-def _check_simulation(judge: Judge, study: Study) -> None:
-    if not study.simulated:
-        raise JudgeError(f"{judge.name} is a simulated judge; it may only rate studies marked as simulated.")
-    strengths = Simulation.from_options(judge.simulation).strengths
-    missing = study.contestants.active().exclude(slug__in=strengths).values_list("slug", flat=True)
-    if missing:
-        raise JudgeError(f"{judge.name} has no strength for {', '.join(missing)}.")

@@ -14,8 +14,9 @@ from arena.models import Study
 from judging import queue
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.services import limiting
-from judging.services.judges import JudgeError, check_usable
+from judging.services.judges import JudgeError
 from judging.services.spending import check_budget
+from judging.services.usable import check_usable
 
 QUEUE_PATIENCE = timedelta(minutes=2)
 """A message that was not acted upon for so long is taken for lost."""

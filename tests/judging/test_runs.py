@@ -227,3 +227,19 @@ def test_a_run_paused_between_two_steps_goes_on_at_the_second(
     drain()
     assert len(model.requests) == 2
     assert (progress_of(run).scored, run.state) == (1, "finished")
+
+
+def test_whoever_writes_for_a_judge_must_be_there_before_anything_is_asked(
+    study: Study, model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_judge(slug="strong", model="strong-1", base_url=model.url, api_key_env="STRONG_KEY")
+    one, lonely = (
+        make_judge(base_url=model.url, protocol="strong-reference", parameters={"author": author})
+        for author in ("judge:strong", "judge:nobody")
+    )
+    with pytest.raises(services.JudgeError, match=r"STRONG_KEY, .* to ask strong-1, is not set"):
+        start(study, one)
+    with pytest.raises(services.JudgeError, match="there is no such judge"):
+        start(study, lonely)
+    monkeypatch.setenv("STRONG_KEY", "secret")
+    assert start(study, one).state == "queued"
