@@ -21,14 +21,14 @@ _CLOSE: Final = r"[\])\"']*"
 
 NUMBER: Final = re.compile(
     rf"""
-    (?:{OWN}{RATING}\s*(?:\((?P<low>\d+)\s*[-–]\s*(?P<high>\d+)\))?(?:\s*(?:[:=]|is)\s*|\s+))?
+    (?:{OWN}(?!answer\s+{_OPEN}\d){RATING}\s*(?:\((?P<low>\d+)\s*[-–]\s*(?P<high>\d+)\))?(?:\s*(?:[:=]|is)\s*|\s+))?
     {_OPEN}(?P<number>[-+−]?\d+)(?:\.0+)?
     (?:\s*(?:/|out\s+of)\s*(?P<of>\d+))?
     {_CLOSE}\s*[.!。]?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""A number, as in "Rating (1-8): 5" or "5/8"."""
+"""A number, as in "Rating (1-8): 5" or "5/8"; "Answer 2" is what the second answer is called."""
 
 _SCORE: Final = r"(?P<{0}>[-−]?\d+)(?:\.0+)?(?:\s*/\s*(?P<of_{0}>\d+))?"
 

@@ -7,9 +7,9 @@ from typing import Final
 from judging.parsers.replies import Place
 
 FIELD: Final = re.compile(
-    r"[\s*_`#>\"'\[(]*(?:(?:my|the|final|overall)\s+)*verdict[\s*_`\"']*[:：]", re.IGNORECASE
+    r"[\s*_`#\[(]*(?:(?:my|the|final|overall)\s+)*verdict[\s*_`\"']*[:：]", re.IGNORECASE
 )
-"""What stands before a verdict in a field."""
+"""What stands before a verdict in a field; one in a quotation is somebody else's."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ HEADING: Final = re.compile(r"\s*(?:#|\*\*|__)")
 """How a heading begins in Markdown."""
 
 
+OPENING_QUOTE: Final = re.compile(r"(?<!\w)['‘„](?=\w)")
+CLOSING_QUOTE: Final = re.compile(r"(?<=[\w.!?])['’“](?!\w)")
+"""Quotation marks that an apostrophe can be, or that open in one language and close in another."""
+
+
 @dataclass(frozen=True)
 class Found:
     """A verdict and the part of the reply that holds it: ``text[start:end]``."""
@@ -99,8 +104,14 @@ def _last_sentence(line: str) -> int:
     """The offset of the sentence that closes a line of prose; 0 where it may belong to a quotation."""
     start = max((match.end() for match in SENTENCE.finditer(line.rstrip())), default=0)
     before = line[:start]
-    is_quoted = before.count('"') % 2 or any(
-        before.count(opening) != before.count(closing) for opening, closing in ("“”", "«»", "「」", "『』")
+    single = len(OPENING_QUOTE.findall(before)) > len(CLOSING_QUOTE.findall(before))
+    is_quoted = (
+        single
+        or before.count('"') % 2
+        or any(
+            before.count(opening) != before.count(closing)
+            for opening, closing in ("“”", "«»", "「」", "『』")
+        )
     )
     return 0 if is_quoted else start
 
