@@ -213,7 +213,7 @@ class Manner:
 
 
 class UnknownProtocolError(ValueError):
-    """There is no protocol of this name."""
+    """There is no protocol of this name; the message is a sentence."""
 
 
 class Catalogue(dict[str, Protocol]):
@@ -231,5 +231,5 @@ class Catalogue(dict[str, Protocol]):
         """The protocol of this name or alias; raises UnknownProtocolError naming those there are."""
         found = self.get(name) or self._by_alias.get(name)
         if found is None:
-            raise UnknownProtocolError(f'there is no protocol "{name}"; choose one of {", ".join(self)}')
+            raise UnknownProtocolError(f'There is no protocol "{name}"; choose one of {", ".join(self)}.')
         return found

@@ -6,9 +6,8 @@ from judging.deciding import compared
 from judging.parsers import Place
 from judging.protocol import About, Protocol, read_step
 from judging.protocols import aids
-from judging.protocols.rules import RULES
+from judging.protocols.rules import RULES_FOR_ONE
 from judging.protocols.sources import LLMBAR
-from judging.rendering import read_text
 
 RATING = Protocol(
     name="rating",
@@ -24,7 +23,7 @@ RATING = Protocol(
     forms=("scores",),
     decide=compared("rate"),
     parameters={
-        "rules": replace(RULES, texts={True: read_text("shared/rules_single"), False: ""}),
+        "rules": RULES_FOR_ONE,
         "with_metrics": aids.WITH_METRICS,
         "with_reference": aids.WITH_REFERENCE,
     },

@@ -6,6 +6,7 @@ from judging.deciding import compared
 from judging.parsers import Place
 from judging.protocol import About, Parameter, Protocol, read_step
 from judging.protocols import aids
+from judging.protocols.rules import RULES_FOR_ONE
 from judging.protocols.sources import LLMBAR
 from judging.rendering import read_text
 
@@ -25,6 +26,7 @@ RUBRIC = Protocol(
         "rubric": Parameter(
             read_text("rubric/following"), "what is graded, and what each grade from 1 to 5 means"
         ),
+        "rules": replace(RULES_FOR_ONE, default=False),
         "with_reference": aids.WITH_REFERENCE,
         "author": Parameter(
             "", "the model that answers the prompt; empty for the judge's own, published with GPT-4"

@@ -14,7 +14,7 @@ from judging.keys import KeyVariableError, check_key_variable
 from judging.llm.simulated import Simulation
 from judging.models import Judge, JudgeCall
 from judging.parameters import MOST_SAMPLES, check_parameters
-from judging.protocol import Protocol, UnknownProtocolError
+from judging.protocol import Protocol
 from judging.protocols import PROTOCOLS
 
 RESERVED = frozenset(
@@ -129,8 +129,6 @@ def _check_manner(config: JudgeConfig) -> Protocol:
     try:
         protocol = PROTOCOLS.named(config.protocol)
         check_parameters(protocol, config.parameters)
-    except UnknownProtocolError as error:
-        raise JudgeError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
     except ValueError as error:
         raise JudgeError(str(error)) from error
     wrong = wording.problems(protocol, config.wording)

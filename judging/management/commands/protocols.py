@@ -52,7 +52,7 @@ def _named(name: str) -> Protocol:
     try:
         return PROTOCOLS.named(name)
     except UnknownProtocolError as error:
-        raise CommandError(f"{error}.".capitalize()) from error
+        raise CommandError(str(error)) from error
 
 
 def _all_as_json() -> str:

@@ -165,7 +165,7 @@ WITH_PARAMETERS: Final[Sequence[tuple[str, Mapping[str, object], Waves]]] = [
     ),
     (
         "rubric",
-        {"with_reference": True, "rubric": "Is it kind?\n\n1: no\n5: yes"},
+        {"with_reference": True, "rules": True, "rubric": "Is it kind?\n\n1: no\n5: yes"},
         [(REFERENCE,), both(Call("grade", "field", shows=("REFERENCE",)))],
     ),
     (
