@@ -127,6 +127,13 @@ def test_a_dry_run_starts_nothing(arena: Any, model: ChatServer) -> None:
     assert not model.requests
 
 
+@pytest.mark.parametrize(("option", "count"), [("", 2), ("--both-orders", 2), ("--no-both-orders", 1)])
+def test_the_command_overrules_the_orders_of_a_judge(arena: Any, option: str, count: int) -> None:
+    study, judge = make_small_study(prompts=1, contestants=2), make_judge(both_orders=True)
+    text = command(*f"{study.slug} --judge {judge.slug} --dry-run {option}".split())
+    assert f"Assignments        {count}\n" in text
+
+
 def test_a_run_stops_at_its_budget_and_goes_on_where_it_stopped(
     arena: Any, model: ChatServer, quick: None
 ) -> None:

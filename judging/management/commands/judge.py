@@ -1,6 +1,6 @@
 """Start a judge run on the running arena and watch it, or say what it would cost."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from decimal import Decimal, InvalidOperation
 from time import monotonic, sleep
 from typing import Any
@@ -31,9 +31,8 @@ class Command(BaseCommand):
         parser.add_argument("--limit", type=int, metavar="N", help="at most so many pairs")
         parser.add_argument(
             "--both-orders",
-            action="store_true",
-            default=None,
-            help="ask about every pair in both orders; without it as the judge is configured",
+            action=BooleanOptionalAction,
+            help="ask about every pair in both orders, or in one; without it as the judge is configured",
         )
         parser.add_argument(
             "--kind",
