@@ -194,7 +194,7 @@ class PanelForm(forms.Form):
     """Several judges as one rater."""
 
     name = forms.CharField(max_length=200)
-    slug = forms.SlugField(max_length=120, help_text="Used in commands and in judge:SLUG. It never changes.")
+    slug = forms.SlugField(max_length=120, help_text="Used in addresses and commands. It never changes.")
     rule = forms.ChoiceField(
         choices=Panel.Rule.choices,
         widget=forms.RadioSelect,

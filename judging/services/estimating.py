@@ -67,10 +67,6 @@ class Estimate:
     seconds: Range | None
     habits_from: int
 
-    @property
-    def is_sampled(self) -> bool:
-        return self.looked_at < self.assignments
-
     def covered(self, budget: Decimal) -> int | None:
         """For about how many assignments a budget is enough; None where no price is known."""
         if self.cost is None:

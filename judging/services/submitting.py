@@ -76,7 +76,7 @@ def has_scores(protocol: Protocol) -> bool:
 class Fate:
     """What is to be written about a call after its answer was submitted.
 
-    is_final: the arena has the answer, or refuses it for good. error: why the assignment failed, if it did.
+    has_failed: the arena refuses the answer for good, so the assignment has failed.
     """
 
     call: JudgeCall
