@@ -1,5 +1,6 @@
 """Staff pages: the overview; runs, their progress and their calls."""
 
+from collections.abc import Callable
 from time import time
 from typing import Any, Final
 
@@ -174,38 +175,24 @@ def _following(run: JudgeRun, kind: str) -> str:
 @staff_only
 def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Stop asking."""
-    run = get_object_or_404(JudgeRun, pk=run_id)
-    if services.cancel_run(run):
-        messages.success(request, "The run is cancelled. Calls in flight still come in.")
-    else:
-        messages.info(request, "The run had ended already.")
-    return redirect("judge_run", run.pk)
+    done = "The run is cancelled. Calls in flight still come in."
+    return _change(request, _run(run_id), services.cancel_run, done, "The run had ended already.")
 
 
 @require_POST
 @staff_only
 def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Ask nothing more for now."""
-    run = get_object_or_404(JudgeRun, pk=run_id)
-    if services.pause_run(run):
-        messages.success(request, "The run is paused. Calls in flight still come in.")
-    else:
-        messages.info(request, "There was nothing to pause: the run is paused or has ended.")
-    return redirect("judge_run", run.pk)
+    done = "The run is paused. Calls in flight still come in."
+    nothing = "There was nothing to pause: the run is paused or has ended."
+    return _change(request, _run(run_id), services.pause_run, done, nothing)
 
 
 @require_POST
 @staff_only
 def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Go on with a paused run."""
-    run = _run(run_id)
-    try:
-        resumed = services.resume_run(run)
-    except services.JudgeError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, "The run goes on." if resumed else "The run was not paused.")
-    return redirect("judge_run", run.pk)
+    return _change(request, _run(run_id), services.resume_run, "The run goes on.", "The run was not paused.")
 
 
 @require_POST
@@ -216,10 +203,19 @@ def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, f"Budget: {form.errors['budget'][0]}")
         return redirect("judge_run", run.pk)
+    budget = form.cleaned_data["budget"]
+    return _change(request, run, lambda run: services.change_budget(run, budget), "The budget is changed.")
+
+
+def _change(
+    request: HttpRequest, run: JudgeRun, change: Callable[[JudgeRun], object], done: str, nothing: str = ""
+) -> HttpResponse:
+    """Change a run and say what came of it; ``nothing`` where ``change`` says that it did nothing."""
     try:
-        services.change_budget(run, form.cleaned_data["budget"])
+        if change(run):
+            messages.success(request, done)
+        else:
+            messages.info(request, nothing)
     except services.JudgeError as error:
         messages.error(request, str(error))
-    else:
-        messages.success(request, "The budget is changed.")
     return redirect("judge_run", run.pk)
