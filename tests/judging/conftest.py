@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from judging import queue, services, tasks
@@ -13,6 +14,7 @@ from judging.limits.shared import Entrances
 from judging.limits.stores import MemoryStore
 from judging.models import JudgeRun, RunAssignment
 from judging.services import limiting
+from tests.factories import make_judge, make_small_study, make_user
 from tests.judging.server import ChatServer
 
 
@@ -38,6 +40,22 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> deque[tuple[str, int]]:
     monkeypatch.setattr(queue, "nudge_assignments", lambda ids: sent.extend(("judge", pk) for pk in ids))
     monkeypatch.setattr(queue, "nudge_plan", lambda pk: sent.append(("plan", pk)))
     return sent
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    """An operator's browser."""
+    client.force_login(make_user(is_staff=True))
+    return client
+
+
+@pytest.fixture
+def run(messages: deque[Any]) -> JudgeRun:
+    """A running run over two pairs."""
+    run = services.start_run(make_small_study(prompts=2, contestants=2), make_judge())
+    services.plan_run(run.pk)
+    run.refresh_from_db()
+    return run
 
 
 @pytest.fixture

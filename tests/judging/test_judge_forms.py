@@ -5,19 +5,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from judging.models import Judge, Panel
-from tests.factories import make_judge, make_user
+from tests.factories import make_judge
 from tests.judging.test_pages import FORM
 
 pytestmark = pytest.mark.django_db
 
 NEW = "/judging/judges/new/"
 OWN = "Which is better?\n\n$notice\n\n$query\n\n$answers\n\n$verdict"
-
-
-@pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make_user(is_staff=True))
-    return client
 
 
 def text_file(name: str, content: bytes) -> SimpleUploadedFile:

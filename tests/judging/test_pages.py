@@ -35,20 +35,6 @@ FORM = {
 }
 
 
-@pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make_user(is_staff=True))
-    return client
-
-
-@pytest.fixture
-def run(messages: deque[Any]) -> JudgeRun:
-    run = services.start_run(make_small_study(prompts=2, contestants=2), make_judge())
-    services.plan_run(run.pk)
-    run.refresh_from_db()
-    return run
-
-
 PAGES = [
     "/judging/",
     "/judging/judges/new/",

@@ -18,21 +18,6 @@ from tests.factories import make_judge, make_small_study, make_user
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make_user(is_staff=True))
-    return client
-
-
-@pytest.fixture
-def run(messages: deque[Any]) -> JudgeRun:
-    """A running run over two pairs."""
-    run = services.start_run(make_small_study(prompts=2, contestants=2), make_judge())
-    services.plan_run(run.pk)
-    run.refresh_from_db()
-    return run
-
-
 def make_call(run: JudgeRun, number: int = 0, **overrides: Any) -> JudgeCall:
     """A reply that was submitted as a rating, about an assignment of the run by its place in it."""
     assignment = run.run_assignments.order_by("pk")[number].assignment
