@@ -42,14 +42,8 @@ class Entrances:
             waits |= zip((entry.name for entry in some), found, strict=True)
         return [waits[entry.name] for entry in entries]
 
-    def leave(
-        self, entry: Entry, kind: str = "", *, retry_after: float = 0.0, tokens: int | None = None
-    ) -> Outage | None:
-        """Note that a call has ended; the outage that it was a part of, if it failed in one. See Exit."""
-        return self.leave_together([Exit(entry, kind, retry_after, tokens)])[0]
-
-    def leave_together(self, exits: Sequence[Exit]) -> list[Outage | None]:
-        """The same for many calls, in order."""
+    def leave(self, exits: Sequence[Exit]) -> list[Outage | None]:
+        """Note that calls have ended; for each, in order, the outage that it failed in, if it did."""
         outages: dict[str, Outage | None] = {}
         together: dict[tuple[str, str], list[Exit]] = defaultdict(list)
         for one in exits:

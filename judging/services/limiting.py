@@ -45,7 +45,7 @@ def leave(call: JudgeCall, asked: Addressed, result: Reply | NoReplyError) -> Ou
     return _leaving.do(Exit(entry, result.kind, wait))
 
 
-_leaving = Combiner[Exit, Outage | None](lambda exits: entrances().leave_together(exits), most=64)
+_leaving = Combiner[Exit, Outage | None](lambda exits: entrances().leave(exits), most=64)
 """Calls of this process that end at the same moment are noted at once."""
 
 

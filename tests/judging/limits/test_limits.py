@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import redis
 
-from judging.limits.rules import FULL, LONGEST_DEBT, LONGEST_PAUSE, OPENS_AFTER, Entry, Limits, answers
+from judging.limits.rules import FULL, LONGEST_DEBT, LONGEST_PAUSE, OPENS_AFTER, Entry, Exit, Limits, answers
 from judging.limits.shared import Entrances
 from judging.limits.stores import MemoryStore, RedisStore, Store
 
@@ -75,14 +75,14 @@ def test_tokens_are_counted_as_expected_and_then_as_they_were(entrances: Entranc
     limits = {"tokens_per_minute": 6000}  # a hundred in a second
     [first] = let_in(entrances, 1, limits=limits, tokens=1000)
     assert entrances.enter([make_entry(limits=limits)])[0] == pytest.approx(9.01, abs=0.02)
-    entrances.leave(first, tokens=200)
+    leave(entrances, first, tokens=200)
     assert entrances.enter([make_entry(limits=limits)])[0] == pytest.approx(1.01, abs=0.02)
 
 
 def test_no_number_of_tokens_keeps_others_waiting_for_long(entrances: Entrances, clock: Clock) -> None:
     limits = {"tokens_per_minute": 6000}
     [first] = let_in(entrances, 1, limits=limits)
-    entrances.leave(first, tokens=2**31 - 1)
+    leave(entrances, first, tokens=2**31 - 1)
     clock.now += LONGEST_DEBT + 1
     assert len(let_in(entrances, 1, limits=limits)) == 1
 
@@ -93,7 +93,7 @@ def test_no_more_at_a_time_than_may_be(entrances: Entrances, clock: Clock) -> No
     assert len(inside) == 3
     assert entrances.enter([make_entry(limits=limits)]) == [FULL]
     assert len(let_in(entrances, 5, limits=limits, judge="another")) == 3
-    entrances.leave(inside[0])
+    leave(entrances, inside[0])
     entrances.withdraw([inside[1]])
     assert len(let_in(entrances, 5, limits=limits)) == 2
     clock.now += 60  # those of a worker that died
@@ -102,15 +102,19 @@ def test_no_more_at_a_time_than_may_be(entrances: Entrances, clock: Clock) -> No
 
 def test_retry_after_closes_the_judge_for_everybody(entrances: Entrances, clock: Clock) -> None:
     [entry] = let_in(entrances, 1)
-    entrances.leave(entry, "rate_limited", retry_after=20)
+    leave(entrances, entry, "rate_limited", retry_after=20)
     assert entrances.enter([make_entry()]) == [20.0]
     assert len(let_in(entrances, 1, judge="another")) == 1
     clock.now += 20
     assert len(let_in(entrances, 9)) == 9
 
 
+def leave(entrances: Entrances, entry: Entry, kind: str = "", **known: Any) -> Any:
+    return entrances.leave([Exit(entry, kind, **known)])[0]
+
+
 def fail(entrances: Entrances, number: int, kind: str = "connection") -> list[Any]:
-    return [entrances.leave(entry, kind) for entry in let_in(entrances, number)]
+    return [leave(entrances, entry, kind) for entry in let_in(entrances, number)]
 
 
 def test_failures_in_a_row_open_the_circuit(entrances: Entrances, clock: Clock) -> None:
@@ -143,11 +147,11 @@ def test_one_probe_at_a_time_ever_more_seldom_until_one_is_answered(
         probes = let_in(entrances, 10)
         assert len(probes) == 1
         assert let_in(entrances, 10) == []
-        entrances.leave(probes[0], "timeout")
+        leave(entrances, probes[0], "timeout")
     assert pauses == [5, 10, 20, 40, 80, 160, LONGEST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE]
     clock.now += LONGEST_PAUSE
     [probe] = let_in(entrances, 10)
-    assert entrances.leave(probe) is None
+    assert leave(entrances, probe) is None
     assert len(let_in(entrances, 10)) == 10
 
 
@@ -161,7 +165,7 @@ def test_a_probe_that_is_not_made_leaves_it_to_another(entrances: Entrances, clo
 
 def test_calls_from_before_the_outage_do_not_make_pauses_longer(entrances: Entrances, clock: Clock) -> None:
     entries = let_in(entrances, 64)
-    outages = [entrances.leave(entry, "http_502") for entry in entries]
+    outages = [leave(entrances, entry, "http_502") for entry in entries]
     assert outages[-1] is not None
     assert outages[-1].next_try == clock.now + 5
 
