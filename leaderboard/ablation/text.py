@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from leaderboard.presentation import aligned, printable
-from leaderboard.tables.judges import Line, correlation_lines, lines, spent, standings_lines
+from leaderboard.tables.agreement import category_names, without_pools
+from leaderboard.tables.judges import NONE, Line, lines, spent
 from leaderboard.tables.parts import Content
+from leaderboard.tables.wording import counted, signed
 
 _Rows = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
@@ -19,10 +21,10 @@ def as_text(report: Content, ties: Sequence[str] = ("on", "off")) -> str:
     parts.append(_table("measure", labels, _of_lines(lines(report))))
     parts += _histograms(report)
     for rule in ties:
-        rows = standings_lines(report, rule)
+        rows = _standings(report, rule)
         if rows:
             parts.append(f"Elo, ties {rule}: rank and rating.\n{_table('contestant', labels, rows)}")
-    correlated = correlation_lines(report)
+    correlated = _correlations(report)
     if correlated:
         parts.append(f"Correlation with people.\n{_table('category', labels, correlated)}")
     costs = spent(report, {own["selector"]: own["cost"] for own in report["raters"]})
@@ -77,6 +79,49 @@ def _histograms(report: Content) -> Iterator[str]:
 
 def _share(scale: Mapping[str, Any], rating: int) -> str:
     return f"{100 * scale['counts'][rating - 1] / max(1, scale['scored']):.1f}"
+
+
+def _standings(content: Content, ties: str) -> _Rows:
+    """Elo by every kind of raters: of each contestant rating with rank, and the interval."""
+    boards = [_board(own, ties) for own in content["raters"]]
+    return [(name, [_standing(board.get(name)) for board in boards]) for name in _order(boards)]
+
+
+def _board(own: Content, ties: str) -> dict[str, Content]:
+    found = own["standings"][ties]
+    return {row["contestant"]: row for row in found["standings"]} if found else {}
+
+
+def _order(boards: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Contestants as the first who ranks them does, then those that others add."""
+    return list(dict.fromkeys(name for board in boards for name in board))
+
+
+def _standing(row: Content | None) -> tuple[str, str]:
+    if row is None or row["rating"] is None:
+        return NONE, ""
+    interval = "" if row["low"] is None else f"{row['low']:.0f} to {row['high']:.0f}"
+    return f"{row['rank']}. {row['rating']:.0f}", interval
+
+
+def _correlations(content: Content) -> _Rows:
+    """Pearson's r with people by category: value, and interval with n."""
+    own = [_by_category(each) for each in content["raters"]]
+    names = list(dict.fromkeys(name for each in own for name in each))
+    return [(name, [_coefficient(each.get(name)) for each in own]) for name in names]
+
+
+def _by_category(own: Content) -> dict[str, Content]:
+    rows = without_pools({"rows": own["correlation"]})["rows"]
+    return dict(zip(category_names(rows), rows, strict=True))
+
+
+def _coefficient(row: Content | None) -> tuple[str, str]:
+    if row is None or row["pearson"] is None:
+        return NONE, (row or {}).get("reason") or ""
+    low, high = row["pearson_low"], row["pearson_high"]
+    interval = "" if low is None else f"{signed(low)} to {signed(high)}; "
+    return signed(row["pearson"]), interval + counted(row["n"], "pair")
 
 
 def _table(first: str, labels: Sequence[str], rows: _Rows) -> str:

@@ -1,10 +1,9 @@
-"""Judges side by side as tables: every measure with its interval, histograms, standings, correlations."""
+"""Judges side by side as tables: every measure with its interval, and what answers cost."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from leaderboard.tables.agreement import category_names, without_pools
 from leaderboard.tables.parts import Cell, Content, DataTable
 from leaderboard.tables.ratings import unscored_words
 from leaderboard.tables.wording import counted, signed
@@ -316,63 +315,3 @@ def _plain(line: Line) -> Iterator[Cell]:
         for value in (cell.value, cell.low, cell.high):
             yield None if value is None else round(times * value, 6)
         yield cell.n
-
-
-def standings_lines(content: Content, ties: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Elo by every kind of raters: of each contestant rating with rank, and the interval."""
-    boards = [_board(own, ties) for own in content["raters"]]
-    return [(name, [_standing(board.get(name)) for board in boards]) for name in _order(boards)]
-
-
-def _board(own: Content, ties: str) -> dict[str, Content]:
-    found = own["standings"][ties]
-    return {row["contestant"]: row for row in found["standings"]} if found else {}
-
-
-def _order(boards: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Contestants as the first who ranks them does, then those that others add."""
-    return list(dict.fromkeys(name for board in boards for name in board))
-
-
-def _standing(row: Content | None) -> tuple[str, str]:
-    if row is None or row["rating"] is None:
-        return NONE, ""
-    interval = "" if row["low"] is None else f"{row['low']:.0f} to {row['high']:.0f}"
-    return f"{row['rank']}. {row['rating']:.0f}", interval
-
-
-def standings_table(content: Content) -> DataTable:
-    """Elo by every kind of raters, with ties and without, as plain numbers."""
-    rows = [
-        (
-            own["label"],
-            ties,
-            row["contestant"],
-            *(row[name] for name in ("rank", "rating", "low", "high", "games")),
-        )
-        for own in content["raters"]
-        for ties in ("on", "off")
-        for row in (own["standings"][ties] or {"standings": ()})["standings"]
-    ]
-    columns = ("Raters", "Ties", "Contestant", "Rank", "Rating", "Low", "High", "Games")
-    return DataTable("Elo by each kind of raters", columns, tuple(rows))
-
-
-def correlation_lines(content: Content) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Pearson's r with people by category: value, and interval with n."""
-    own = [_by_category(each) for each in content["raters"]]
-    names = list(dict.fromkeys(name for each in own for name in each))
-    return [(name, [_coefficient(each.get(name)) for each in own]) for name in names]
-
-
-def _by_category(own: Content) -> dict[str, Content]:
-    rows = without_pools({"rows": own["correlation"]})["rows"]
-    return dict(zip(category_names(rows), rows, strict=True))
-
-
-def _coefficient(row: Content | None) -> tuple[str, str]:
-    if row is None or row["pearson"] is None:
-        return NONE, (row or {}).get("reason") or ""
-    low, high = row["pearson_low"], row["pearson_high"]
-    interval = "" if low is None else f"{signed(low)} to {signed(high)}; "
-    return signed(row["pearson"]), interval + counted(row["n"], "pair")
