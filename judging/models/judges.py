@@ -1,0 +1,158 @@
+"""LLM raters."""
+
+import json
+
+from django.db import models
+from django.db.models import Q
+
+from arena import scales
+from arena.models import Rater
+from judging.answer_scales import FORMS, answer_scale
+from judging.protocol import Manner
+from judging.protocols import PROTOCOLS
+
+_manners: dict[tuple[object, ...], Manner] = {}
+"""How the judges of this process ask. A manner keeps its protocol, so the protocol's id stays its own."""
+
+
+class Judge(models.Model):
+    """An LLM rater: model, endpoint, protocol, answer scale and sampling options. It never holds a key."""
+
+    class Provider(models.TextChoices):
+        OPENAI = "openai", "OpenAI-compatible endpoint"
+        SIMULATED = "simulated", "Simulated (demo study only)"
+
+    rater = models.OneToOneField(Rater, models.PROTECT, related_name="judge")
+    provider = models.CharField(max_length=10, choices=Provider, default=Provider.OPENAI)
+    model = models.CharField(max_length=200, help_text="Name of the model as the endpoint knows it.")
+    base_url = models.CharField(
+        "base URL",
+        max_length=500,
+        blank=True,
+        help_text="Of the endpoint, e.g. https://api.example.com/v1.",
+    )
+    api_key_env = models.CharField(
+        "key variable",
+        max_length=100,
+        blank=True,
+        help_text="Name of the environment variable that holds the key. Leave empty where none is needed.",
+    )
+    protocol = models.CharField(max_length=50, default="likert")
+    form = models.CharField(
+        "answer scale",
+        max_length=10,
+        choices=list(FORMS.items()),
+        default="likert",
+        help_text="In what form the judge gives its verdict.",
+    )
+    points = models.PositiveSmallIntegerField(
+        "points of the rating scale",
+        choices=[(points, f"{points} points") for points in scales.POINTS],
+        default=8,
+    )
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text="Of the protocol, where they differ from its defaults."
+    )
+    wording = models.JSONField(
+        default=dict, blank=True, help_text="Prompt texts that replace the protocol's, by name."
+    )
+    samples = models.PositiveSmallIntegerField(
+        default=1, help_text="How often each pair is asked in the same order; the majority decides."
+    )
+    logprobs = models.BooleanField(
+        "ask for logprobs",
+        default=False,
+        help_text="Store the expected rating over the answer tokens beside the rating, where the endpoint "
+        "returns their probabilities.",
+    )
+    temperature = models.FloatField(
+        null=True, blank=True, default=0, help_text="Empty: what the endpoint takes by itself."
+    )
+    max_tokens = models.PositiveIntegerField(
+        null=True, blank=True, default=1024, help_text="Longest reply in tokens, reasoning included."
+    )
+    timeout = models.FloatField(default=120, help_text="Seconds to wait for a reply.")
+    options = models.JSONField(
+        default=dict, blank=True, help_text='Further fields of the request, e.g. {"top_p": 0.9}.'
+    )
+    simulation = models.JSONField(
+        default=dict, blank=True, help_text="Of a simulated judge: noise, position_bias, strengths."
+    )
+    both_orders = models.BooleanField(
+        default=False, help_text="Its runs ask about every pair in both orders, unless told otherwise."
+    )
+    concurrency = models.PositiveSmallIntegerField(
+        default=8, help_text="Calls in flight at a time, over all workers."
+    )
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
+    tokens_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Prompt and reply together. Empty: no limit."
+    )
+    active = models.BooleanField(default=True, help_text="An inactive judge starts no runs.")
+    prompt_hash = models.CharField(
+        max_length=64, editable=False, help_text="Wording this judge was asked with; fixed by its first run."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["rater__name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(points__in=scales.POINTS), name="judge_points_is_a_scale"),
+            models.CheckConstraint(condition=Q(timeout__gt=0), name="judge_timeout_positive"),
+            models.CheckConstraint(
+                condition=Q(provider="simulated") | (Q(provider="openai") & ~Q(base_url="")),
+                name="judge_has_an_endpoint",
+            ),
+        ]
+
+    IDENTITY = (
+        "provider",
+        "model",
+        "protocol",
+        "form",
+        "points",
+        "parameters",
+        "wording",
+        "samples",
+        "temperature",
+        "options",
+        "simulation",
+    )
+    """What makes two judges different; none of it changes once the judge has replied."""
+
+    def __str__(self) -> str:
+        return self.rater.name
+
+    @property
+    def slug(self) -> str:
+        return self.rater.slug
+
+    @property
+    def name(self) -> str:
+        return self.rater.name
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.provider == self.Provider.SIMULATED
+
+    @property
+    def manner(self) -> Manner:
+        """How it asks: protocol, answer scale, parameters, wording, samples.
+
+        Equal judges share one object in a process, so that its prompt hash is computed once.
+        """
+        protocol = PROTOCOLS.named(self.protocol)
+        texts = json.dumps([self.parameters, self.wording], sort_keys=True)
+        key = (id(protocol), self.form, self.points, texts, self.samples)
+        if key not in _manners:
+            parameters = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in self.parameters.items()
+            }
+            scale = answer_scale(self.form, self.points)
+            _manners[key] = Manner(protocol, scale, parameters, self.wording, self.samples)
+        return _manners[key]
+
+    def current_prompt_hash(self) -> str:
+        """The hash of the wording it would be asked with now."""
+        return self.manner.prompt_hash

@@ -1,0 +1,118 @@
+"""Runs of judges over studies, and the assignments they are made of."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from arena.models import Assignment, Study
+from judging.models.judges import Judge
+from judging.querysets import JudgeRunQuerySet
+
+
+class JudgeRun(models.Model):
+    """One judge over one study; its size and progress are counts of rows (judging.querysets)."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
+        FINISHED = "finished", "Finished"
+        CANCELLED = "cancelled", "Cancelled"
+
+    class Kind(models.TextChoices):
+        ALL = "all", "Whatever has no answer yet"
+        EXTEND = "extend", "Pairs that were never asked"
+        FAILURES = "failures", "What failed"
+        UNSCORED = "unscored", "What has no rating, anew"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="judge_runs")
+    judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.ALL)
+    limit = models.PositiveIntegerField(null=True, blank=True, help_text="At most so many pairs.")
+    both_orders = models.BooleanField(default=False, help_text="Ask about every pair in both orders.")
+    controls = models.BooleanField(
+        default=False, help_text="Ask about pairs of identical completions too, as a control of the judge."
+    )
+    identical = models.PositiveIntegerField(
+        default=0, help_text="Assignments recorded as identical without asking, when it was planned."
+    )
+    budget = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="Never to be passed."
+    )
+    spent = models.DecimalField(max_digits=20, decimal_places=8, default=0)
+    reserved = models.DecimalField(
+        max_digits=20, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
+    )
+    currency = models.CharField(
+        max_length=3, blank=True, help_text="Of budget and cost; empty while no price is known."
+    )
+    remote = models.BooleanField(
+        default=False,
+        help_text="Judge workers on other machines ask, through the API; this arena's own workers do not.",
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    error = models.CharField(max_length=500, blank=True, help_text="Why it ended early, or paused.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JudgeRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "judge"],
+                condition=Q(state__in=["queued", "running", "paused"]),
+                name="judge_run_one_active",
+            ),
+            models.CheckConstraint(
+                condition=Q(limit__isnull=True) | Q(limit__gt=0), name="judge_run_limit_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "paused", "finished", "cancelled"]),
+                name="judge_run_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in (self.State.QUEUED, self.State.RUNNING, self.State.PAUSED)
+
+
+class RunAssignment(models.Model):
+    """An assignment as part of a run: when it is due and until when the queue is believed to know of it."""
+
+    run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="run_assignments")
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="run_assignments")
+    round = models.PositiveSmallIntegerField(
+        default=0, help_text="Of the calls that this run makes about it (JudgeCall.round)."
+    )
+    due_at = models.DateTimeField(default=timezone.now, help_text="Not to be asked before.")
+    queued_until = models.DateTimeField(null=True, blank=True)
+    waiting_for = models.CharField(
+        max_length=64, blank=True, help_text="The hash of a request that somebody else has in flight."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "assignment"], name="run_assignment_unique"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["run", "queued_until"],
+                condition=Q(queued_until__isnull=False),
+                name="run_assignment_queued",
+            ),
+            models.Index(fields=["waiting_for"], condition=~Q(waiting_for=""), name="run_assignment_waiting"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.assignment_id}"
