@@ -1,5 +1,6 @@
 """Forms about runs."""
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -15,6 +16,10 @@ class BudgetField(forms.DecimalField):
         super().__init__(
             **{"required": False, "max_digits": 12, "decimal_places": 6, "min_value": 0, **options}
         )
+
+    def prepare_value(self, value: Any) -> Any:
+        """Without the zeros that its column adds."""
+        return format(value.normalize(), "f") if isinstance(value, Decimal) else value
 
 
 class RunForm(forms.Form):

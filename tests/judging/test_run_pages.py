@@ -84,6 +84,7 @@ def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     assert "The budget is changed." in posted(staff, url, budget="5")
     run.refresh_from_db()
     assert (run.budget, run.currency) == (Decimal(5), "EUR")
+    assert 'name="budget" value="5"' in text(staff, f"/judging/runs/{run.pk}/")
     assert "of 5.00 EUR" in text(staff, f"/judging/runs/{run.pk}/")
     assert "Budget: Enter a number." in posted(staff, url, budget="much")
 
@@ -140,7 +141,7 @@ def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Clie
     asked = make_call(run, 0, cost=Decimal("0.0125"), expected=3.25)
     make_call(run, 1, key="analyse.first", cached_from=asked)
     page = text(staff, f"/judging/runs/{run.pk}/")
-    for shown in ("analyse.first", "loop-1", "0.0125 USD", "3.25", f"The reply of call {asked.pk}"):
+    for shown in ("analyse.first", "loop-1", "Cost, USD", "0.012500", "expected 3.25", f"The reply of call {asked.pk}"):
         assert shown in page
 
 
