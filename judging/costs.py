@@ -82,9 +82,10 @@ def reply_limit(max_tokens: int | None, options: Mapping[str, Any]) -> int | Non
     request has both, the larger one is taken.
     """
     newer = options.get("max_completion_tokens")
-    if newer is not None and (isinstance(newer, bool) or not isinstance(newer, int)):
+    given = [limit for limit in (max_tokens, newer) if limit is not None]
+    if any(isinstance(limit, bool) or not isinstance(limit, int) or limit < 1 for limit in given):
         return None
-    return max((limit for limit in (max_tokens, newer) if limit is not None), default=None)
+    return max(given, default=None)
 
 
 def reply_tokens(completion_tokens: int, reasoning_tokens: int | None) -> int:

@@ -39,7 +39,9 @@ def problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str]:
     users = dict(_users(protocol))
     found: list[str] = []
     for name, text in wording.items():
-        if name in users:
+        if "\x00" in text:
+            found.append(f'Text "{name}" holds the character NUL; it seems to be no text file.')
+        elif name in users:
             found += _problems(name, text, users[name])
         else:
             found.append(f'Protocol {protocol.name} has no text "{name}"; its texts are: {", ".join(users)}.')

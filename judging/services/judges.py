@@ -23,6 +23,15 @@ RESERVED = frozenset(
 """Fields of a request that the options must not set: fields of the judge do, or none may."""
 
 
+LARGEST = {
+    "max_tokens": 2**31 - 1,
+    "concurrency": 10_000,
+    "requests_per_minute": 2**31 - 1,
+    "tokens_per_minute": 2**31 - 1,
+}
+"""The largest numbers of a judge, which every database holds; the smallest is 1."""
+
+
 class JudgeError(Exception):
     """A judge cannot be configured or used like this; the message is a sentence for the operator."""
 
@@ -110,10 +119,10 @@ def _checked(config: JudgeConfig) -> JudgeConfig:
     _check_key_variable(config.api_key_env)
     if not 0 < config.timeout <= 3600:
         raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
-    for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
+    for name, largest in LARGEST.items():
         limit = getattr(config, name)
-        if limit is not None and limit < 1:
-            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be at least 1.")
+        if limit is not None and not 1 <= limit <= largest:
+            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be from 1 to {largest:,}.")
     if config.provider == Judge.Provider.SIMULATED:
         try:
             Simulation.from_options(config.simulation)
@@ -157,7 +166,8 @@ def check_url(url: str) -> None:
     """An address the client can ask, without a user or password: it is shown on pages and in logs."""
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        is_plain = url.isprintable() and " " not in url
+        usable = is_plain and parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         usable = False
     if not usable:

@@ -66,6 +66,9 @@ def test_the_bound_holds_for_a_real_vocabulary() -> None:
         (None, {"max_completion_tokens": 300}, 300),
         (1024, {"max_completion_tokens": 300}, 1024),
         (None, {"max_completion_tokens": "many"}, None),
+        (1024, {"max_completion_tokens": "5000"}, None),
+        (1024, {"max_completion_tokens": -1}, None),
+        (0, {}, None),
     ],
 )
 def test_the_longest_reply_that_is_asked_for(

@@ -47,8 +47,8 @@ def test_an_answer_scale_brings_its_points(staff: Client) -> None:
         ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
         ({"parameters": "[1]"}, "Enter a JSON object"),
         ({"samples": "0"}, "Samples must be from 1 to 99"),
-        ({"concurrency": "0"}, "Concurrency must be at least 1"),
-        ({"requests_per_minute": "0"}, "Requests per minute must be at least 1"),
+        ({"concurrency": "0"}, "Concurrency must be from 1"),
+        ({"requests_per_minute": "0"}, "Requests per minute must be from 1"),
         ({"options": '{"top_logprobs": 5}'}, "must not set top_logprobs"),
     ],
 )

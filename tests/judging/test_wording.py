@@ -106,6 +106,7 @@ BAD = [
     ("ask", "$notice $query $answers", 'is asked for each of "questions", so it must hold $item'),
     ("compare", "$look_a $notice $query $answers $verdict", "builds on: $ask, $look_b is missing"),
     ("look", "$notice $query $answer\ncosts $5", 'Text "look", line 2: a $ begins no placeholder'),
+    ("look", "$notice $query $answer \x00", 'Text "look" holds the character NUL'),
     ("glance", GOOD, 'Protocol two-looks has no text "glance"; its texts are: look, ask, compare.'),
 ]
 
