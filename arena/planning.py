@@ -126,12 +126,12 @@ def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
     return not any(showings.of(each) for each in _wanted(study, known, wanted))
 
 
-def outlook(study: Study, rater: Rater) -> dict[Which, Plan]:
-    """How much each kind of plan would hold now, each order of asking taken by itself, without a limit."""
+def outlook(study: Study, rater: Rater, *, both_orders: bool = False) -> dict[Which, Plan]:
+    """How much each kind of plan would hold now, without a limit."""
     known, candidates = _offered(study, rater), list(_candidates(study))
     found = {}
     for which in Which:
-        showings = _Showings(known, study.ratings_per_pair_judges, Wanted(which))
+        showings = _Showings(known, study.ratings_per_pair_judges, Wanted(which, both_orders=both_orders))
         found[which] = _counted(_planned(candidates, showings, None))
     return found
 

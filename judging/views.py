@@ -144,7 +144,7 @@ def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
     """What can follow a run that has ended, with counts, as a part of its page."""
     run = _run(run_id)
     other = JudgeRun.objects.active().filter(study=run.study, judge=run.judge).first()
-    outlook = planning.outlook(run.study, run.judge.rater)
+    outlook = planning.outlook(run.study, run.judge.rater, both_orders=run.both_orders)
     choices = [
         {
             "words": words,

@@ -188,6 +188,7 @@ def test_the_outlook_counts_every_kind_of_plan(judge: Rater) -> None:
         Which.FAILURES: Plan(1, 1),
         Which.UNSCORED: Plan(1, 1),
     }
+    assert planning.outlook(study, judge, both_orders=True)[Which.EXTEND] == Plan(3, 6)
 
 
 def test_identical_completions_are_recorded_and_not_asked(judge: Rater) -> None:
