@@ -72,6 +72,9 @@ class CallIn(Schema):
     refusal: Text | None = Field(None, description="Text of a separate refusal field.")
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
+    reasoning_tokens: Count | None = Field(
+        None, description="Those of the completion that were spent thinking."
+    )
 
 
 class ComparisonIn(Schema):

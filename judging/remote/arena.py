@@ -110,6 +110,7 @@ def _record(entry: Entry) -> dict[str, object]:
         "refusal": reply.refusal or None,
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
+        "reasoning_tokens": reply.reasoning_tokens,
     }
     return {name: value for name, value in record.items() if value is not None}
 

@@ -45,6 +45,7 @@ RECEIVED: Final = {
     "finish_reason": "finish_reason",
     "prompt_tokens": "prompt_tokens",
     "completion_tokens": "completion_tokens",
+    "reasoning_tokens": "reasoning_tokens",
     "seconds": "latency",
 }
 """Fields of the record that comes with an answer, and the columns of the call that keep them."""

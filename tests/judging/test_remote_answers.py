@@ -22,6 +22,7 @@ RECORD = {
     "finish_reason": "stop",
     "prompt_tokens": 100,
     "completion_tokens": 7,
+    "reasoning_tokens": 5,
     "seconds": 1.25,
 }
 
@@ -91,6 +92,7 @@ def test_an_answer_settles_its_call(elsewhere: Elsewhere) -> None:
     assert (call.state, call.raw_reply, call.status, call.rating) == ("replied", "6\nB.", "scored", 6)
     assert (call.model_returned, call.finish_reason) == ("far-1-0613", "stop")
     assert (call.prompt_tokens, call.completion_tokens, call.latency) == (100, 7, 1.25)
+    assert call.reasoning_tokens == 5
     assert call.submitted_at is not None
     assert Comparison.objects.get().extra == {}
     elsewhere.assert_one_answer(6)

@@ -76,7 +76,7 @@ class Box:
 
     def reply(self, entry: Entry, text: str) -> Entry:
         """The reply that an earlier worker had committed when it was killed."""
-        answered = entry.replied(Reply(text, "stop", "far-1", prompt_tokens=100), 1.0)
+        answered = entry.replied(Reply(text, "stop", "far-1", prompt_tokens=100, reasoning_tokens=40), 1.0)
         self.journal.write(answered)
         return answered
 
@@ -97,7 +97,7 @@ def test_a_run_is_drained(box: Box, model: ChatServer) -> None:
     run = JudgeRun.objects.get()
     progress = JudgeCall.objects.progress(run)
     assert (run.state, progress.attempts_failed, progress.abandoned) == ("finished", 1, 0)
-    assert progress.prompt_tokens == 300
+    assert (progress.prompt_tokens, progress.reasoning_tokens) == (300, 120)
     call = JudgeCall.objects.filter(state="replied")[0]
     assert (call.worker, call.model_returned) == ("remote box", "loopback-1")
     assert call.latency is not None
