@@ -54,8 +54,9 @@ def beside(study: Study, opinions: Opinions, until: int | None = None) -> Beside
     identical = rows.filter(status=Comparison.Status.IDENTICAL)
     controls = identical.filter(rating__isnull=False)
     fields = ("pk", "rater", "pair__prompt", "points", "rating")
+    # What a panel keeps there is its mean before it was rounded, and tells of no probabilities.
     given = rows.filter(expected__isnull=False, rating__isnull=False).exclude(
-        status=Comparison.Status.IDENTICAL
+        Q(status=Comparison.Status.IDENTICAL) | Q(source=Comparison.Source.PANEL)
     )
     return Beside(
         np.array(list(given.values_list("pk", "expected")), dtype=_EXPECTED),

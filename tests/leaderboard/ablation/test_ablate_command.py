@@ -191,6 +191,16 @@ class TestWhatIsNotScored:
 
 
 class TestPanels:
+    def test_the_mean_of_a_panel_is_not_taken_for_an_expectation_of_tokens(self, db):
+        made = make_field(4)
+        rate(made, make_judge_rater("one"), seed=1, expected=4.5)
+        rate(made, make_judge_rater("both"), seed=2, expected=4.5)
+        Comparison.objects.filter(rater__slug="both").update(source="panel")
+        found = json.loads(ablate(made.slug, "--judges", "one,both", "--json", "-"))
+        judge, panel = found["raters"]
+        assert judge["expected"]["n"] == 24
+        assert panel["expected"] is None
+
     def test_a_panel_costs_what_its_members_cost_and_has_their_kin(self, db):
         made = make_field(2)
         Contestant.objects.filter(study=made, slug="a").update(name="Acme 7B")
