@@ -92,13 +92,15 @@ def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
     """Change a judge. What makes its answers comparable is fixed once it has replied."""
     config = _checked(config)
     changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(config, part)]
-    if changed and JudgeCall.objects.filter(run__judge=judge, state="replied").exists():
+    if changed and JudgeCall.objects.filter(run__judge=judge, state__in=["replied", "in_flight"]).exists():
         raise JudgeError(
-            f"{judge.name} has replied already, so its {', '.join(changed)} cannot change; make a new judge, "
+            f"{judge.name} was asked already, so its {', '.join(changed)} cannot change; make a new judge, "
             "so that answers to different questions never mix."
         )
     for part, value in asdict(config).items():
         setattr(judge, part, value)
+    if judge.prompt_hash:  # of a run that has brought no reply yet
+        judge.prompt_hash = judge.current_prompt_hash()
     judge.rater.name = name
     judge.rater.simulated = judge.is_simulated
     try:

@@ -13,7 +13,9 @@ from judging.querysets import JudgeCallQuerySet
 from judging.services.calls import this_worker
 from judging.services.claiming import put_back
 from judging.services.committing import end_abandoned, lock_assignments, release
-from judging.services.runs import QUEUE_PATIENCE, feed
+from judging.services.judges import JudgeError
+from judging.services.runs import QUEUE_PATIENCE, feed, pause_run
+from judging.services.usable import check_wording
 
 RECEIVED_WITHIN = timedelta(seconds=10)
 """Workers that have nothing else to do have begun with a message by then."""
@@ -34,10 +36,21 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
     for run in queued:
         queue.nudge_plan(run)
     fed = 0
-    for pk in JudgeRun.objects.filter(state=JudgeRun.State.RUNNING).values_list("pk", flat=True):
-        _forget_lost_messages(pk, now)
-        fed += feed(pk, now)
+    for going in JudgeRun.objects.filter(state=JudgeRun.State.RUNNING).select_related("judge__rater"):
+        if _keeps_its_wording(going):
+            _forget_lost_messages(going.pk, now)
+            fed += feed(going.pk, now)
     return {"abandoned": abandoned, "submitting": len(unsubmitted), "planning": len(queued), "fed": fed}
+
+
+def _keeps_its_wording(run: JudgeRun) -> bool:
+    """Whether the judge is asked as it was; pauses the run where an update of the arena has changed that."""
+    try:
+        check_wording(run.judge)
+    except JudgeError as error:
+        pause_run(run, str(error))
+        return False
+    return True
 
 
 def abandon_orphans(now: datetime | None = None) -> int:

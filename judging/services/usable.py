@@ -7,6 +7,7 @@ from judging import runner
 from judging.keys import KeyVariableError, read_key
 from judging.llm.simulated import Simulation
 from judging.models import Judge
+from judging.protocol import UnknownProtocolError
 from judging.services.endpoints import endpoints
 from judging.services.judges import JudgeError
 
@@ -27,17 +28,28 @@ def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
             f"{study.name} holds imported ratings of another judge {judge.slug}; make a "
             "new judge with another slug, so that the two never mix on one board."
         )
-    if judge.prompt_hash and judge.prompt_hash != judge.current_prompt_hash():
-        raise JudgeError(
-            f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked; make "
-            "a new judge, so that answers to different wordings never mix."
-        )
+    check_wording(judge)
     if remote:
         _check_remote(judge)
     elif judge.is_simulated:
         _check_simulation(judge, study)
     else:
         _check_keys(judge)
+
+
+def check_wording(judge: Judge) -> None:
+    """Raise JudgeError where the judge would be asked in other words than it was first, or in none."""
+    try:
+        current = judge.current_prompt_hash()
+    except UnknownProtocolError as error:
+        raise JudgeError(
+            f"{judge.name} uses the protocol {judge.protocol}, which is there no more."
+        ) from error
+    if judge.prompt_hash and judge.prompt_hash != current:
+        raise JudgeError(
+            f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked; make "
+            "a new judge, so that answers to different wordings never mix."
+        )
 
 
 def _check_remote(judge: Judge) -> None:

@@ -46,6 +46,11 @@ class Work:
     def manner(self) -> Manner:
         return self.judge.manner
 
+    @property
+    def has_its_wording(self) -> bool:
+        """Whether the judge would be asked in the words of its other answers; an update may change them."""
+        return self.judge.prompt_hash in ("", self.manner.prompt_hash)
+
     @cached_property
     def material(self) -> Material:
         pair = self.assignment.pair
@@ -116,7 +121,7 @@ def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work
     waits = Q(assignment__in=waiting, assignment__state=Assignment.State.OPEN, due_at__lte=timezone.now())
     holds = Q(assignment__in=held, assignment__state=Assignment.State.CLAIMED)
     rows = list(_of_running_runs().filter(waits | holds, run__remote=False))
-    return {work.assignment.pk: work for work in with_calls(rows)}
+    return {work.assignment.pk: work for work in with_calls(rows) if work.has_its_wording}
 
 
 def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:

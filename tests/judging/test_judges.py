@@ -64,7 +64,7 @@ def test_a_judge_that_has_replied_keeps_its_identity(
     services.configure_judge(judge, "Renamed", config_of(judge, temperature=0.5))
     services.start_run(make_small_study(prompts=1, contestants=2), judge)
     drain()
-    with pytest.raises(JudgeError, match="has replied already, so its model, temperature cannot change"):
+    with pytest.raises(JudgeError, match="was asked already, so its model, temperature cannot change"):
         services.configure_judge(judge, "Renamed", config_of(judge, model="other", temperature=1.0))
     services.configure_judge(judge, "Renamed again", config_of(judge, timeout=9.0, active=False))
     assert Judge.objects.get().timeout == 9.0

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison
 from judging import services
-from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocol import Step
 from judging.protocols import PROTOCOLS
 from judging.services import recovery
@@ -139,6 +139,7 @@ def test_a_worker_that_died_between_two_steps_loses_no_step(
 ) -> None:
     steps = (Step("weigh", "Weigh $answers"), Step("rate", "Now the number: $verdict", continues="weigh"))
     monkeypatch.setitem(PROTOCOLS, "likert", replace(PROTOCOLS["likert"], steps=steps))
+    Judge.objects.update(prompt_hash="")
     call = in_flight(run, "host:1:dead", minutes=-1)
     now = timezone.now()
     JudgeCall.objects.filter(pk=call.pk).update(
@@ -238,3 +239,44 @@ def test_a_call_renewed_while_others_are_swept_is_left_alone(
     monkeypatch.setattr(recovery, "release", release_and_renew)
     assert services.sweep()["abandoned"] == 1
     assert sorted(JudgeCall.objects.values_list("state", flat=True)) == ["abandoned", "in_flight"]
+
+
+def test_a_run_whose_wording_an_update_has_changed_is_paused_and_nothing_is_asked(
+    run: JudgeRun, model: ChatServer
+) -> None:
+    run.judge.prompt_hash = "0" * 64
+    run.judge.save()
+    services.judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
+    services.sweep()
+    run.refresh_from_db()
+    assert (run.state, model.requests) == ("paused", [])
+    assert "The wording of protocol likert has changed" in run.error
+    with pytest.raises(services.JudgeError, match="make a new judge"):
+        services.resume_run(run)
+
+
+def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: JudgeRun) -> None:
+    gone = services.start_run(run.study, make_judge())
+    services.plan_run(gone.pk)
+    Judge.objects.filter(pk=gone.judge_id).update(protocol="gone")
+    services.sweep()
+    states = dict(JudgeRun.objects.values_list("pk", "state"))
+    assert states == {run.pk: "running", gone.pk: "paused"}
+    gone.refresh_from_db()
+    assert "protocol gone, which is there no more" in gone.error
+
+
+def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) -> None:
+    judge = run.judge
+    config = services.JudgeConfig(model=judge.model, base_url=judge.base_url, protocol="vanilla")
+    services.configure_judge(judge, judge.name, config)
+    services.sweep()
+    run.refresh_from_db()
+    assert (run.state, judge.prompt_hash) == ("running", judge.current_prompt_hash())
+
+
+def test_a_judge_that_is_being_asked_keeps_its_identity(run: JudgeRun) -> None:
+    in_flight(run, this_worker())
+    config = services.JudgeConfig(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
+    with pytest.raises(services.JudgeError, match="was asked already, so its protocol cannot change"):
+        services.configure_judge(run.judge, run.judge.name, config)
