@@ -10,7 +10,7 @@ from django.forms import BoundField
 
 from arena.json_input import JSONInput
 from arena.models import Rater
-from judging.answer_scales import POINTS
+from judging.answer_scales import FORMS, POINTS
 from judging.models import Judge, Panel
 from judging.protocols import PROTOCOLS
 from judging.services import JudgeConfig, JudgeError, configure_judge, create_judge
@@ -117,6 +117,13 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial["own_wording"] = list(self.instance.wording)
         else:
             del self.fields["own_wording"]
+
+    def offer_scales_of(self, protocol: str) -> None:
+        """Offer only the answer scales of this protocol, in a choice that replaces the one on the page."""
+        scales, offered = self.fields["form"], PROTOCOLS[protocol].forms
+        assert isinstance(scales, forms.ChoiceField)  # noqa: S101 - of a column with choices
+        scales.choices = [(name, words) for name, words in FORMS.items() if name in offered]
+        scales.widget.attrs["hx-swap-oob"] = "true"
 
     @property
     def groups(self) -> Iterator[tuple[str, list[BoundField]]]:

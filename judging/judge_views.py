@@ -1,11 +1,13 @@
 """Staff pages: judges, the protocols they can use, and panels."""
 
+import json
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from judging.describing import calls
+from judging.describing import calls, described
 from judging.judge_forms import JudgeForm, PanelForm
 from judging.models import Judge, Panel
 from judging.protocols import PROTOCOLS
@@ -30,13 +32,25 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 @require_safe
 @staff_only
 def about_protocol(request: HttpRequest) -> HttpResponse:
-    """What the chosen protocol is and leaves open, as a part of the judge's form."""
-    return render(request, "judging/_protocol.html", _about(request.GET.get("protocol", "")))
+    """What the chosen protocol is and leaves open, and its answer scales, as parts of the judge's form."""
+    name = request.GET.get("protocol", "")
+    context = _about(name)
+    if context:
+        form = JudgeForm(initial={"form": request.GET.get("form", "")})
+        form.offer_scales_of(name)
+        context["answer_scales"] = form["form"]
+    return render(request, "judging/_protocol.html", context)
 
 
 def _about(name: str) -> dict[str, object]:
     protocol = PROTOCOLS.get(name)
-    return {"protocol": protocol, "calls": calls(protocol).words} if protocol else {}
+    if protocol is None:
+        return {}
+    parameters = [
+        {**each, "default": json.dumps(each["default"], ensure_ascii=False)}
+        for each in described(protocol)["parameters"]
+    ]
+    return {"protocol": protocol, "calls": calls(protocol).words, "parameters": parameters}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,5 +1,7 @@
 """The pages where judges and panels are put together."""
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -87,7 +89,24 @@ def test_the_chosen_protocol_is_described(staff: Client) -> None:
     assert "rate.txt" in page
     swap = staff.get("/judging/judges/protocol/", {"protocol": "swap"}).content.decode()
     assert "Calls per pair in one order, with the defaults: 2 to 3." in swap
+    samples = staff.get("/judging/judges/protocol/", {"protocol": "cot-self-consistency"}).content.decode()
+    assert "Samples: 9, unless you ask for another number above 1." in samples
+    assert "Temperature: 0.7, whatever the judge's is." in samples
+    debate = staff.get("/judging/judges/protocol/", {"protocol": "multi-role"}).content.decode()
+    assert "Default: <code>true</code>" in debate  # as the field takes it
     assert staff.get("/judging/judges/protocol/", {"protocol": "nonsense"}).content.decode().strip() == ""
+
+
+def test_the_answer_scales_follow_the_protocol(staff: Client) -> None:
+    chosen = {"protocol": "arena-hard", "form": "binary"}
+    page = staff.get("/judging/judges/protocol/", chosen).content.decode()
+    assert re.findall(r'<option value="(\w+)"( selected)?', page) == [
+        ("likert", ""),
+        ("binary", " selected"),
+        ("grades", ""),
+    ]
+    page = staff.get("/judging/judges/protocol/", {"protocol": "rating", "form": "likert"}).content.decode()
+    assert re.findall(r'<option value="(\w+)"', page) == ["scores"]
 
 
 def test_a_panel_is_put_together_and_changed(staff: Client) -> None:
