@@ -3,7 +3,7 @@
 from judging.services.calls import judge_assignment
 from judging.services.judges import JudgeConfig, JudgeError, configure_judge, create_judge
 from judging.services.recovery import abandon_orphans, sweep
-from judging.services.runs import cancel_run, feed, pause_run, plan_run, resume_run, start_run
+from judging.services.runs import cancel_run, feed, go_on, pause_run, plan_run, resume_run, start_run
 from judging.services.spending import change_budget, check_budget
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "configure_judge",
     "create_judge",
     "feed",
+    "go_on",
     "judge_assignment",
     "pause_run",
     "plan_run",

@@ -18,7 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache, partial
 from threading import BoundedSemaphore
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.conf import settings
 from django.db import close_old_connections
@@ -51,11 +51,17 @@ Answer = tuple[JudgeCall, Addressed, Reply | NoReplyError, float, Outage | None]
 """The same with the call and what was asked."""
 
 
-def judge_assignment(assignment_id: int) -> int | None:
+class Done(NamedTuple):
+    """Something was done for a run. is_answered: the assignment has its answer; otherwise it waits."""
+
+    run: int
+    is_answered: bool
+
+
+def judge_assignment(assignment_id: int) -> Done | None:
     """Do what is next for an assignment: submit its committed reply, or ask and then submit.
 
-    Harmless when called twice or too late. Returns the id of the run it worked for, None where there was
-    nothing to do.
+    Harmless when called twice or too late. None where there was nothing to do.
     """
     process = this_process()
     with process.places.one():
@@ -63,9 +69,8 @@ def judge_assignment(assignment_id: int) -> int | None:
         submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
     if submission:  # the place is free for the next call meanwhile
         process.submissions.do(submission)
-    if claimed:
-        return claimed.work.run.pk
-    return submission.call.run_id if submission else None
+        return Done(submission.call.run_id, is_answered=True)
+    return Done(claimed.work.run.pk, is_answered=False) if claimed else None
 
 
 def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:

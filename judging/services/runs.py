@@ -142,45 +142,59 @@ def feed(run_id: int, now: datetime | None = None) -> int:
     so a run of any size starts at once and a cancelled one leaves no heap of messages. A run with nothing
     left to do becomes finished. Judge workers elsewhere ask for a remote run's assignments themselves.
     """
+    return len(go_on(run_id, 0, now))
+
+
+def go_on(run_id: int, hands: int, now: datetime | None = None) -> list[int]:
+    """Feed a run, and keep up to so many of its due assignments for the caller.
+
+    ``hands`` are the caller's threads whose calls have ended, so that there is room for as many more. Returns
+    what was chosen, the caller's first; the workers are told of the others.
+    """
     now = now or timezone.now()
     free = settings.JUDGE_QUEUE_AHEAD - RunAssignment.objects.filter(run=run_id, queued_until__gt=now).count()
     if free < settings.JUDGE_QUEUE_AHEAD / 2:
-        return 0
+        free = 0
+    if not free and not hands:
+        return []
     running = JudgeRun.objects.filter(pk=run_id, state=JudgeRun.State.RUNNING)
     run = running.select_related("study", "judge__rater").first()
     if run is None or run.judge.rater.paused_at:
-        return 0
+        return []
     if run.study.is_closed:
         cancel_run(run, "The study was closed.")
-        return 0
+        return []
     if run.remote:
         finish_if_done(run)
-        return 0
+        return []
     wait, room = limiting.room(run.judge)
     if wait:
         if not finish_if_done(run):
             _feed_later(run.pk, 1.1 * wait + 0.1, now)  # when all who were sent away are due again
-        return 0
+        return []
     # A few more than there is room for: they wait at the door while others end.
-    free = min(free, room and room + run.judge.concurrency // 4)
-    if not free:
-        return 0
-    with transaction.atomic():
-        due = (
-            run.run_assignments.select_for_update(of=("self",), skip_locked=True)
-            .filter(
-                Q(queued_until=None) | Q(queued_until__lte=now), assignment__state="open", due_at__lte=now
-            )
-            .order_by("pk")
-        )
-        chosen = list(due.values_list("pk", "assignment")[:free])
-        RunAssignment.objects.filter(pk__in=[pk for pk, _ in chosen]).update(
-            queued_until=now + QUEUE_PATIENCE
-        )
-        transaction.on_commit(lambda: queue.nudge_assignments(assignment for _, assignment in chosen))
+    for_others = min(free, room and max(room + run.judge.concurrency // 4 - hands, 0))
+    if not hands + for_others:
+        return []
+    chosen = _choose(run, hands, for_others, now)
     if not chosen:
         finish_if_done(run)
-    return len(chosen)
+    return chosen
+
+
+@transaction.atomic
+def _choose(run: JudgeRun, hands: int, for_others: int, now: datetime) -> list[int]:
+    """Up to so many assignments that are due; the workers are told of all but the first ``hands``."""
+    due = (
+        run.run_assignments.select_for_update(of=("self",), skip_locked=True)
+        .filter(Q(queued_until=None) | Q(queued_until__lte=now), assignment__state="open", due_at__lte=now)
+        .order_by("pk")
+    )
+    chosen = list(due.values_list("pk", "assignment")[: hands + for_others])
+    RunAssignment.objects.filter(pk__in=[pk for pk, _ in chosen]).update(queued_until=now + QUEUE_PATIENCE)
+    assignments = [assignment for _, assignment in chosen]
+    transaction.on_commit(lambda: queue.nudge_assignments(assignments[hands:]))
+    return assignments
 
 
 def _feed_later(run: int, seconds: float, now: datetime) -> None:
