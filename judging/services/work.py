@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cache, cached_property
 from typing import Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -140,9 +140,8 @@ def _of_running_runs() -> QuerySet[RunAssignment]:
         run__study__closed_at=None,
         run__judge__rater__paused_at=None,
     )
-    return rows.select_related(
-        "run__study",
-        "run__judge__rater",
+    runs = JudgeRun.objects.select_related("study", "judge__rater")
+    return rows.prefetch_related(Prefetch("run", runs)).select_related(  # the run once, not with every row
         "assignment__pair__prompt",
         "assignment__pair__first__contestant",
         "assignment__pair__second__contestant",
