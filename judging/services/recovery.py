@@ -10,6 +10,7 @@ from arena.models import Assignment
 from judging import queue
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.querysets import JudgeCallQuerySet
+from judging.services import spending
 from judging.services.calls import this_worker
 from judging.services.claiming import put_back
 from judging.services.committing import end_abandoned, lock_assignments, release
@@ -30,6 +31,7 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
     now = now or timezone.now()
     abandoned = abandon(JudgeCall.objects.overdue(now), now)
     _reopen_idle(Assignment.objects.lapsed(now))
+    spending.settle_deleted()
     unsubmitted = list(JudgeCall.objects.unsubmitted(now).values_list("assignment", flat=True)[:500])
     queue.nudge_assignments(unsubmitted)
     queued = list(JudgeRun.objects.filter(state=JudgeRun.State.QUEUED).values_list("pk", flat=True))

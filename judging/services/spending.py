@@ -161,6 +161,22 @@ def settle(calls: Iterable[JudgeCall]) -> None:
             JudgeRun.objects.filter(pk=run).update(**changes)
 
 
+def settle_deleted() -> None:
+    """Count what is reserved of a run without calls in flight as spent: their rows were deleted by hand.
+
+    Harmless when repeated.
+    """
+    in_flight = JudgeCall.objects.filter(state=JudgeCall.State.IN_FLIGHT)
+    left = JudgeRun.objects.filter(reserved__gt=0).exclude(pk__in=in_flight.values("run"))
+    for pk in left.order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            # Locked first: who has reserved since has written the calls, too.
+            run = JudgeRun.objects.select_for_update(no_key=True).filter(pk=pk).first()
+            if run and not in_flight.filter(run=pk).exists():
+                changes = {**_changed("spent", run.reserved), "reserved": ZERO}
+                JudgeRun.objects.filter(pk=pk).update(**changes)
+
+
 def _cost(call: JudgeCall) -> Decimal | None:
     """What a call cost that has ended; None where no price was known.
 

@@ -315,3 +315,21 @@ def test_no_budget_for_a_run_that_has_made_calls_without_a_longest_reply(
     judge.save()
     with pytest.raises(JudgeError, match="nobody knows what they cost"):
         spending.change_budget(run, Decimal(1))
+
+
+@pytest.mark.django_db
+def test_what_was_reserved_for_deleted_calls_counts_as_spent() -> None:
+    make_price()
+    run = make_run(budget=Decimal(1))
+    deleted, kept = make_call(run, make_assignment()), make_call(run, make_assignment())
+    reserve(run, deleted, kept)
+    deleted.save()
+    kept.save()
+    deleted.assignment.delete()
+    spending.settle_deleted()
+    assert money(run) == (0, 2 * BOUND)  # one of them is in flight, and releases its own
+    settle(kept, state="replied", prompt_tokens=100, completion_tokens=10, finished_at=timezone.now())
+    kept.save()
+    for _ in range(2):
+        spending.settle_deleted()
+    assert money(run) == (BOUND + Decimal("0.00028"), 0)
