@@ -140,11 +140,12 @@ def outlook(study: Study, rater: Rater, *, both_orders: bool = False) -> dict[Wh
 def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int = 8) -> Planned:
     """Write the open assignments of a judge's run.
 
-    Pairs rated by people come first, so that judge and people rate the same pairs; then the least rated of
-    the rest. Every pair is asked ``study.ratings_per_pair_judges`` times, in alternating orders; with
-    ``both_orders`` each time in both. What the rater has answered is never planned again, unless that is
-    wanted; its assignments that were left open or failed are taken up again. ``points`` are those of the
-    scale on which identical pairs are recorded; they do not count towards the limit.
+    Pairs rated by people come first, so that judge and people rate the same pairs; of these as of the rest
+    those that judges rated, so that judges do. Every pair is asked ``study.ratings_per_pair_judges`` times,
+    in alternating orders; with ``both_orders`` each time in both. What the rater has answered is never
+    planned again, unless that is wanted; its assignments that were left open or failed are taken up again.
+    ``points`` are those of the scale on which identical pairs are recorded; they do not count towards the
+    limit.
     """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     found = list(chosen(locked, rater, wanted))
@@ -345,10 +346,13 @@ def _candidates(study: Study) -> Iterator[_Candidate]:
 
 
 def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
-    """In the order of asking: rated by people first, then the least rated, one of each prompt before two."""
+    """In the order of asking: rated by people first, then by other judges, one of each prompt before two.
+
+    So judges that are asked about some pairs only are asked about the same ones, and can be compared.
+    """
     rng = random.Random()  # noqa: S311 - fairness, not secrecy
     rng.shuffle(candidates)
-    candidates.sort(key=lambda each: (each.people == 0, each.people + each.judges))
+    candidates.sort(key=lambda each: (each.people == 0, -each.judges))
     turn_of: dict[tuple[bool, int], int] = {}
     turns: dict[pairing.PairKey, int] = {}
     for each in candidates:

@@ -52,6 +52,18 @@ def test_pairs_rated_by_people_come_first(judge: Rater) -> None:
     assert [row.pair_id for row in rows] == [rated.pk]
 
 
+def test_judges_with_a_limit_are_asked_about_the_same_pairs(judge: Rater) -> None:
+    study = make_small_study(prompts=3, contestants=4)
+    first = planned(study, judge, Wanted(limit=2))
+    for assignment in first:
+        answer(assignment)
+    Pair.objects.recount(study)
+    second = planned(study, make_rater(kind="judge", slug="another-judge"), Wanted(limit=2))
+    assert {row.pair_id for row in second} == {row.pair_id for row in first}
+    third = planned(study, judge, Wanted(limit=2))
+    assert not {row.pair_id for row in third} & {row.pair_id for row in first}
+
+
 def test_a_limited_plan_takes_one_pair_of_each_prompt_before_two_of_any(judge: Rater) -> None:
     study = make_small_study(prompts=5, contestants=4)
     rows = planned(study, judge, Wanted(limit=5))
