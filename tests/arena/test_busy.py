@@ -23,7 +23,7 @@ def locked(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OperationalError("database is locked")
 
     monkeypatch.setattr(services, "claim", fail)
-    monkeypatch.setattr(services, "record_comparison", fail)
+    monkeypatch.setattr(services, "record_comparisons", fail)
 
 
 @pytest.mark.usefixtures("locked")
@@ -88,7 +88,7 @@ def test_a_judge_is_told_that_the_database_is_away(monkeypatch: pytest.MonkeyPat
     def fail(*_: Any, **__: Any) -> None:
         raise OperationalError("server closed the connection") from psycopg.OperationalError("closed")
 
-    monkeypatch.setattr(services, "record_comparison", fail)
+    monkeypatch.setattr(services, "record_comparisons", fail)
     token = rater_token(make.make_rater(kind="judge"))
     reply = Client(raise_request_exception=False).post(
         "/api/v1/comparisons/",

@@ -122,6 +122,7 @@ def in_flight(run: JudgeRun, ended: timedelta) -> JudgeCall:
     return JudgeCall.objects.create(
         run=run,
         assignment=assignment,
+        key="rate",
         attempt=1,
         worker="host:1:dead",
         prompt_hash="",
