@@ -119,11 +119,12 @@ class Command(BaseCommand):
                 continue
             silent_since = None
             run = _body(reply, 200)
-            line = run_text.progress(run)
-            if line != shown:
-                self.stdout.write(line)
+            # Nobody needs a line for time passing alone.
+            counts = run_text.progress({**run, "per_minute": None, "seconds_left": None})
+            if counts != shown:
+                self.stdout.write(run_text.progress(run))
                 self.stdout.flush()
-                shown = line
+                shown = counts
         return run
 
 
