@@ -5,6 +5,7 @@ from typing import Any
 
 from celery import Celery, signals
 
+from arena.collecting import spare_what_stays
 from arena.environment import load_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
@@ -19,6 +20,7 @@ def start_sweeper(**_: Any) -> None:
     """Every worker started by `celery -A arena worker` sweeps too; the database lets one do so at a time."""
     from arena.sweeper import Sweeper  # needs the settings
 
+    spare_what_stays()
     sweeper = Sweeper()
     sweeper.start()
     signals.worker_shutting_down.connect(lambda **_: sweeper.stop(timeout=1), weak=False)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import connections
 from gunicorn.app.base import BaseApplication
 
+from arena.collecting import spare_what_stays
 from arena.environment import local_url
 
 STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
@@ -101,6 +102,7 @@ def _when_ready(server: Any) -> None:
 
 
 def _post_fork(server: Any, worker: Any) -> None:
+    spare_what_stays()
     if settings.EMBEDDED_WORKER:
         from arena.worker import EmbeddedWorker
 

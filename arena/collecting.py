@@ -1,0 +1,18 @@
+"""What the garbage collector of a long-lived process need not look at."""
+
+import gc
+from typing import Final
+
+YOUNG: Final = 10_000
+"""So many objects may come before the collector looks for cycles among them; Python's usual number is 700."""
+
+
+def spare_what_stays() -> None:
+    """Take what is loaded now for living as long as the process, and look for cycles less often.
+
+    Calls in flight keep thousands of objects for a while, so that the collector went through everything,
+    modules included, about once a second: up to a tenth of a worker's processor time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG)
