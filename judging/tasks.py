@@ -16,6 +16,9 @@ from judging.services import panels
 IN_A_ROW: Final = 10.0
 """So many seconds, up to twice as many, a task goes on with its run before others get its thread."""
 
+BRIEFLY: Final = 0.02
+"""Seconds to wait for others whose answers were stored at once. Nothing that is in flight waits for it."""
+
 
 class _Hand(NamedTuple):
     """A thread that has done something for a run; is_free: to do more."""
@@ -62,8 +65,8 @@ def _feed(hands: Sequence[_Hand]) -> list[int | None]:
     return [next(chosen[hand.run], None) if hand.is_free else None for hand in hands]
 
 
-_feeding = Combiner[_Hand, int | None](_feed, most=64)
-"""Threads that end an assignment at the same moment look once for what is next."""
+_feeding = Combiner[_Hand, int | None](_feed, most=64, linger=lambda: BRIEFLY)
+"""Threads that end an assignment at about the same moment look once for what is next."""
 
 
 @shared_task  # type: ignore[untyped-decorator]
