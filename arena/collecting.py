@@ -10,8 +10,8 @@ YOUNG: Final = 10_000
 def spare_what_stays() -> None:
     """Take what is loaded now for living as long as the process, and look for cycles less often.
 
-    Calls in flight keep thousands of objects for a while, so that the collector went through everything,
-    modules included, about once a second: up to a tenth of a worker's processor time.
+    Under load a worker makes objects so fast that the collector took 9 % of its processor time. What is
+    loaded at the start is thrown away by nobody.
     """
     gc.collect()
     gc.freeze()

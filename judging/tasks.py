@@ -31,8 +31,8 @@ class _Hand(NamedTuple):
 def judge_assignment(assignment_id: int) -> None:
     """Do what is next for one assignment, then see that its run has more to do.
 
-    For a while the task goes on with the next assignment itself: a message costs as much processor time as
-    all the rest of a call.
+    For a while the task goes on with the next assignment itself: over Redis a message costs as much
+    processor time as all the rest of a call.
     """
     until = time.monotonic() + IN_A_ROW * random.uniform(1, 2)  # noqa: S311 - not all threads at once
     following: int | None = assignment_id
