@@ -137,8 +137,8 @@ def _why_no_more(run: JudgeRun, bound: Decimal | None) -> str:
             "counted more tokens, than was asked for. Raise the budget and resume the run, or leave it."
         )
     return (
-        f"The budget of {budget} is used up: {spent} are spent, and the next call can cost up to "
-        f"{costs.in_words(bound, run.currency)}. Raise the budget and resume the run."
+        f"The budget of {budget} has no room for another call: {spent} are spent, and the next can cost "
+        f"up to {costs.in_words(bound, run.currency)}. Raise the budget and resume the run."
     )
 
 

@@ -48,7 +48,7 @@ def test_configure_start_and_watch(
     page.get_by_text("finished").wait_for()
     page.get_by_text("3 questions about 3 pairs").wait_for()
     assert page.get_by_role("button", name="Retry what failed").is_disabled()
-    assert page.get_by_text("unscored: no rating could be read").count() == 3
+    assert page.get_by_text("unscored: unparsable").count() == 3
     assert page.locator("pre b").count() == 0
     assert [line for line in complaints if not line.startswith(left)] == []
     check_accessible(page)

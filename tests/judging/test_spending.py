@@ -143,8 +143,8 @@ def test_a_run_whose_next_call_cannot_fit_is_paused_and_says_why() -> None:
     assert money(run) == (Decimal("0.0008"), 0)
     assert run.state == "paused"
     assert run.error == (
-        "The budget of 0.0015 USD is used up: 0.0008 USD are spent, and the next call can cost up to "
-        "0.001376 USD. Raise the budget and resume the run."
+        "The budget of 0.0015 USD has no room for another call: 0.0008 USD are spent, and the next can cost "
+        "up to 0.001376 USD. Raise the budget and resume the run."
     )
     spending.change_budget(run, Decimal("0.01"))
     JudgeRun.objects.filter(pk=run.pk).update(state="running")
