@@ -27,3 +27,7 @@ class Panel(models.Model):
 
     def __str__(self) -> str:
         return self.rater.name
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.rater.simulated

@@ -122,6 +122,15 @@ def test_a_panel_is_put_together_and_changed(staff: Client) -> None:
     assert (str(panel), panel.members.count(), panel.active) == ("Two", 2, False)
 
 
+def test_a_simulated_panel_says_so_wherever_it_shows(staff: Client) -> None:
+    simulated = {"provider": "simulated", "base_url": "", "simulation": {"strengths": {}}}
+    judges = [make_judge(), make_judge(**simulated)]
+    given = {"name": "All", "slug": "all", "rule": "mean", "members": [judge.pk for judge in judges]}
+    staff.post("/judging/panels/new/", given)
+    title = staff.get("/judging/panels/all/edit/").content.decode().partition("</h1>")[0]
+    assert 'All <span class="badge badge-simulated">simulated</span>' in title
+
+
 def test_a_panel_that_cannot_be_is_explained(staff: Client) -> None:
     judge = make_judge()
     given = {"name": "One", "slug": "one", "rule": "mean", "members": [judge.pk]}
