@@ -1,5 +1,7 @@
 """Configuring judges."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,6 +65,15 @@ class JudgeConfig:
     active: bool = True
 
 
+@contextmanager
+def checks_in_words() -> Iterator[None]:
+    """Raise what the models' own checks find as a JudgeError."""
+    try:
+        yield
+    except ValidationError as error:
+        raise JudgeError("; ".join(error.messages)) from error
+
+
 @transaction.atomic
 def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
     """A new judge with its rater. Raises JudgeError saying what cannot be."""
@@ -76,11 +87,9 @@ def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
         simulated=config.provider == Judge.Provider.SIMULATED,
     )
     judge = Judge(rater=rater, **asdict(config))
-    try:
+    with checks_in_words():
         rater.full_clean()
         judge.full_clean(exclude=["rater"])
-    except ValidationError as error:
-        raise JudgeError("; ".join(error.messages)) from error
     rater.save()
     judge.rater = rater
     judge.save()
@@ -103,10 +112,8 @@ def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
         judge.prompt_hash = judge.current_prompt_hash()
     judge.rater.name = name
     judge.rater.simulated = judge.is_simulated
-    try:
+    with checks_in_words():
         judge.full_clean()
-    except ValidationError as error:
-        raise JudgeError("; ".join(error.messages)) from error
     judge.rater.save(update_fields=["name", "simulated"])
     judge.save()
     return judge

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from arena.deriving import Derived, record_derived
@@ -11,7 +10,7 @@ from arena.models import Comparison, Rater, Study
 from judging import queue
 from judging.models import Judge, JudgeRun, Panel
 from judging.panel_verdicts import Opinion, combined
-from judging.services.judges import JudgeError
+from judging.services.judges import JudgeError, checks_in_words
 
 Showing = tuple[int, bool, int]
 """A pair in one order with one repeat number: what members must have in common."""
@@ -35,11 +34,9 @@ def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> P
         raise JudgeError(f'There is a judge or panel "{slug}" already.')
     rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=_any_simulated(chosen))
     panel = Panel(rater=rater, rule=rule)
-    try:
+    with checks_in_words():
         rater.full_clean()
         panel.full_clean(exclude=["rater"])
-    except ValidationError as error:
-        raise JudgeError("; ".join(error.messages)) from error
     rater.save()
     panel.rater = rater
     panel.save()
@@ -62,11 +59,9 @@ def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge]
         )
     panel.rule, panel.active, panel.rater.name = rule, active, name
     panel.rater.simulated = _any_simulated(chosen)
-    try:
+    with checks_in_words():
         panel.rater.full_clean()
         panel.full_clean()
-    except ValidationError as error:
-        raise JudgeError("; ".join(error.messages)) from error
     panel.rater.save(update_fields=["name", "simulated"])
     panel.save()
     panel.members.set(chosen)
