@@ -20,7 +20,8 @@ class Combiner(Generic[Item, Result]):
     handle gets up to ``most`` items in the order they came in and returns one result for each, in order;
     an exception among the results is raised in the thread of its item alone, one that handle raises in every
     thread of the batch. ``linger`` says how many seconds a batch waits for more items, less when it is full
-    before. handle must not hand in items itself.
+    before. ``room`` waits until there is room for an item, and says for how many there is. handle must not
+    hand in items itself.
     """
 
     def __init__(
@@ -29,10 +30,12 @@ class Combiner(Generic[Item, Result]):
         *,
         most: int,
         linger: Callable[[], float] = lambda: 0.0,
+        room: Callable[[], int] | None = None,
     ) -> None:
         if most < 1:
             raise ValueError("a batch must hold at least one item")
         self._handle, self._most, self._linger = handle, most, linger
+        self._room = room or (lambda: most)
         self._lock = Lock()
         self._waiting: list[_Place[Item, Result]] = []
         self._is_led = False
@@ -59,11 +62,13 @@ class Combiner(Generic[Item, Result]):
 
     def _lead(self) -> None:
         """Handle the next batch, in which this thread is the first, and let the next thread lead."""
+        room = self._room()
         if seconds := self._linger():
             self._full.wait(seconds)
+            room = self._room()
         with self._lock:
-            batch = self._waiting[: self._most]
-            del self._waiting[: self._most]
+            batch = self._waiting[: min(self._most, room)]
+            del self._waiting[: len(batch)]
             if len(self._waiting) < self._most:
                 self._full.clear()
         try:

@@ -7,16 +7,20 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from celery import shared_task
+from django.conf import settings
 from django.db import close_old_connections
 
 from judging import services
 from judging.combining import Combiner
 from judging.services import panels
 
-IN_A_ROW: Final = 10.0
-"""So many seconds, up to twice as many, a task goes on with its run before others get its thread."""
+IN_A_ROW: Final = max(10.0, settings.CELERY_WORKER_CONCURRENCY / 4)
+"""So many seconds, up to twice as many, a task goes on with its run before others get its thread.
 
-BRIEFLY: Final = 0.02
+With many threads it is longer: one of them gets free about three times a second all the same.
+"""
+
+BRIEFLY: Final = 0.1
 """Seconds to wait for others whose answers were stored at once. Nothing that is in flight waits for it."""
 
 

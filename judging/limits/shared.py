@@ -27,37 +27,46 @@ class Entrances:
     def __init__(self, store: Store, instead: Store | None = None) -> None:
         self._store, self._instead = store, instead or MemoryStore()
 
-    def enter(self, entries: Sequence[Entry]) -> list[float]:
-        """For each, in order, the seconds until the next try; 0 for what is let in, which is noted."""
-        waits: dict[str, float] = {}
-        together: dict[tuple[str, str], list[Entry]] = defaultdict(list)
-        for entry in entries:
-            together[entry.judge, entry.endpoint].append(entry)
-        for (judge, endpoint), some in together.items():
+    def enter(self, entries: Sequence[Entry], ended: Sequence[Exit] = ()) -> list[float]:
+        """For each, in order, the seconds until the next try; 0 for what is let in, which is noted.
 
-            def let_in(gate: Gate, circuit: Circuit, now: float, some: Sequence[Entry] = some) -> list[float]:
-                return [_wait(entry, gate, circuit, now) for entry in some]
+        That calls have ended is noted before, all in one.
+        """
+        return self._pass(ended, entries)[1]
 
-            found = self._change(judge, endpoint, let_in)
-            waits |= zip((entry.name for entry in some), found, strict=True)
-        return [waits[entry.name] for entry in entries]
-
-    def leave(self, exits: Sequence[Exit]) -> list[Outage | None]:
+    def leave(self, ended: Sequence[Exit]) -> list[Outage | None]:
         """Note that calls have ended; for each, in order, the outage that it failed in, if it did."""
+        return self._pass(ended, ())[0]
+
+    def _pass(
+        self, ended: Sequence[Exit], entries: Sequence[Entry]
+    ) -> tuple[list[Outage | None], list[float]]:
+        """Let calls out, then others in: for each of those its outage, for each of these its wait."""
         outages: dict[str, Outage | None] = {}
-        together: dict[tuple[str, str], list[Exit]] = defaultdict(list)
-        for one in exits:
-            together[one.entry.judge, one.entry.endpoint].append(one)
-        for (judge, endpoint), some in together.items():
+        waits: dict[str, float] = {}
+        together: dict[tuple[str, str], tuple[list[Exit], list[Entry]]] = defaultdict(lambda: ([], []))
+        for one in ended:
+            together[one.entry.judge, one.entry.endpoint][0].append(one)
+        for entry in entries:
+            together[entry.judge, entry.endpoint][1].append(entry)
+        for (judge, endpoint), (leaving, coming) in together.items():
 
-            def let_out(
-                gate: Gate, circuit: Circuit, now: float, some: Sequence[Exit] = some
-            ) -> list[Outage | None]:
-                return [_let_out(one, gate, circuit, now) for one in some]
+            def change(
+                gate: Gate,
+                circuit: Circuit,
+                now: float,
+                leaving: Sequence[Exit] = leaving,
+                coming: Sequence[Entry] = coming,
+            ) -> tuple[list[Outage | None], list[float]]:
+                return (
+                    [_let_out(one, gate, circuit, now) for one in leaving],
+                    [_wait(entry, gate, circuit, now) for entry in coming],
+                )
 
-            found = self._change(judge, endpoint, let_out)
-            outages |= zip((one.entry.name for one in some), found, strict=True)
-        return [outages[one.entry.name] for one in exits]
+            left, let_in = self._change(judge, endpoint, change)
+            outages |= zip((one.entry.name for one in leaving), left, strict=True)
+            waits |= zip((entry.name for entry in coming), let_in, strict=True)
+        return [outages[one.entry.name] for one in ended], [waits[entry.name] for entry in entries]
 
     def room(self, judge: str, endpoint: str, limits: Limits) -> tuple[float, int]:
         """Seconds until it is worth to try, and how many calls may then be made at once."""

@@ -1,6 +1,7 @@
 """Any OpenAI-compatible endpoint, asked through the official client. It checks every reply.
 
-The client's own retries are off: they would send requests that nobody records.
+The client's own retries are off: they would send requests that nobody records. Nor does it make objects of
+what is sent and received, which costs as much as all the rest, and checks nothing (decision 17).
 """
 
 from functools import lru_cache
@@ -8,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from judging.llm.client import NoReplyError, Reply, Request, storable
-from judging.llm.tokens import tokens_of
+from judging.llm.tokens import field_of, tokens_of
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -19,7 +20,7 @@ NOT_RETRYABLE = frozenset({301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405
 NO_LOGPROBS = "This endpoint gives no logprobs for this model; make a judge that does not ask for them."
 
 TOP_LOGPROBS = 20
-"""Alternatives per token that are asked for, the most there are at OpenAI; options can say otherwise."""
+"""Alternatives per token that are asked for, the most there are at OpenAI; options of a judge overrule it."""
 
 LONGEST_ERROR = 500
 """Characters of an error message that are kept."""
@@ -40,7 +41,12 @@ class OpenAIClient:
         from judging.llm.bounded import BodyTooLongError
 
         try:
-            completion = self._client.chat.completions.create(**arguments(request))
+            completion = self._client.post(
+                "/chat/completions",
+                body=body_of(request),
+                cast_to=object,
+                options={"timeout": request.timeout},
+            )
         except openai.APITimeoutError as error:
             kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
             raise NoReplyError(kind, f"no reply within {request.timeout:g} s") from error
@@ -106,64 +112,59 @@ def _connected(base_url: str, api_key: str) -> "OpenAI":
     return OpenAI(base_url=base_url, api_key=api_key, max_retries=0, http_client=http)
 
 
-def arguments(request: Request) -> dict[str, Any]:
-    """The request as arguments of ``chat.completions.create``; options go into the body as they are."""
-    given = {
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "logprobs": True if request.logprobs else None,
-        "top_logprobs": TOP_LOGPROBS if request.logprobs else None,
-    }
-    return {
-        "model": request.model,
-        "messages": list(request.messages),
-        "timeout": request.timeout,
-        "extra_body": dict(request.options) or None,
-        **{name: value for name, value in given.items() if value is not None},
-    }
+def body_of(request: Request) -> dict[str, Any]:
+    """The body of a request for a chat completion; the options of the judge have the last word."""
+    body: dict[str, Any] = {"model": request.model, "messages": list(request.messages)}
+    if request.max_tokens is not None:
+        body["max_tokens"] = request.max_tokens
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.logprobs:
+        body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return body | dict(request.options)
 
 
-def checked(completion: Any) -> Reply:
-    """The reply of a chat completion; raises NoReplyError where it is something else.
+def checked(completion: object) -> Reply:
+    """The reply of a chat completion, as JSON; raises NoReplyError where it is something else.
 
-    The client returns a plain string for a page of HTML and leaves out missing fields without a word, so
-    nothing is taken for granted. Thinking in a field of its own (``reasoning_content``) is not the answer.
+    The client hands on a page of HTML as a text without a word, so nothing is taken for granted. Thinking in
+    a field of its own (``reasoning_content``) is not the answer.
     """
-    if isinstance(completion, str | bytes | None):
+    if not isinstance(completion, dict):
         raise NoReplyError("malformed", "the endpoint sent text instead of a chat completion")
-    choices = getattr(completion, "choices", None)
+    choices = completion.get("choices")
     if not isinstance(choices, list) or not choices:
         raise NoReplyError("malformed", "the reply has no choices")
-    message = getattr(choices[0], "message", None)
-    if message is None:
+    message = field_of(choices[0], "message")
+    if not isinstance(message, dict):
         raise NoReplyError("malformed", "the reply's first choice has no message")
-    content = getattr(message, "content", None)
+    content = message.get("content")
     if content is not None and not isinstance(content, str):
         raise NoReplyError("malformed", "the content of the reply is not a text")
-    usage = getattr(completion, "usage", None)
-    details = getattr(usage, "completion_tokens_details", None)
+    usage = completion.get("usage")
+    details = field_of(usage, "completion_tokens_details")
     prompt_tokens, completion_tokens = _tokens(usage, said_something=bool(content))
     return Reply(
         text=storable(content or ""),
-        refusal=_text(getattr(message, "refusal", None)),
-        finish_reason=_text(getattr(choices[0], "finish_reason", None))[:50],
-        model=_text(getattr(completion, "model", None))[:200],
+        refusal=_text(message.get("refusal")),
+        finish_reason=_text(field_of(choices[0], "finish_reason"))[:50],
+        model=_text(completion.get("model"))[:200],
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
-        reasoning_tokens=_count(getattr(details, "reasoning_tokens", None)),
-        tokens=tokens_of(getattr(choices[0], "logprobs", None)),
+        reasoning_tokens=_count(field_of(details, "reasoning_tokens")),
+        tokens=tokens_of(field_of(choices[0], "logprobs")),
     )
 
 
-def _tokens(usage: Any, *, said_something: bool) -> tuple[int | None, int | None]:
+def _tokens(usage: object, *, said_something: bool) -> tuple[int | None, int | None]:
     """The tokens of prompt and reply that are charged; None where the endpoint does not say.
 
     No prompt has no tokens, nor has a text: endpoints that do not count say 0. Some leave thinking out of
     the tokens of the completion, and count it in the total alone.
     """
-    prompt = _count(getattr(usage, "prompt_tokens", None)) or None
-    reply = _count(getattr(usage, "completion_tokens", None))
-    total = _count(getattr(usage, "total_tokens", None))
+    prompt = _count(field_of(usage, "prompt_tokens")) or None
+    reply = _count(field_of(usage, "completion_tokens"))
+    total = _count(field_of(usage, "total_tokens"))
     if prompt is not None and reply is not None and total is not None:
         reply = max(reply, total - prompt)
     return prompt, None if said_something and not reply else reply

@@ -13,11 +13,10 @@ its turn. Whatever has its reply keeps it, so any other process can go on from t
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import cache, partial
-from threading import BoundedSemaphore
+from threading import Condition
 from typing import Final, NamedTuple
 
 from django.conf import settings
@@ -40,9 +39,9 @@ MOST: Final = 64
 """So many assignments are claimed, replies committed or answers noted in one transaction."""
 
 BUSY: Final = 8
-BRIEFLY: Final = 0.02
-LONGER: Final = 0.1
-"""With so many calls in flight, a batch waits for more of them for so many seconds."""
+BRIEFLY: Final = 0.03
+LONGER: Final = 0.25
+"""With so many calls in flight, a batch waits so many seconds for more: longer where no call waits for it."""
 
 Asked = tuple[Reply | NoReplyError, float, Outage | None]
 """What came of asking, the seconds it took, and the outage of the endpoint that it failed in, if it did."""
@@ -64,10 +63,9 @@ def judge_assignment(assignment_id: int) -> Done | None:
     Harmless when called twice or too late. None where there was nothing to do.
     """
     process = this_process()
-    with process.places.one():
-        claimed = process.claims.do(Wish(assignment_id))
-        submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
-    if submission:  # the place is free for the next call meanwhile
+    claimed = process.claims.do(Wish(assignment_id))
+    submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
+    if submission:
         process.submissions.do(submission)
         return Done(submission.call.run_id, is_answered=True)
     return Done(claimed.work.run.pk, is_answered=False) if claimed else None
@@ -121,16 +119,18 @@ class _Turn:
             yield [(call, asked, *self._ask(call, asked))]
             return
         futures = {
-            self._process.start(partial(self._ask, call, asked), gives_back=number > 0): (call, asked)
-            for number, (call, asked) in enumerate(self._calls)
+            self._process.threads.submit(self._ask, call, asked): (call, asked) for call, asked in self._calls
         }
         while futures:
             done, _ = wait(futures, return_when=FIRST_COMPLETED)
             yield [(*futures.pop(future), *future.result()) for future in done]
 
     def _ask(self, call: JudgeCall, asked: Addressed) -> Asked:
-        result, seconds = ask(self._work, asked)
-        return result, seconds, limiting.leave(call, asked, result)
+        try:
+            result, seconds = ask(self._work, asked)
+            return result, seconds, limiting.leave(call, asked, result)
+        finally:
+            self._process.places.give(1)
 
     def _commit(self, answers: Sequence[Answer], *, is_last: bool) -> None:
         replied = None
@@ -168,35 +168,32 @@ class Places:
     """How many more calls this process may have in flight."""
 
     def __init__(self, count: int) -> None:
-        self._free = BoundedSemaphore(count)
-        self._held = 0  # roughly: nobody counts on it
+        self._count = self._free = count
+        self._changed = Condition()
 
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        """Wait for a place, and keep it meanwhile."""
-        with self._free:
-            self._held += 1
-            try:
-                yield
-            finally:
-                self._held -= 1
+    def room(self) -> int:
+        """Wait until there is a place; how many there are."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free)
+            return self._free
+
+    def take(self, wanted: int) -> int:
+        """Take up to so many that are free now; how many there were."""
+        with self._changed:
+            taken = min(wanted, self._free)
+            self._free -= taken
+            return taken
+
+    def give(self, back: int) -> None:
+        """Give so many back."""
+        with self._changed:
+            self._free += back
+            self._changed.notify_all()
 
     @property
     def are_busy(self) -> bool:
         """Whether so many calls are in flight that others are about to end."""
-        return self._held >= BUSY
-
-    def take(self, wanted: int) -> int:
-        """Take up to so many that are free now; how many there were."""
-        taken = 0
-        while taken < wanted and self._free.acquire(blocking=False):
-            taken += 1
-        return taken
-
-    def give(self, back: int) -> None:
-        """Give so many back."""
-        if back:
-            self._free.release(back)
+        return self._count - self._free >= BUSY
 
 
 class Process:
@@ -205,20 +202,15 @@ class Process:
     def __init__(self, pid: int) -> None:
         self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
         self.places = Places(settings.WORKER_CONCURRENCY)
-        self.claims = Combiner[Wish, Claimed | None](self._claim, most=MOST, linger=self._briefly)
-        self.commits = Combiner[Results, Committed](committing.commit_each, most=MOST, linger=self._briefly)
+        self.claims = Combiner[Wish, Claimed | None](
+            self._claim, most=MOST, linger=self._briefly, room=self.places.room
+        )
+        self.commits = Combiner[Results, Committed](self._commit, most=MOST, linger=self._longer)
         self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=self._longer)
-        self._threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
-
-    def start(self, ask: Callable[[], Asked], *, gives_back: bool) -> Future[Asked]:
-        """Ask in another thread; ``gives_back`` its place when that is done."""
-        future = self._threads.submit(ask)
-        if gives_back:
-            future.add_done_callback(lambda _: self.places.give(1))
-        return future
+        self.threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 
     def _briefly(self) -> float:
-        """How long a place in flight may wait for others to share a transaction with."""
+        """How long a free place may wait for others to share a transaction with."""
         return BRIEFLY if self.places.are_busy else 0.0
 
     def _longer(self) -> float:
@@ -227,6 +219,10 @@ class Process:
 
     def _claim(self, wishes: Sequence[Wish]) -> list[Claimed | Exception | None]:
         return claiming.claim(wishes, self.name, self.places)
+
+    def _commit(self, batch: Sequence[Results]) -> list[Committed | Exception]:
+        limiting.note_ended()
+        return committing.commit_each(batch)
 
 
 def this_process() -> Process:

@@ -7,7 +7,7 @@ asking the very same at this moment, the assignment waits for that reply.
 import logging
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -73,7 +73,7 @@ def claim_elsewhere(row: RunAssignment, worker: str, lease: timedelta) -> JudgeC
     asked = replace(AddressBook().address(work, questions[0]), request_hash="", lease=lease)
     plan = _Plan(work, is_held=False, replies={}, asked=[asked])
     try:
-        claimed = _Batch(worker, NoMoreSlots(), is_limited=False).commit([plan])
+        claimed = _Batch(worker, OneSlot(), is_limited=False).commit([plan])
     except IntegrityError:  # another worker holds this question
         return None
     calls = [call for each in claimed.values() for call, _ in each.calls]
@@ -92,11 +92,11 @@ class Slots(Protocol):
         ...
 
 
-class NoMoreSlots:
-    """There is place for one call at a time."""
+class OneSlot:
+    """There is a place for one call."""
 
     def take(self, wanted: int) -> int:
-        return 0
+        return min(wanted, 1)
 
     def give(self, back: int) -> None:
         pass
@@ -132,8 +132,8 @@ class _OutdatedError(Exception):
 def claim(wishes: Sequence[Wish], worker: str, slots: Slots) -> list[Claimed | Exception | None]:
     """Claim every assignment that can be; None where somebody else was faster or nobody wants it any more.
 
-    ``worker`` names who asks. Of the questions about an assignment one is asked, and as many more as
-    ``slots`` has places for: whoever makes these calls gives the places back.
+    ``worker`` names who asks. Every call takes a place of ``slots``, each assignment first one and then as
+    many more as there are: whoever makes these calls gives the places back.
     """
     try:
         return list(_Batch(worker, slots).claim(wishes))
@@ -299,11 +299,8 @@ class _Batch:
     def _affordable(self, plans: Sequence[_Plan]) -> dict[int, list[tuple[JudgeCall, Addressed]]]:
         """The calls that can be made now, by assignment: within limits, with places for them, and money."""
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
-        for plan in plans:
-            further = self._slots.take(len(plan.asked) - 1) if len(plan.asked) > 1 else 0
-            self._taken += further
-            for asked in plan.asked[: 1 + further]:
-                by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
+        for asked, plan in self._placed(plans):
+            by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
         made: dict[int, list[tuple[JudgeCall, Addressed]]] = {plan.assignment: [] for plan in plans}
         for pk, let_in in sorted(by_run.items()):
             by_run[pk] = self._let_in(let_in)
@@ -312,8 +309,15 @@ class _Batch:
             calls, endpoints = [call for _, call, _ in wanted], [asked.endpoint for *_, asked in wanted]
             for plan, call, asked in wanted[: spending.reserve(run, calls, endpoints)]:
                 made[plan.assignment].append((call, asked))
-        self._give_back(plans, made)
+        self._give_back(made)
         return made
+
+    def _placed(self, plans: Sequence[_Plan]) -> Iterator[tuple[Addressed, _Plan]]:
+        """The questions there are places for now: the first of every plan before any second one."""
+        first = [(plan.asked[0], plan) for plan in plans if plan.asked]
+        further = [(asked, plan) for plan in plans for asked in plan.asked[1:]]
+        self._taken = self._slots.take(len(first) + len(further))
+        yield from [*first, *further][: self._taken]
 
     def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
         """Those that the limits of their judge allow now; the others are told when to come back."""
@@ -328,16 +332,13 @@ class _Batch:
         self._entered += [(call, asked) for _, call, asked in let_in]
         return let_in
 
-    def _give_back(
-        self, plans: Sequence[_Plan], made: Mapping[int, Sequence[tuple[JudgeCall, Addressed]]]
-    ) -> None:
+    def _give_back(self, made: Mapping[int, Sequence[tuple[JudgeCall, Addressed]]]) -> None:
         """Give places back that were taken for calls that cannot be made."""
         calls = {id(call) for each in made.values() for call, _ in each}
         limiting.withdraw([(call, asked) for call, asked in self._entered if id(call) not in calls])
         self._entered = [(call, asked) for call, asked in self._entered if id(call) in calls]
-        used = sum(max(0, len(made[plan.assignment]) - 1) for plan in plans)
-        self._slots.give(self._taken - used)
-        self._taken = used
+        self._slots.give(self._taken - len(calls))
+        self._taken = len(calls)
 
     def _call(self, work: Work, asked: Addressed, **columns: Any) -> JudgeCall:
         key = asked.question.key

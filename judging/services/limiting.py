@@ -1,6 +1,8 @@
 """Calls of judges and the limits they keep to (judging.limits)."""
 
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from django.conf import settings
@@ -22,7 +24,11 @@ USUAL_REPLY: Final = 500
 def enter(calls: Sequence[tuple[JudgeCall, Addressed]]) -> list[float]:
     """For each call, in order, the seconds until the next try; 0 for what may be made now."""
     asking = [_entry(call, asked) for call, asked in calls if not call.run.judge.is_simulated]
-    waits = dict(zip((entry.name for entry in asking), entrances().enter(asking), strict=True))
+    waits = dict(
+        zip((entry.name for entry in asking), entrances().enter(asking, _taken()), strict=True)
+        if asking
+        else ()
+    )
     return [waits.get(_name(call), 0.0) for call, _ in calls]
 
 
@@ -32,21 +38,50 @@ def withdraw(calls: Sequence[tuple[JudgeCall, Addressed]]) -> None:
 
 
 def leave(call: JudgeCall, asked: Addressed, result: Reply | NoReplyError) -> Outage | None:
-    """A call has ended; the outage of its endpoint that it failed in, if it did."""
+    """A call has ended; the outage of its endpoint that it failed in, if it did.
+
+    One that ended well is noted when the next one enters, at the latest by ``note_ended``: to write to Redis
+    for each would take a tenth of all processor time.
+    """
     if call.run.judge.is_simulated:
         return None
     entry = _entry(call, asked)
     if isinstance(result, Reply):
         known = result.prompt_tokens is not None and result.completion_tokens is not None
         taken = (result.prompt_tokens or 0) + (result.completion_tokens or 0)
-        return _leaving.do(Exit(entry, tokens=taken if known else None))
+        _ended.append(Exit(entry, tokens=taken if known else None))
+        return None
     asked_to_wait = retry_after_seconds(result.retry_after, timezone.now())
     wait = min(asked_to_wait, settings.JUDGE_RETRY_MAX_SECONDS)
     return _leaving.do(Exit(entry, result.kind, wait))
 
 
-_leaving = Combiner[Exit, Outage | None](lambda exits: entrances().leave(exits), most=64)
-"""Calls of this process that end at the same moment are noted at once."""
+_ended: deque[Exit] = deque()
+"""Calls of this process that ended well and are not noted yet."""
+
+
+def note_ended() -> None:
+    """Note the calls of this process that have ended."""
+    if ended := _taken():
+        entrances().leave(ended)
+
+
+def _taken() -> list[Exit]:
+    """What is to be noted, taken over from all other threads."""
+    taken = []
+    with suppress(IndexError):
+        while True:
+            taken.append(_ended.popleft())
+    return taken
+
+
+def _leave(failed: Sequence[Exit]) -> Sequence[Outage | None]:
+    ended = _taken()
+    return entrances().leave([*ended, *failed])[len(ended) :]
+
+
+_leaving = Combiner[Exit, Outage | None](_leave, most=64)
+"""Calls of this process that fail at the same moment are noted at once."""
 
 
 def room(judge: Judge) -> tuple[float, int]:

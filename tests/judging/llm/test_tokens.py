@@ -7,7 +7,7 @@ import pytest
 
 from judging.answer_scales import answer_scale
 from judging.llm.client import NoReplyError, Reply, Request, Token
-from judging.llm.openai_client import OpenAIClient, arguments
+from judging.llm.openai_client import OpenAIClient, body_of
 from judging.parsers import Place, ReplyText, read_verdict
 from tests.judging.server import Answer, ChatServer
 
@@ -36,8 +36,8 @@ def make_entry(**overrides: Any) -> dict[str, Any]:
 
 def test_log_probabilities_are_asked_for_only_where_wanted() -> None:
     plain, wanted = Request("m", [], 1.0), Request("m", [], 1.0, logprobs=True)
-    assert not {"logprobs", "top_logprobs"} & set(arguments(plain))
-    assert (arguments(wanted)["logprobs"], arguments(wanted)["top_logprobs"]) == (True, 20)
+    assert not {"logprobs", "top_logprobs"} & set(body_of(plain))
+    assert (body_of(wanted)["logprobs"], body_of(wanted)["top_logprobs"]) == (True, 20)
 
 
 def test_tokens_and_thinking_tokens_are_read(model: ChatServer) -> None:
