@@ -1,12 +1,13 @@
 """Starting, feeding, pausing, ending and cancelling runs."""
 
+import time
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from arena import planning
@@ -20,6 +21,12 @@ from judging.services.usable import check_usable
 
 QUEUE_PATIENCE = timedelta(minutes=2)
 """A message that was not acted upon for so long is taken for lost."""
+
+AHEAD: Final = 1000
+"""So many rows of a run are looked through for what is next before all of them are."""
+
+LOOKED_THROUGH: Final = 5.0
+"""Seconds after which all of them are, so that what is due again need not wait for the end."""
 
 NOTHING_TO_DO: Final = {
     JudgeRun.Kind.ALL: "{judge} has answered every pair of {study}; nothing is left to ask.",
@@ -190,11 +197,35 @@ def _choose(run: JudgeRun, hands: int, for_others: int, now: datetime) -> list[i
         .filter(Q(queued_until=None) | Q(queued_until__lte=now), assignment__state="open", due_at__lte=now)
         .order_by("pk")
     )
-    chosen = list(due.values_list("pk", "assignment")[: hands + for_others])
+    chosen = _next(run.pk, due.values_list("pk", "assignment"), hands + for_others)
     RunAssignment.objects.filter(pk__in=[pk for pk, _ in chosen]).update(queued_until=now + QUEUE_PATIENCE)
     assignments = [assignment for _, assignment in chosen]
     transaction.on_commit(lambda: queue.nudge_assignments(assignments[hands:]))
     return assignments
+
+
+def _next(run: int, due: QuerySet[RunAssignment, tuple[int, int]], wanted: int) -> list[tuple[int, int]]:
+    """The first so many of what is due.
+
+    To look through a run from its beginning takes the longer the more of it is done. So what comes next is
+    looked for where the last was found, as long as enough is there, and all is looked through seldom enough
+    to take a twentieth of the time at most.
+    """
+    begin, until = _looked.get(run, (0, 0.0))
+    started = time.monotonic()
+    if started < until:
+        found = list(due.filter(pk__gte=begin, pk__lt=begin + AHEAD)[:wanted])
+        if len(found) == wanted:
+            _looked[run] = found[0][0], until
+            return found
+    found = list(due[:wanted])
+    ended = time.monotonic()
+    _looked[run] = found[0][0] if found else 0, ended + max(LOOKED_THROUGH, 20 * (ended - started))
+    return found
+
+
+_looked: dict[int, tuple[int, float]] = {}
+"""By run: where the next one was found last, and until when it is enough to look from there."""
 
 
 def _feed_later(run: int, seconds: float, now: datetime) -> None:

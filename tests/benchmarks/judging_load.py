@@ -5,7 +5,8 @@
 
 The model is a loopback server in a process of its own that answers after one second. One worker has 64
 calls in flight, so 64 calls per second are ideal. Processor time is that of the arena's processes (web and
-worker, not the databases), read from /proc.
+worker, not the databases), read from /proc. Machines differ, and one machine from minute to minute: so the
+same request is asked by the official client alone before and after, one by one and without delay.
 """
 
 import argparse
@@ -24,6 +25,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Final
 
+from openai import OpenAI
+
 from tests.arena.processes import free_port
 from tests.judging.processes import ROOT, Arena
 from tests.services.servers import postgresql, redis_server
@@ -32,6 +35,8 @@ IN_FLIGHT: Final = 64
 DELAY: Final = 1.0
 WARM_UP: Final = 5.0
 """Seconds between the first call and the beginning of what is measured."""
+
+BARE_CALLS: Final = 300
 
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -108,13 +113,17 @@ print(json.dumps({{
 
 @dataclass
 class Load:
-    """What was measured. Times in seconds, cpu in milliseconds of processor time per call."""
+    """What was measured. Times in seconds, cpu in milliseconds of processor time per call.
+
+    bare: what a call costs that nothing is done about but asking.
+    """
 
     start: float = 0.0
     filled: float = 0.0
     rate: float = 0.0
     cpu_web: float = 0.0
     cpu_worker: float = 0.0
+    bare: float = 0.0
     pages: list[float] = field(default_factory=list)
     lost: dict[str, int] = field(default_factory=dict)
 
@@ -125,7 +134,8 @@ class Load:
             f"slowest of {len(self.pages)} pages meanwhile {max(self.pages, default=0):.2f} s; "
             f"{self.rate:.1f} calls/s = {self.rate * DELAY / IN_FLIGHT:.0%} of the ideal; "
             f"{cpu:.1f} ms of processor time per call "
-            f"(web {self.cpu_web:.1f}, worker {self.cpu_worker:.1f}); "
+            f"(web {self.cpu_web:.1f}, worker {self.cpu_worker:.1f}), "
+            f"{cpu / self.bare:.1f} times the {self.bare:.1f} ms of the official client alone; "
             f"lost {self.lost}"
         )
 
@@ -161,6 +171,7 @@ class LoadedArena(Arena):
         if self._worker:
             os.killpg(self._worker.pid, signal.SIGKILL)
             self._worker.wait()
+            self._worker = None
 
     def processor_seconds(self) -> tuple[float, float]:
         """Of the web's processes, and of the worker's, since they were started."""
@@ -184,10 +195,10 @@ def _seconds_below(parent: int) -> float:
 
 
 @contextmanager
-def slow_model() -> Iterator[str]:
-    """The URL of a model in another process that answers after DELAY seconds."""
+def model(delay: float) -> Iterator[str]:
+    """The URL of a model in another process that answers after so many seconds."""
     port = free_port()
-    command = [sys.executable, "-m", "tests.judging.server", "--port", str(port), "--delay", str(DELAY)]
+    command = [sys.executable, "-m", "tests.judging.server", "--port", str(port), "--delay", str(delay)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout
     assert process.stdout.readline()
@@ -196,6 +207,21 @@ def slow_model() -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
+
+
+def bare_call() -> float:
+    """Milliseconds of processor time that the official client takes for a request of usual length."""
+    with model(delay=0.0) as url, OpenAI(base_url=url, api_key="none", max_retries=0) as client:
+
+        def ask() -> None:
+            client.chat.completions.create(model="m", messages=[{"role": "user", "content": "word " * 600}])
+
+        for _ in range(20):
+            ask()
+        started = time.process_time()
+        for _ in range(BARE_CALLS):
+            ask()
+        return 1000 * (time.process_time() - started) / BARE_CALLS
 
 
 def measure(
@@ -212,7 +238,7 @@ def measure(
                 "DATABASE_URL": stack.enter_context(postgresql()),
                 "BROKER_URL": stack.enter_context(redis_server()),
             }
-        url = stack.enter_context(slow_model())
+        url = stack.enter_context(model(DELAY))
         arena = LoadedArena(folder, **environment)
         arena.manage("collectstatic", "--noinput", "-v0")
         arena.manage(
@@ -222,9 +248,13 @@ def measure(
             arena.manage("shell", "-v0", "-c", BEFORE.format(count=before))
         if not boards:
             arena.manage("shell", "-v0", "-c", NO_BOARDS)
+        early = bare_call()
         arena.start()
         stack.callback(arena.kill)
-        return _watched(arena, seconds)
+        load = _watched(arena, seconds)
+        arena.kill()
+        load.bare = (early + bare_call()) / 2
+        return load
 
 
 def _watched(arena: LoadedArena, seconds: float) -> Load:
