@@ -142,7 +142,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 8 if EMBEDDED_WORKER else 2
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # WORKER_CONCURRENCY calls are in flight; further threads claim what comes next, commit and submit.
-CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + max(2, 3 * WORKER_CONCURRENCY // 4)
+CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + max(2, WORKER_CONCURRENCY)
 CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
 # What may be forgotten, seen by web and worker alike: how far an import has come, that it is to stop.
 CACHES = {"default": cache_for(CELERY_BROKER_URL)}

@@ -40,7 +40,7 @@ MOST: Final = 64
 
 BUSY: Final = 8
 BRIEFLY: Final = 0.03
-LONGER: Final = 0.25
+LONGER: Final = 0.4
 """With so many calls in flight, a batch waits so many seconds for more: longer where no call waits for it."""
 
 Asked = tuple[Reply | NoReplyError, float, Outage | None]
