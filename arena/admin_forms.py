@@ -26,6 +26,12 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
             raise forms.ValidationError("Each criterion is named once, in at most 100 characters.")
         return criteria
 
+    def clean_reasons(self) -> list[str]:
+        reasons = _texts(self.cleaned_data["reasons"] or [], '["More accurate", "Clearer"].')
+        if len(set(reasons)) < len(reasons) or any(len(reason) > 100 for reason in reasons):
+            raise forms.ValidationError("Each reason stands once, in at most 100 characters.")
+        return reasons
+
 
 class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:

@@ -34,9 +34,16 @@ class StudyAdmin(AnnouncingAdmin):
     actions = ["close", "reopen"]
     fieldsets = [
         (None, {"fields": ["name", "slug", "description"]}),
-        ("For raters", {"fields": ["guidelines", "points", "criteria"]}),
+        (
+            "For raters",
+            {"fields": ["guidelines", "points", "criteria", "reasons", "training_threshold", "reveal_names"]},
+        ),
         ("How much is wanted", {"fields": ["ratings_per_pair_people", "ratings_per_pair_judges"]}),
-        ("Who gets in", {"fields": ["visibility", "sign_up_open", "closed_at"]}),
+        (
+            "Which pairs people get",
+            {"fields": ["pairing", "control_share", "repeat_share", "gold_share", "naming"]},
+        ),
+        ("Who gets in", {"fields": ["visibility", "sign_up_open", "paused_at", "closed_at"]}),
         ("For those who take results away", {"fields": ["licence"]}),
         ("More", {"classes": ["collapse"], "fields": ["simulated", "created_at"]}),
     ]

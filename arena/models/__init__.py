@@ -1,8 +1,16 @@
 """The tables: what is compared, by whom, and what they said."""
 
-from arena.models.comparisons import Assignment, Comparison, CriterionRating
+from arena.models.comparisons import (
+    Assignment,
+    Comparison,
+    CriterionRating,
+    Flag,
+    Purpose,
+    TrainingAnswer,
+)
+from arena.models.events import StudyEvent
 from arena.models.imports import ImportChunk, ImportFile, ImportJob
-from arena.models.raters import ApiToken, Invitation, Membership, Rater, RaterGroup
+from arena.models.raters import ApiToken, Invitation, Membership, Rater, RaterGroup, Role
 from arena.models.studies import Completion, Contestant, Pair, Prompt, Reference, Rendering, Study
 
 __all__ = [
@@ -12,6 +20,7 @@ __all__ = [
     "Completion",
     "Contestant",
     "CriterionRating",
+    "Flag",
     "ImportChunk",
     "ImportFile",
     "ImportJob",
@@ -19,9 +28,13 @@ __all__ = [
     "Membership",
     "Pair",
     "Prompt",
+    "Purpose",
     "Rater",
     "RaterGroup",
     "Reference",
     "Rendering",
+    "Role",
     "Study",
+    "StudyEvent",
+    "TrainingAnswer",
 ]

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from arena import scales
-from arena.models.raters import Rater
+from arena.models.raters import Membership, Rater
 from arena.models.studies import Completion, Pair, Study
 from arena.querysets import AssignmentQuerySet, ComparisonQuerySet
 
@@ -20,6 +20,15 @@ def new_public_id() -> str:
 def new_seed() -> int:
     """The seed from which an assignment's presentation order is drawn."""
     return secrets.randbits(62)
+
+
+class Purpose(models.TextChoices):
+    """Why a pair is offered. Only what is rated for the study itself counts on boards and as wanted."""
+
+    STUDY = "study", "For the study"
+    REPEAT = "repeat", "A repeat in the other order: is the rater consistent?"
+    CHECK = "check", "A pair whose right answer is known: is the rater accurate?"
+    ADJUDICATION = "adjudication", "Others disagree about it"
 
 
 class Assignment(models.Model):
@@ -49,6 +58,10 @@ class Assignment(models.Model):
     swapped = models.BooleanField(default=False, help_text="The pair's second completion is shown first.")
     seed = models.BigIntegerField(default=new_seed)
     repeat = models.PositiveSmallIntegerField(default=0, help_text="0, or the number of a deliberate repeat.")
+    purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.STUDY)
+    is_random = models.BooleanField(
+        default=False, help_text="Chosen at random in a study whose choice is adaptive: its control."
+    )
     state = models.CharField(max_length=10, choices=State, default=State.CLAIMED)
     leased_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -71,6 +84,10 @@ class Assignment(models.Model):
             models.CheckConstraint(
                 condition=Q(state__in=["open", "claimed", "submitted", "skipped", "expired", "failed"]),
                 name="assignment_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose__in=["study", "repeat", "check", "adjudication"]),
+                name="assignment_purpose_known",
             ),
             models.CheckConstraint(
                 condition=~Q(state="claimed") | Q(leased_until__isnull=False),
@@ -133,6 +150,13 @@ class Comparison(models.Model):
     )
     raw_reply = models.TextField(blank=True)
     rationale = models.TextField(blank=True)
+    reasons = models.JSONField(default=list, blank=True, help_text="The study's reasons that were chosen.")
+    purpose = models.CharField(
+        max_length=12, choices=Purpose, default=Purpose.STUDY, help_text="As that of the assignment."
+    )
+    is_late = models.BooleanField(
+        default=False, help_text="It came after its lease had run out, when the pair had all ratings wanted."
+    )
     seconds = models.FloatField(null=True, blank=True, help_text="Time the rater took.")
     source = models.CharField(max_length=10, choices=Source)
     external_id = models.CharField(max_length=200, blank=True, help_text="Id in the file it came from.")
@@ -164,6 +188,10 @@ class Comparison(models.Model):
                     | Q(status="identical", rating__gte=1, rating__lte=F("points"), reason="")
                 ),
                 name="comparison_rating_within_scale_or_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose__in=["study", "repeat", "check", "adjudication"]),
+                name="comparison_purpose_known",
             ),
             models.CheckConstraint(
                 condition=Q(first_score__isnull=True, second_score__isnull=True)
@@ -218,3 +246,58 @@ class CriterionRating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.criterion}: {self.rating}"
+
+
+class Flag(models.Model):
+    """Something is wrong with what a rater was shown. The pair is put aside for this rater."""
+
+    class Reason(models.TextChoices):
+        PROMPT = "prompt", "The prompt makes no sense or lacks something"
+        DISPLAY = "display", "An answer is not shown properly"
+        NAMES = "names", "An answer tells who wrote it"
+        HARM = "harm", "The content is harmful or upsetting"
+        OTHER = "other", "Something else"
+
+    assignment = models.OneToOneField(Assignment, models.CASCADE, related_name="flag")
+    reason = models.CharField(max_length=10, choices=Reason)
+    comment = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(reason__in=["prompt", "display", "names", "harm", "other"]),
+                name="flag_reason_known",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.assignment_id}"
+
+
+class TrainingAnswer(models.Model):
+    """What somebody answered about a training pair. It is no comparison and counts nowhere."""
+
+    membership = models.ForeignKey(Membership, models.CASCADE, related_name="training_answers")
+    pair = models.ForeignKey(Pair, models.CASCADE, related_name="training_answers")
+    attempt = models.PositiveSmallIntegerField(default=1)
+    swapped = models.BooleanField()
+    points = models.PositiveSmallIntegerField()
+    rating = models.PositiveSmallIntegerField()
+    is_right = models.BooleanField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["membership", "pair", "attempt"], name="training_answered_once"),
+            models.CheckConstraint(
+                condition=Q(points__in=scales.POINTS, rating__gte=1, rating__lte=F("points")),
+                name="training_rating_within_scale",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.membership_id}/{self.pair_id}"

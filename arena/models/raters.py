@@ -48,6 +48,9 @@ class Rater(models.Model):
     groups = models.ManyToManyField(RaterGroup, blank=True, related_name="raters")
     simulated = models.BooleanField(default=False, help_text="A program with made-up opinions, labelled so.")
     paused_at = models.DateTimeField(null=True, blank=True, help_text="A paused rater is offered nothing.")
+    anonymised_at = models.DateTimeField(
+        null=True, blank=True, help_text="Personal details were removed; the comparisons stay."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = RaterQuerySet.as_manager()
@@ -66,16 +69,35 @@ class Rater(models.Model):
         return self.name
 
 
+class Role(models.TextChoices):
+    """What somebody may do in a study; each may all that those before may."""
+
+    VIEWER = "viewer", "Viewer: sees results and progress"
+    RATER = "rater", "Rater: rates pairs"
+    OPERATOR = "operator", "Operator: sets the study up and looks after raters"
+
+
 class Membership(models.Model):
-    """A person's right to rate in a study, gained by invitation or sign-up."""
+    """A person's part in a study, gained by invitation or sign-up."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="memberships")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="memberships")
     joined_at = models.DateTimeField(auto_now_add=True)
     guidelines_read_at = models.DateTimeField(null=True, blank=True)
+    role = models.CharField(max_length=10, choices=Role, default=Role.RATER)
+    trained_at = models.DateTimeField(null=True, blank=True, help_text="When the training was passed.")
+    paused_at = models.DateTimeField(null=True, blank=True, help_text="Offered nothing in this study.")
+    left_out_at = models.DateTimeField(
+        null=True, blank=True, help_text="Their comparisons are kept and count nowhere."
+    )
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "rater"], name="membership_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "rater"], name="membership_unique"),
+            models.CheckConstraint(
+                condition=Q(role__in=["viewer", "rater", "operator"]), name="membership_role_known"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.rater} in {self.study}"
@@ -93,6 +115,7 @@ class Invitation(models.Model):
     token = models.CharField(max_length=40, unique=True, default=new_invitation_token, editable=False)
     note = models.CharField(max_length=200, blank=True, help_text="For the operator: who this link is for.")
     group = models.ForeignKey(RaterGroup, models.SET_NULL, null=True, blank=True)
+    role = models.CharField(max_length=10, choices=Role, default=Role.RATER)
     max_uses = models.PositiveIntegerField(default=1)
     uses = models.PositiveIntegerField(default=0, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True)

@@ -1,6 +1,6 @@
 """What is compared: studies, their prompts and contestants, and the completions."""
 
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -14,12 +14,26 @@ from arena.querysets import (
 )
 
 
+def usual_reasons() -> list[str]:
+    """What raters can give as their reason unless the study says otherwise."""
+    return ["More helpful", "More accurate", "Clearer", "Follows the instructions better", "Safer"]
+
+
 class Study(models.Model):
     """A set of prompts and contestants with guidelines, scale, overlap and visibility."""
 
     class Visibility(models.TextChoices):
         PRIVATE = "private", "Private: operators and invited raters only"
         PUBLIC = "public", "Public: the leaderboard is open to all"
+
+    class Pairing(models.TextChoices):
+        BALANCED = "balanced", "Balanced: the least rated pair first"
+        ADAPTIVE = "adaptive", "Adaptive: rather pairs whose result says most about the standings"
+
+    class Naming(models.TextChoices):
+        SHOW = "show", "Show them as they are"
+        MASK = "mask", "Mask the words that give the author away"
+        EXCLUDE = "exclude", "Leave them out: they are not offered"
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
@@ -33,6 +47,46 @@ class Study(models.Model):
     )
     criteria = models.JSONField(
         default=list, blank=True, help_text='Names rated beside the overall rating, e.g. ["helpfulness"].'
+    )
+    reasons = models.JSONField(
+        default=usual_reasons,
+        blank=True,
+        help_text='Reasons offered after the choice, e.g. ["More accurate", "Clearer"]; []: none.',
+    )
+    reveal_names = models.BooleanField(
+        default=False, help_text="Tell raters who wrote the two answers once they have rated them."
+    )
+    training_threshold = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
+        help_text="Share of the training pairs to get right before rating, 0 to 1; empty: it only explains.",
+    )
+    pairing = models.CharField("choice of pairs", max_length=10, choices=Pairing, default=Pairing.BALANCED)
+    control_share = models.FloatField(
+        default=0.2,
+        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
+        help_text="Share of pairs chosen at random all the same, so that adaptive choice can be audited.",
+    )
+    repeat_share = models.FloatField(
+        default=0.0,
+        validators=[MinValueValidator(0.0), MaxValueValidator(0.5)],
+        help_text="Share of pairs that raters get again, in the other order, to see how consistent they are.",
+    )
+    gold_share = models.FloatField(
+        default=0.0,
+        validators=[MinValueValidator(0.0), MaxValueValidator(0.5)],
+        help_text="Share of hidden check pairs, whose right answer is known.",
+    )
+    naming = models.CharField(
+        "answers that name their author",
+        max_length=10,
+        choices=Naming,
+        default=Naming.SHOW,
+        help_text="What becomes of answers that tell who wrote them.",
+    )
+    paused_at = models.DateTimeField(
+        null=True, blank=True, help_text="While it is paused, nothing new is offered to people."
     )
     ratings_per_pair_people = models.PositiveSmallIntegerField(
         "ratings wanted per pair from people", default=1, validators=[MinValueValidator(1)]
@@ -72,6 +126,20 @@ class Study(models.Model):
             models.CheckConstraint(
                 condition=Q(ratings_per_pair_people__gte=1, ratings_per_pair_judges__gte=1),
                 name="study_wants_at_least_one_rating",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    control_share__range=(0, 1), repeat_share__range=(0, 0.5), gold_share__range=(0, 0.5)
+                ),
+                name="study_shares_within_bounds",
+            ),
+            models.CheckConstraint(
+                condition=Q(training_threshold=None) | Q(training_threshold__range=(0, 1)),
+                name="study_threshold_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=Q(pairing__in=["balanced", "adaptive"], naming__in=["show", "mask", "exclude"]),
+                name="study_choices_known",
             ),
         ]
 
@@ -200,6 +268,9 @@ class Completion(models.Model):
     is_current = models.BooleanField(default=True)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the turns as canonical JSON.")
     extra = models.JSONField(default=dict, blank=True)
+    telling = models.JSONField(
+        default=list, blank=True, help_text="Words of the text that tell who wrote it, as they stand in it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = CompletionQuerySet.as_manager()
@@ -238,11 +309,18 @@ class Pair(models.Model):
         TIE = "tie", "Equally good"
         SECOND = "second", "The second is better"
 
+    class Use(models.TextChoices):
+        RATE = "rate", "Rated"
+        CHECK = "check", "Hidden check: its right answer is known"
+        TRAIN = "train", "Training, with an explanation"
+
     prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="pairs")
     first = models.ForeignKey(Completion, models.CASCADE, related_name="pairs_as_first")
     second = models.ForeignKey(Completion, models.CASCADE, related_name="pairs_as_second")
     gold = models.CharField(max_length=10, choices=Gold, blank=True)
     gold_source = models.CharField(max_length=200, blank=True)
+    use = models.CharField(max_length=10, choices=Use, default=Use.RATE)
+    explanation = models.TextField(blank=True, help_text="Why the gold answer is right; shown in training.")
     # Current comparisons by each kind of rater, kept by arena.services and arena.transfer: choosing the next
     # pair then costs the number of pairs, not of comparisons.
     people_ratings = models.PositiveIntegerField(default=0, editable=False)
@@ -258,6 +336,10 @@ class Pair(models.Model):
             models.CheckConstraint(
                 condition=Q(gold="", gold_source="") | (~Q(gold="") & ~Q(gold_source="")),
                 name="pair_gold_has_a_source",
+            ),
+            models.CheckConstraint(
+                condition=Q(use="rate") | (Q(use__in=["check", "train"]) & ~Q(gold="")),
+                name="pair_to_check_by_has_gold",
             ),
         ]
 
