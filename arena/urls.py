@@ -9,6 +9,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("leaderboard.urls")),
     path("", include("arena.annotation.urls")),
+    path("operate/", include("arena.operating.urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),
     path("admin/", admin.site.urls),

@@ -7,17 +7,16 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from arena import markdown
-from arena.models import Study
+from arena.permissions import viewable
 from leaderboard.cards import cards
 from leaderboard.models import Snapshot
-from leaderboard.pages.shell import is_staff, visible
+from leaderboard.pages.shell import visible
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Public studies as cards; staff see the private ones too."""
-    studies = Study.objects.all() if is_staff(request) else Study.objects.public()
-    return render(request, "leaderboard/home.html", {"cards": cards(studies)})
+    """Public studies as cards, and the private ones that this visitor may see."""
+    return render(request, "leaderboard/home.html", {"cards": cards(viewable(request.user))})
 
 
 @require_safe

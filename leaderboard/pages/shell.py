@@ -16,6 +16,7 @@ from django.views.decorators.http import condition, require_safe
 
 from arena import markdown
 from arena.models import Study
+from arena.permissions import viewable
 from leaderboard import services
 from leaderboard.board.setting import UnknownSettingError
 from leaderboard.models import Refresh, Snapshot
@@ -75,8 +76,7 @@ def routes(address: str, name: str, read: Reader, beyond: Beyond = _nothing) -> 
 
 def visible(request: HttpRequest, slug: str) -> Study:
     """The study if this visitor may see its board; a private one does not exist for the public."""
-    studies = Study.objects.all() if is_staff(request) else Study.objects.public()
-    return get_object_or_404(studies, slug=slug)
+    return get_object_or_404(viewable(request.user), slug=slug)
 
 
 def is_staff(request: HttpRequest) -> bool:
