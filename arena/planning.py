@@ -328,7 +328,7 @@ def _candidates(study: Study) -> Iterator[_Candidate]:
     """Every pair that can be shown: both texts and the prompt known, current and of active contestants."""
     by_prompt: dict[int, list[int]] = {}
     digests: dict[int, str] = {}
-    rateable = Completion.objects.rateable().filter(prompt__study=study).exclude(prompt__turns=[])
+    rateable = Completion.objects.rateable_in(study)
     for prompt, completion, digest in rateable.order_by("prompt", "pk").values_list("prompt", "pk", "digest"):
         by_prompt.setdefault(prompt, []).append(completion)
         digests[completion] = digest

@@ -10,6 +10,8 @@ from django.db.models import Count, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from arena.apart import APART
+
 if TYPE_CHECKING:
     from arena.models import (  # noqa: F401 - named in the bases below
         Assignment,
@@ -17,9 +19,18 @@ if TYPE_CHECKING:
         Completion,
         Contestant,
         Pair,
+        Prompt,
         Rater,
         Study,
     )
+
+
+def left_out_raters(study: Study) -> list[int]:
+    """Ids of the raters whose comparisons are kept and count nowhere in the study."""
+    from arena.models import Membership
+
+    out = Membership.objects.filter(study=study, left_out_at__isnull=False)
+    return list(out.values_list("rater", flat=True))
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -37,11 +48,33 @@ class ContestantQuerySet(models.QuerySet["Contestant"]):
         return self.filter(retired_at__isnull=True)
 
 
+class PromptQuerySet(models.QuerySet["Prompt"]):
+    def rated(self) -> PromptQuerySet:
+        """The prompts of the study itself, without those of training pairs and hidden checks."""
+        return self.exclude(subset=APART)
+
+
 class CompletionQuerySet(models.QuerySet["Completion"]):
+    def rated(self) -> CompletionQuerySet:
+        """The texts of the study itself, without those of training pairs and hidden checks."""
+        return self.exclude(prompt__subset=APART)
+
     def rateable(self) -> CompletionQuerySet:
-        """Current versions with a known text, by contestants that are not retired."""
+        """Current versions with a known text, by contestants that are not retired.
+
+        Where the study leaves out what names its author, only those that do not.
+        """
         active = Q(contestant__isnull=True) | Q(contestant__retired_at__isnull=True)
-        return self.filter(active, is_current=True).exclude(turns=[])
+        blind = Q(telling=[]) | ~Q(prompt__study__naming="exclude")
+        return self.rated().filter(active, blind, is_current=True).exclude(turns=[])
+
+    def rateable_in(self, study: Study) -> CompletionQuerySet:
+        """What can be compared in a study: the rateable completions of its prompts with a known text."""
+        return self.rateable().filter(prompt__study=study).exclude(prompt__turns=[])
+
+    def telling(self, study: Study) -> CompletionQuerySet:
+        """The current completions of a study with words that tell who wrote them."""
+        return self.filter(prompt__study=study, is_current=True).exclude(telling=[])
 
 
 class PairQuerySet(models.QuerySet["Pair"]):
@@ -69,12 +102,12 @@ class PairQuerySet(models.QuerySet["Pair"]):
         return loads
 
     def recount(self, study: Study) -> None:
-        """Set the rating counters of a study's pairs from its current comparisons."""
+        """Set the rating counters of a study's pairs from its current comparisons that count."""
         from arena.models import Comparison
 
         for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
             counted = (
-                Comparison.objects.current()
+                Comparison.objects.counted(study)
                 .filter(pair=OuterRef("pk"), rater__kind=kind)
                 .order_by()
                 .values("pair")
@@ -150,6 +183,12 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def current(self) -> ComparisonQuerySet:
         return self.filter(is_current=True)
+
+    def counted(self, study: Study) -> ComparisonQuerySet:
+        """The current ones that count on the study's boards: given for the study, by raters it keeps in."""
+        given = self.current().filter(study=study, purpose="study")
+        out = left_out_raters(study)
+        return given.exclude(rater__in=out) if out else given
 
     def watermark(self) -> tuple[int, int]:
         """How many comparisons there are and the largest id.

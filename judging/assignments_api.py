@@ -12,6 +12,7 @@ from arena import services as rating
 from arena.answers import LeaseLostError, NotAllowedError
 from arena.api.auth import rater_of
 from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, written_out
+from arena.masking import shown_turns
 from arena.models import Assignment, Membership, Rater, Study
 from judging.models import Judge, JudgeCall
 from judging.services import remote
@@ -218,8 +219,8 @@ def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
         criteria=study.criteria,
         guidelines=study.guidelines,
         prompt=PromptOut(turns=pair.prompt.turns, input=pair.prompt.input, category=pair.prompt.category),
-        first=CompletionOut(turns=first.turns),
-        second=CompletionOut(turns=second.turns),
+        first=CompletionOut(turns=shown_turns(first, study)),
+        second=CompletionOut(turns=shown_turns(second, study)),
         request=_request(call) if call else None,
     )
 

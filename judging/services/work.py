@@ -11,6 +11,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from arena.masking import shown_turns
 from arena.models import Assignment
 from judging import runner
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
@@ -55,8 +56,9 @@ class Work:
     def material(self) -> Material:
         pair = self.assignment.pair
         assert pair is not None  # noqa: S101 - held by wanted
-        first, second = pair.shown(self.assignment.swapped)
-        return Material(pair.prompt.turns, pair.prompt.input, first.turns, second.turns, boundary_secret())
+        shown = pair.shown(self.assignment.swapped)
+        first, second = (shown_turns(completion, self.run.study) for completion in shown)
+        return Material(pair.prompt.turns, pair.prompt.input, first, second, boundary_secret())
 
     @cached_property
     def in_round(self) -> Mapping[str, list[JudgeCall]]:

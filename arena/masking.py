@@ -1,0 +1,44 @@
+"""Hiding the words of a completion that tell who wrote it. Pure: a completion and its study are only read.
+
+Which words those are was found when the completion was imported (arena.self_naming). What people and judges
+are shown goes through ``shown_turns``, before it is rendered, so that both rate the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from arena.models import Completion, Study
+
+HIDDEN: Final = "[name hidden]"
+"""What stands in place of a name."""
+
+
+def mask(text: str, phrases: Iterable[str]) -> str:
+    """The text with each of the phrases hidden wherever it stands as a whole word; the rest stays as it is.
+
+    A phrase that begins or ends with a letter does not count inside a longer word: hiding "Meta" leaves
+    "metaphor" and "Metadata" alone.
+    """
+    # The longest first: of "GPT-4" and "GPT" the first is hidden whole.
+    known = sorted({phrase for phrase in phrases if phrase}, key=lambda phrase: (-len(phrase), phrase))
+    if not known:
+        return text
+    return re.sub("|".join(map(_whole, known)), HIDDEN, text)
+
+
+def _whole(phrase: str) -> str:
+    before = r"(?<!\w)" if re.match(r"\w", phrase[0]) else ""
+    after = r"(?![^\W\d_])" if re.match(r"[^\W\d_]", phrase[-1]) else ""
+    return f"{before}{re.escape(phrase)}{after}"
+
+
+def shown_turns(completion: Completion, study: Study) -> list[str]:
+    """The turns of a completion as raters of the study are shown them."""
+    turns: list[str] = completion.turns
+    if study.naming != "mask" or not completion.telling:
+        return turns
+    return [mask(turn, completion.telling) for turn in turns]
