@@ -47,7 +47,8 @@ class Answer:
 
     rating is 1..points, or None with a ``reason`` of Comparison.Reason. expected is a judge's expected rating
     over the tokens that could have stood for it. scores are the two scores of a two-score judge; criteria
-    maps criterion to rating on the same scale. seconds is the time taken. call is the record of the model
+    maps criterion to rating on the same scale. reasons are those of the study's that were chosen. seconds is
+    the time taken. call is the record of the model
     call that gave the answer, as JSON values (arena.api.schemas.CallIn).
     """
 
@@ -59,6 +60,7 @@ class Answer:
     criteria: Mapping[str, int] = field(default_factory=dict)
     raw_reply: str = ""
     rationale: str = ""
+    reasons: tuple[str, ...] = ()
     seconds: float | None = None
     source: str = Comparison.Source.WEB
     call: Mapping[str, Any] | None = None

@@ -5,8 +5,9 @@ are locked in a fixed order, assignments before pairs and each by id, so that ba
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple, cast
 
 from django.db import IntegrityError, transaction
@@ -21,7 +22,7 @@ from arena.answers import (
     RatingError,
 )
 from arena.identical import count_ratings, is_identical
-from arena.models import Assignment, Comparison, CriterionRating, Pair, Rater
+from arena.models import Assignment, Comparison, CriterionRating, Membership, Pair, Purpose, Rater
 from arena.signals import Received, answers_received, comparison_recorded
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,8 @@ def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Compariso
 
     Submitting the same answer twice stores one comparison. A reopened assignment takes a new answer as a
     revision: a new row, the earlier one kept. An answer that arrives after its lease ran out is taken all
-    the same: the work is done. Raises NotAllowedError, InvalidAnswerError or AlreadyAnsweredError.
+    the same: the work is done. Where others have given all ratings wanted by then, or hold the pair to give
+    them, it is marked as late. Raises NotAllowedError, InvalidAnswerError or AlreadyAnsweredError.
     """
     with transaction.atomic():
         outcome = _record(rater, [Submission(public_id, answer)])[0]
@@ -173,7 +175,16 @@ def _same(comparison: Comparison, answer: Answer) -> bool:
 
 def _same_remarks(comparison: Comparison, answer: Answer) -> bool:
     criteria = dict(comparison.criterion_ratings.values_list("criterion", "rating"))
-    return comparison.rationale == answer.rationale and criteria == dict(answer.criteria)
+    return (comparison.rationale, comparison.reasons, criteria) == (
+        answer.rationale,
+        _reasons(answer),
+        dict(answer.criteria),
+    )
+
+
+def _reasons(answer: Answer) -> list[str]:
+    """Each of the chosen reasons once, in the order they were given in."""
+    return list(dict.fromkeys(answer.reasons))
 
 
 def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
@@ -187,6 +198,9 @@ def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
     unknown = sorted(set(answer.criteria) - set(study.criteria))
     if unknown:
         raise InvalidAnswerError(f"criteria.{unknown[0]}", f"This study has no criterion {unknown[0]}.")
+    strange = [reason for reason in answer.reasons if reason not in study.reasons]
+    if strange:
+        raise InvalidAnswerError("reasons", f"This study does not offer the reason “{strange[0]}”.")
 
 
 def _store(entries: Sequence[_Entry]) -> None:
@@ -196,11 +210,21 @@ def _store(entries: Sequence[_Entry]) -> None:
     revised = [each.earlier.pk for each in entries if each.earlier]
     if revised:
         Comparison.objects.filter(pk__in=revised).update(is_current=False)
-    counted = [_pair_of(each.assignment) for each in entries if not each.earlier]
-    list(Pair.objects.filter(pk__in=counted).order_by("pk").select_for_update(no_key=True).values_list("pk"))
+    new = [each for each in entries if not each.earlier]
+    pairs = {_pair_of(each.assignment) for each in new}
+    ratings = dict(
+        Pair.objects.filter(pk__in=pairs)
+        .order_by("pk")
+        .select_for_update(no_key=True)
+        .values_list("pk", "people_ratings")
+    )
     is_person = entries[0].assignment.rater.kind == Rater.Kind.PERSON
-    count_ratings(counted, "people_ratings" if is_person else "judge_ratings")
-    stored = Comparison.objects.bulk_create([_row(each) for each in entries])
+    late = _late(new, ratings) if is_person else set()
+    counted = _counted(new) if is_person else new
+    count_ratings(
+        [_pair_of(each.assignment) for each in counted], "people_ratings" if is_person else "judge_ratings"
+    )
+    stored = Comparison.objects.bulk_create([_row(each, late) for each in entries])
     for each, comparison in zip(entries, stored, strict=True):
         each.comparison = comparison
     criteria = [
@@ -211,12 +235,45 @@ def _store(entries: Sequence[_Entry]) -> None:
     CriterionRating.objects.bulk_create(criteria)
 
 
+def _counted(entries: Sequence[_Entry]) -> list[_Entry]:
+    """The answers of a person that count as ratings wanted: for the study, where they are not left out."""
+    given = [each for each in entries if each.assignment.purpose == Purpose.STUDY]
+    if not given:
+        return []
+    out = Membership.objects.filter(rater=given[0].assignment.rater_id, left_out_at__isnull=False)
+    left_out = set(out.values_list("study", flat=True))
+    return [each for each in given if each.assignment.study_id not in left_out]
+
+
+def _late(entries: Sequence[_Entry], ratings: Mapping[int, int]) -> set[int]:
+    """The assignments whose place was given up, by a lapsed lease or a skip, and taken by others meanwhile.
+
+    To be called with the pairs locked: nobody else is offered them or counted at them until this is stored.
+    """
+    now = timezone.now()
+    late: set[int] = set()
+    for assignment in (each.assignment for each in entries if _gave_up_place(each.assignment, now)):
+        pair = _pair_of(assignment)
+        claims = Assignment.objects.live(now).unanswered().filter(pair=pair, purpose=Purpose.STUDY)
+        by_others = claims.filter(rater__kind=Rater.Kind.PERSON).exclude(pk=assignment.pk).count()
+        if ratings[pair] + by_others >= assignment.study.ratings_per_pair_people:
+            late.add(assignment.pk)
+    return late
+
+
+def _gave_up_place(assignment: Assignment, now: datetime) -> bool:
+    if assignment.purpose != Purpose.STUDY:
+        return False
+    held = assignment.state == Assignment.State.CLAIMED and assignment.finished_at is None
+    return not held or assignment.leased_until is None or assignment.leased_until <= now
+
+
 def _pair_of(assignment: Assignment) -> int:
     assert assignment.pair_id is not None  # noqa: S101 - held by _refuse_unwanted
     return assignment.pair_id
 
 
-def _row(entry: _Entry) -> Comparison:
+def _row(entry: _Entry, late: Set[int]) -> Comparison:
     assignment, answer = entry.assignment, entry.answer
     first_score, second_score = answer.scores or (None, None)
     return Comparison(
@@ -235,6 +292,9 @@ def _row(entry: _Entry) -> Comparison:
         expected=answer.expected,
         raw_reply=answer.raw_reply,
         rationale=answer.rationale,
+        reasons=_reasons(answer),
+        purpose=assignment.purpose,
+        is_late=assignment.pk in late or (entry.earlier is not None and entry.earlier.is_late),
         seconds=answer.seconds,
         source=answer.source,
         revises=entry.earlier,

@@ -1,16 +1,27 @@
-"""Writes: claim, record_comparison, skip, undo. The only door to assignments and comparisons."""
+"""Writes: claim, record_comparison, skip, flag, undo. The only door to assignments and comparisons."""
 
 import random
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
 from arena import pairing
-from arena.answers import LeaseLostError, NotAllowedError
-from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
+from arena.answers import InvalidAnswerError, LeaseLostError, NotAllowedError
+from arena.models import (
+    Assignment,
+    Comparison,
+    Completion,
+    Flag,
+    Membership,
+    Pair,
+    Purpose,
+    Rater,
+    Role,
+    Study,
+)
 from arena.models.comparisons import new_seed
 from arena.recording import Submission, finish, own_assignment, record_comparison, record_comparisons
 
@@ -18,6 +29,7 @@ __all__ = [
     "Submission",
     "claim",
     "expire_lapsed",
+    "flag",
     "lease_planned",
     "lease_time",
     "lock_open",
@@ -31,20 +43,29 @@ __all__ = [
 
 
 @transaction.atomic
-def claim(study: Study, rater: Rater) -> Assignment | None:
+def claim(study: Study, rater: Rater, ahead: str | None = None) -> Assignment | None:
     """The assignment this person should work on: the one already held, or a newly leased one.
+
+    ahead: the public id of the assignment on screen; then the one to come after it, so that it can be fetched
+    meanwhile. Asking again gives the same one: nobody holds more than one ahead.
 
     None means nothing is left for this rater now. Claims of one study happen one after the other, so two
     raters, or two tabs of one, never get more than the wanted ratings per pair between them.
-    Raises NotAllowedError where the study is closed or the rater paused.
+    Raises NotAllowedError where the study is closed or paused, or the rater may not rate here now.
     """
     locked = lock_open(study, rater)
+    refuse_unwelcome(locked, rater)
     now = timezone.now()
     held = Assignment.objects.live(now).filter(study=locked, rater=rater)
-    # The one reopened last comes first, then those that were on screen before: a stack.
-    assignment = held.order_by("-leased_until", F("finished_at").asc(nulls_last=True), "pk").first()
+    held = held.exclude(purpose=Purpose.ADJUDICATION)
+    if ahead is not None and "\0" not in ahead:
+        held = held.exclude(public_id=ahead)
+    # The one reopened last comes first, then those that were on screen before: a stack. What was fetched
+    # ahead and not seen yet comes after them.
+    unseen = Case(When(shown_at=None, finished_at=None, then=1), default=0)
+    assignment = held.order_by(unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk").first()
     if assignment is None:
-        return _offer(locked, rater, now)
+        return _offer(locked, rater, now, _pair_of(rater, ahead))
     assignment.leased_until = now + lease_time()
     assignment.save(update_fields=["leased_until"])
     return assignment
@@ -58,6 +79,19 @@ def lock_open(study: Study, rater: Rater) -> Study:
     if rater.paused_at:
         raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
     return locked
+
+
+def refuse_unwelcome(study: Study, rater: Rater) -> None:
+    """Raise NotAllowedError where a person is offered nothing for now: paused, or there to look only."""
+    if study.paused_at:
+        raise NotAllowedError("This study is paused; what you have rated is kept. Please come back later.")
+    membership = Membership.objects.filter(study=study, rater=rater).first()
+    if membership is None:
+        return
+    if membership.paused_at:
+        raise NotAllowedError("You are paused in this study. Please ask its operator.")
+    if membership.role == Role.VIEWER:
+        raise NotAllowedError("You may see this study but not rate in it. Please ask its operator.")
 
 
 def lease_time() -> timedelta:
@@ -97,7 +131,14 @@ def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
     return assignment
 
 
-def _offer(study: Study, rater: Rater, now: datetime) -> Assignment | None:
+def _pair_of(rater: Rater, public_id: str | None) -> int | None:
+    """The pair of one of the rater's assignments, None where there is none."""
+    if public_id is None:
+        return None
+    return Assignment.objects.named(public_id).filter(rater=rater).values_list("pair", flat=True).first()
+
+
+def _offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
     """Lease the next pair to a person, making the pair if nobody was offered it before."""
     seed = new_seed()
     rng = random.Random(seed)  # noqa: S311 - fairness, not secrecy
@@ -110,7 +151,7 @@ def _offer(study: Study, rater: Rater, now: datetime) -> Assignment | None:
     ):
         completions.setdefault(prompt, []).append(completion)
     loads = Pair.objects.loads(study, Rater.Kind.PERSON, now)
-    seen = _pairs_seen(study, rater)
+    seen = _pairs_seen(study, rater, on_screen)
     prompt_loads = {
         prompt: pairing.PromptLoad(len(ids), sum(loads.get(prompt, {}).values()), len(seen.get(prompt, ())))
         for prompt, ids in completions.items()
@@ -130,10 +171,11 @@ def _offer(study: Study, rater: Rater, now: datetime) -> Assignment | None:
     return None
 
 
-def _pairs_seen(study: Study, rater: Rater) -> dict[int, set[pairing.PairKey]]:
-    """The pairs this rater was offered and has not lost by an expired lease, by prompt."""
+def _pairs_seen(study: Study, rater: Rater, on_screen: int | None = None) -> dict[int, set[pairing.PairKey]]:
+    """The pairs this rater was offered and has not lost by an expired lease, and the one on screen."""
     seen: dict[int, set[pairing.PairKey]] = {}
-    offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).exclude(state="expired")
+    offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False)
+    offered = offered.exclude(~Q(pair=on_screen), state="expired")
     rated = Comparison.objects.current().filter(study=study, rater=rater)
     for rows in (offered, rated):
         for prompt, first, second in rows.values_list("pair__prompt", "pair__first", "pair__second"):
@@ -184,13 +226,30 @@ def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
 
 
 @transaction.atomic
+def flag(rater: Rater, public_id: str, reason: str, comment: str = "") -> Flag:
+    """Say that something is wrong with what an assignment shows, and put it aside as skipped.
+
+    Flagging twice is flagging once. An answer that the assignment has stays as it was. Raises NotAllowedError
+    where the assignment is not the rater's, InvalidAnswerError where there is no such reason.
+    """
+    if reason not in Flag.Reason.values:
+        raise InvalidAnswerError("reason", f"Reason must be one of {', '.join(Flag.Reason.values)}.")
+    assignment = skip(rater, public_id, f"flagged: {reason}")
+    found, _ = Flag.objects.get_or_create(
+        assignment=assignment, defaults={"reason": reason, "comment": comment}
+    )
+    return found
+
+
+@transaction.atomic
 def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment | None:
     """Reopen the rater's last finished assignment, or the named one, to answer it anew.
 
-    None where there is none. The earlier answer stands until a new one is submitted.
+    None where there is none. The earlier answer stands until a new one is submitted; a flag is taken back.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
+    done = done.exclude(purpose=Purpose.ADJUDICATION)
     if public_id is not None:
         done = done.named(public_id)
     assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
@@ -198,6 +257,7 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
         assignment.state = Assignment.State.CLAIMED
         assignment.leased_until = timezone.now() + lease_time()
         assignment.save(update_fields=["state", "leased_until"])
+        Flag.objects.filter(assignment=assignment).delete()
     return assignment
 
 
