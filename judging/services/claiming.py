@@ -17,12 +17,12 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment
-from judging import parsers
 from judging.models import JudgeCall, RunAssignment
 from judging.parsers import ReplyText
 from judging.services import limiting, spending
 from judging.services.asking import AddressBook, Addressed
-from judging.services.work import Work, read_work, text_of, with_calls
+from judging.services.plans import Plan, Planner
+from judging.services.work import Work, read_work, with_calls
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def claim_elsewhere(row: RunAssignment, worker: str, lease: timedelta) -> JudgeC
     if not questions:
         return None
     asked = replace(AddressBook().address(work, questions[0]), request_hash="", lease=lease)
-    plan = _Plan(work, is_held=False, replies={}, asked=[asked])
+    plan = Plan(work, is_held=False, replies={}, asked=[asked])
     try:
         claimed = _Batch(worker, OneSlot(), is_limited=False).commit([plan])
     except IntegrityError:  # another worker holds this question
@@ -102,26 +102,7 @@ class OneSlot:
         pass
 
 
-@dataclass
-class _Plan:
-    """What is about to be written for one assignment."""
-
-    work: Work
-    is_held: bool
-    replies: dict[str, ReplyText]
-    asked: list[Addressed] = field(default_factory=list)
-    reused: list[tuple[Addressed, JudgeCall]] = field(default_factory=list)
-    waits_for: str = ""
-    until: datetime | None = None
-    not_before: datetime | None = None  # by the limits of the judge, or because its endpoint is away
-    is_complete: bool = False
-
-    @property
-    def assignment(self) -> int:
-        return self.work.assignment.pk
-
-
-_Wanted = tuple[_Plan, JudgeCall, Addressed]
+_Wanted = tuple[Plan, JudgeCall, Addressed]
 """A call that is to be made about an assignment."""
 
 
@@ -173,7 +154,7 @@ class _Batch:
     def __init__(self, worker: str, slots: Slots, *, is_limited: bool = True) -> None:
         self._worker, self._slots, self._is_limited = worker, slots, is_limited
         self._now = timezone.now()
-        self._seen: set[int] = set()  # committed replies that were looked at
+        self._planner = Planner(self._now)
         self._taken = 0  # places for calls
         self._entered: list[tuple[JudgeCall, Addressed]] = []  # calls that the limits let in
 
@@ -182,7 +163,7 @@ class _Batch:
         works = read_work({wish.assignment for wish in wishes} - held, held)
         if unwanted := held - works.keys():  # of runs that were paused or cancelled meanwhile
             put_back(unwanted)
-        plans = self._planned(list(works.values()), held)
+        plans = self._planner.plan(list(works.values()), held)
         try:
             claimed = self.commit(plans) if plans else {}
         except BaseException:
@@ -192,68 +173,8 @@ class _Batch:
         # A message that came twice is acted upon once.
         return [claimed.pop(wish.assignment, None) for wish in wishes]
 
-    def _planned(self, works: Sequence[Work], held: set[int]) -> list[_Plan]:
-        """What to ask about each. No two plans ask the same, and none what was answered or is being asked."""
-        book = AddressBook()
-        plans = [_Plan(work, work.assignment.pk in held, dict(work.replies)) for work in works]
-        taken: dict[str, tuple[int, str]] = {}
-        unsettled = plans
-        while unsettled:
-            questions = [
-                [book.address(plan.work, each) for each in plan.work.open_questions(plan.replies)]
-                for plan in unsettled
-            ]
-            cached, in_flight = self._lookup(
-                {each.request_hash for some in questions for each in some} - {""}
-            )
-            unsettled = [
-                plan
-                for plan, asked in zip(unsettled, questions, strict=True)
-                if self._settle(plan, asked, cached, in_flight, taken)
-            ]
-        return plans
-
-    def _lookup(self, hashes: set[str]) -> tuple[dict[str, JudgeCall], dict[str, datetime]]:
-        """Replies to requests that can be used again, and the deadlines of requests in flight, by hash."""
-        if not hashes:
-            return {}, {}
-        in_flight = JudgeCall.objects.held_up_to(hashes)  # first: what ends meanwhile is among the replies
-        replied = list(JudgeCall.objects.cached(hashes))
-        self._seen |= {call.pk for call in replied}
-        return {call.request_hash: call for call in replied if not parsers.no_text(text_of(call))}, in_flight
-
-    def _settle(
-        self,
-        plan: _Plan,
-        questions: Sequence[Addressed],
-        cached: Mapping[str, JudgeCall],
-        in_flight: Mapping[str, datetime],
-        taken: dict[str, tuple[int, str]],
-    ) -> bool:
-        """Sort questions into those to ask, to answer from replies there are, and to wait for.
-
-        Whether a reply was found, so that there may be further questions.
-        """
-        plan.asked, plan.waits_for, plan.until = [], "", None
-        plan.is_complete = not questions and not plan.work.is_being_asked
-        found = False
-        for asked in questions:
-            name, key = asked.request_hash, asked.question.key
-            if name in cached:
-                plan.reused.append((asked, cached[name]))
-                plan.replies[key] = text_of(cached[name])
-                found = True
-            elif name in in_flight or taken.get(name, (plan.assignment, key)) != (plan.assignment, key):
-                plan.waits_for = name
-                plan.until = in_flight.get(name, self._now + asked.lease)
-            else:
-                plan.asked.append(asked)
-                if name:
-                    taken[name] = (plan.assignment, key)
-        return found
-
     @transaction.atomic
-    def commit(self, plans: Sequence[_Plan]) -> dict[int, Claimed]:
+    def commit(self, plans: Sequence[Plan]) -> dict[int, Claimed]:
         """Write what was planned. Locks assignments, then calls, then runs, as everybody does."""
         plans = self._still_there(plans)
         calls = self._affordable(plans)
@@ -275,7 +196,7 @@ class _Batch:
         self._write_states(plans, claimed)
         return claimed
 
-    def _still_there(self, plans: Sequence[_Plan]) -> list[_Plan]:
+    def _still_there(self, plans: Sequence[Plan]) -> list[Plan]:
         """Those whose assignment is as it was when it was read, locked from now on."""
         rows = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
         states = dict(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", "state"))
@@ -296,7 +217,7 @@ class _Batch:
             if hashes - set(locked.values_list("request_hash", flat=True)):
                 raise _OutdatedError("a call that was waited for has ended")
 
-    def _affordable(self, plans: Sequence[_Plan]) -> dict[int, list[tuple[JudgeCall, Addressed]]]:
+    def _affordable(self, plans: Sequence[Plan]) -> dict[int, list[tuple[JudgeCall, Addressed]]]:
         """The calls that can be made now, by assignment: within limits, with places for them, and money."""
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for asked, plan in self._placed(plans):
@@ -312,7 +233,7 @@ class _Batch:
         self._give_back(made)
         return made
 
-    def _placed(self, plans: Sequence[_Plan]) -> Iterator[tuple[Addressed, _Plan]]:
+    def _placed(self, plans: Sequence[Plan]) -> Iterator[tuple[Addressed, Plan]]:
         """The questions there are places for now: the first of every plan before any second one."""
         first = [(plan.asked[0], plan) for plan in plans if plan.asked]
         further = [(asked, plan) for plan in plans for asked in plan.asked[1:]]
@@ -359,7 +280,7 @@ class _Batch:
             **columns,
         )
 
-    def _reused(self, plan: _Plan) -> list[JudgeCall]:
+    def _reused(self, plan: Plan) -> list[JudgeCall]:
         """Records of replies that are used again."""
         return [
             self._call(
@@ -379,10 +300,10 @@ class _Batch:
 
         From now on nobody else can have it in flight, so nobody can answer it any more.
         """
-        if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._seen).exists():
+        if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._planner.seen).exists():
             raise _OutdatedError("a request was answered meanwhile")
 
-    def _answered(self, plan: _Plan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
+    def _answered(self, plan: Plan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
         """The last reply about an assignment that has all of them, kept for whoever submits it."""
         if not plan.is_complete:
             return None
@@ -395,10 +316,10 @@ class _Batch:
         last.run, last.assignment = plan.work.run, plan.work.assignment
         return last
 
-    def _write_states(self, plans: Sequence[_Plan], claimed: Mapping[int, Claimed]) -> None:
+    def _write_states(self, plans: Sequence[Plan], claimed: Mapping[int, Claimed]) -> None:
         """Lease what is asked about or submitted; open what waits, until there is reason to look again."""
-        leases: dict[datetime, list[_Plan]] = defaultdict(list)
-        waits: dict[tuple[str, datetime], list[_Plan]] = defaultdict(list)
+        leases: dict[datetime, list[Plan]] = defaultdict(list)
+        waits: dict[tuple[str, datetime], list[Plan]] = defaultdict(list)
         in_flight = {call.request_hash for each in claimed.values() for call, _ in each.calls}
         planned = {asked.request_hash for plan in plans for asked in plan.asked}
         for plan in plans:
@@ -419,9 +340,9 @@ class _Batch:
             _rows(waiting).update(queued_until=None, waiting_for=name, due_at=due_at)
 
 
-def _assignments(plans: Sequence[_Plan]) -> QuerySet[Assignment]:
+def _assignments(plans: Sequence[Plan]) -> QuerySet[Assignment]:
     return Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
 
 
-def _rows(plans: Sequence[_Plan]) -> QuerySet[RunAssignment]:
+def _rows(plans: Sequence[Plan]) -> QuerySet[RunAssignment]:
     return RunAssignment.objects.filter(pk__in=[plan.work.row.pk for plan in plans])

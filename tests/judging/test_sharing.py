@@ -12,7 +12,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison
 from judging import services
 from judging.models import JudgeCall, JudgeRun, RunAssignment
-from judging.services import calls, claiming
+from judging.services import calls, plans
 from tests.factories import make_judge, make_small_study
 from tests.judging.protocols.scripted import scripted
 from tests.judging.releasing import releasing
@@ -201,7 +201,7 @@ def test_a_request_answered_while_it_was_claimed_is_not_asked_again(
     study = make_small_study(prompts=1, contestants=2)
     run = planned(make_judge(base_url=model.url, protocol="reference"), study)
     other = planned(make_judge(base_url=model.url, protocol="reference", form="binary", points=2), study)
-    lookup, late = claiming._Batch._lookup, []
+    lookup, late = plans.Planner._lookup, []
 
     def outrun(batch: Any, hashes: set[str]) -> Any:
         """Another process asks just after this one has looked for replies."""
@@ -213,7 +213,7 @@ def test_a_request_answered_while_it_was_claimed_is_not_asked_again(
                 services.judge_assignment(assignments(other)[0])
         return found
 
-    monkeypatch.setattr(claiming._Batch, "_lookup", outrun)
+    monkeypatch.setattr(plans.Planner, "_lookup", outrun)
     services.judge_assignment(assignments(run)[0])
     assert JudgeCall.objects.filter(key="reference", cached_from=None).count() == 1
     assert len(model.requests) == 3
