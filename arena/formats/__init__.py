@@ -23,6 +23,7 @@ from arena.formats import (
     parquet,
     self_instruct,
     table,
+    training,
 )
 from arena.formats.files import HEAD, BrokenFileError, Form, InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
@@ -67,6 +68,7 @@ CATALOGUE: Final = catalogue(
     fastchat.FORMAT,
     self_instruct.FORMAT,
     arena_battles.FORMAT,
+    training.FORMAT,
     jsonl.FORMAT,
     csv_files.FORMAT,
     parquet.FORMAT,

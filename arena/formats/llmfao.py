@@ -1,13 +1,14 @@
 """The LLMFAO data set: prompts, models, results, and left/right/tie votes by a crowd and two judges. Pure.
 
 Votes are on three points; the crowd's workers are people, GPT-4 and GPT-3.5 are judges named by their files.
-A vote's id numbers its pair, so it tells votes apart for one rater only. The training pairs carry gold labels
-and name models by number, so they are read together with models.jsonl.
+A vote's id numbers its pair, so it tells votes apart for one rater only. The training pairs bring their own
+texts and become pairs for raters to learn on.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final
 
+from arena.formats import training
 from arena.formats.fields import Fields
 from arena.formats.files import InputFile
 from arena.formats.kinds import Companions, Format, Head, Kind
@@ -16,7 +17,6 @@ from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
-    GoldRecord,
     Item,
     Note,
     Problem,
@@ -31,10 +31,10 @@ JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
 
 GOLD: Final = {"left": "first", "tie": "tie", "right": "second"}
 TRAINING: Final = "LLMFAO training"
-"""Source of the gold labels; the reason stands behind it."""
+"""Source of the gold labels of the training pairs."""
 
 _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
-    (frozenset({"prompt", "model_x", "model_y", "golden", "reason"}), Kind.PAIRS),
+    (frozenset({"text", "result_x", "result_y", "golden", "reason"}), Kind.PAIRS),
     (frozenset({"prompt", "model_x", "result_x", "model_y", "result_y"}), Kind.NOTHING),
     (frozenset({"prompt", "model_x", "model_y", "winner", "left", "right"}), Kind.COMPARISONS),
     (frozenset({"prompt", "model", "result", "name"}), Kind.COMPLETIONS),
@@ -51,7 +51,10 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.NOTHING:
         yield Note(file.place(), "left out: it repeats texts of the other files")
         return
-    build = _builder(file, kind, companions)
+    if kind is Kind.PAIRS:
+        yield from read_rows(file, _training_pair)
+        return
+    build = _builder(file, kind)
     if isinstance(build, Problem):
         yield build
         return
@@ -60,13 +63,9 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     yield from read_rows(file, lambda fields: [build(fields)])
 
 
-def _builder(file: InputFile, kind: Kind, companions: Companions) -> Callable[[Fields], Record] | Problem:
+def _builder(file: InputFile, kind: Kind) -> Callable[[Fields], Record] | Problem:
     """How to read a line of this file, or why it cannot be read."""
-    if kind is Kind.COMPARISONS:
-        return _vote_builder(file)
-    if kind is Kind.PAIRS:
-        return _label_builder(file, companions)
-    return BUILDERS[kind]
+    return _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
 
 
 def _model(fields: Fields) -> ContestantRecord:
@@ -148,34 +147,22 @@ def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
     )
 
 
-def _label_builder(file: InputFile, companions: Companions) -> Callable[[Fields], GoldRecord] | Problem:
-    """How to read a training pair, with the names of the models of the file that is imported with it."""
-    names = {
-        str(row[1]["id"]): str(row[1]["name"])
-        for models in companions.get(Kind.CONTESTANTS, ())
-        for row in models.json_objects()
-        if not isinstance(row, Problem) and {"id", "name"} <= row[1].keys()
-    }
-    if not names:
-        return file.problem(0, "names models by number; import models.jsonl together with it")
-    return lambda fields: _label(fields, names)
-
-
-def _label(fields: Fields, names: Mapping[str, str]) -> GoldRecord:
+def _training_pair(fields: Fields) -> list[Item]:
+    """A pair to learn on. Who wrote the texts is left out: nobody is ranked by them."""
     golden = fields.required_text("golden")
     if golden and golden not in GOLD:
         fields.problem("golden", f'"{golden}" is not one of {", ".join(GOLD)}')
-    models = {name: fields.required_text(name) for name in ("model_x", "model_y")}
-    for name, number in models.items():
-        if number and number not in names:
-            fields.problem(name, f"models.jsonl has no model {number}")
-    return GoldRecord(
-        prompt=fields.required_text("prompt"),
-        first=names.get(models["model_x"], ""),
-        second=names.get(models["model_y"], ""),
+    texts = [fields.optional_text(name) for name in ("result_x", "result_y")]
+    for name, text in zip(("result_x", "result_y"), texts, strict=True):
+        if text is None:
+            fields.problem(name, "missing")
+    return training.pair_apart(
+        fields,
+        prompt=fields.required_text("text"),
+        texts=(texts[0] or "", texts[1] or ""),
         gold=GOLD.get(golden, "tie"),
-        source=f"{TRAINING}: {fields.text('reason')}",
-        place=fields.place,
+        source=TRAINING,
+        explanation=fields.text("reason"),
     )
 
 

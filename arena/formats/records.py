@@ -168,7 +168,8 @@ class ComparisonRecord:
 class GoldRecord:
     """Which of two completions is better according to a source that is right by definition.
 
-    Completions are named as in a ComparisonRecord; ``gold`` is first, tie or second.
+    Completions are named as in a ComparisonRecord; ``gold`` is first, tie or second. ``use`` says what the
+    pair is for, train or check (None: not said), and ``explanation`` why the label is right.
     """
 
     prompt: str
@@ -179,6 +180,8 @@ class GoldRecord:
     subset: str = ""
     first_id: str = ""
     second_id: str = ""
+    use: str | None = None
+    explanation: str | None = None
     place: Place = NOWHERE
 
 

@@ -10,6 +10,7 @@ from arena.querysets import (
     CompletionQuerySet,
     ContestantQuerySet,
     PairQuerySet,
+    PromptQuerySet,
     StudyQuerySet,
 )
 
@@ -173,6 +174,8 @@ class Prompt(models.Model):
     turns = models.JSONField(help_text="What the user says, turn by turn; empty when the text is unknown.")
     input = models.TextField(blank=True, help_text="Material the instruction works on, kept apart from it.")
     extra = models.JSONField(default=dict, blank=True)
+
+    objects = PromptQuerySet.as_manager()
 
     class Meta:
         ordering = ["study", "pk"]

@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from arena.apart import APART
 from arena.formats.writing.schema import Row
 from arena.models import (
     Comparison,
@@ -64,21 +65,22 @@ def _rater_set(study: Study) -> QuerySet[Rater]:
 
 
 def _prompt_set(study: Study) -> QuerySet[Prompt]:
-    return study.prompts.order_by("pk")
+    return Prompt.objects.rated().filter(study=study).order_by("pk")
 
 
 def _completion_set(study: Study) -> QuerySet[Completion]:
-    return Completion.objects.filter(prompt__study=study, is_current=True).order_by("pk")
+    return Completion.objects.rated().filter(prompt__study=study, is_current=True).order_by("pk")
 
 
 def _pair_set(study: Study) -> QuerySet[Pair]:
     """Pairs of current completions with a gold label."""
     labelled = Pair.objects.filter(prompt__study=study, first__is_current=True, second__is_current=True)
-    return labelled.exclude(gold="").order_by("pk")
+    return labelled.exclude(gold="").exclude(prompt__subset=APART).order_by("pk")
 
 
 def _comparison_set(study: Study) -> QuerySet[Comparison]:
-    return Comparison.objects.current().filter(study=study).order_by("pk")
+    """Those that count: read into another study they make the same board. See docs/rater-quality.md."""
+    return Comparison.objects.counted(study).order_by("pk")
 
 
 def _contestants(study: Study) -> Iterator[Row]:

@@ -66,7 +66,7 @@ class Missing:
 
 def find_missing(study: Study) -> Missing:
     """Prompts with a known text that a contestant who is not retired has not answered."""
-    prompts = Prompt.objects.filter(study=study).exclude(turns=[])
+    prompts = Prompt.objects.rated().filter(study=study).exclude(turns=[])
     contestants = list(study.contestants.active().order_by("name"))
     answers = Completion.objects.filter(is_current=True, prompt__in=prompts, contestant__in=contestants)
     answered = dict(answers.order_by().values_list("contestant").annotate(Count("pk")))

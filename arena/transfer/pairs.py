@@ -5,7 +5,7 @@ from typing import Final
 
 from arena.formats.records import GoldRecord
 from arena.models import Pair
-from arena.transfer.columns import fits
+from arena.transfer.columns import assign, fits
 from arena.transfer.report import ImportReport
 from arena.transfer.sides import SideFinder, Sides
 
@@ -18,7 +18,6 @@ class Pairs:
     def __init__(self, sides: SideFinder, report: ImportReport) -> None:
         self._sides = sides
         self._report = report
-        self._counts = report.counts["gold labels"]
 
     def made(self, wanted: Iterable[Sides]) -> dict[tuple[int, int], int]:
         """The ids of these pairs by completion ids in ascending order; missing pairs are made."""
@@ -57,18 +56,23 @@ class Pairs:
             pair = pairs[ids[sides.key]]
             if self._label(pair, record, swapped=sides.swapped):
                 changed[pair.pk] = pair
-        Pair.objects.bulk_update(changed.values(), ["gold", "gold_source"], batch_size=100)
+        columns = ["gold", "gold_source", "use", "explanation"]
+        Pair.objects.bulk_update(changed.values(), columns, batch_size=100)
 
     def _label(self, pair: Pair, record: GoldRecord, *, swapped: bool) -> bool:
-        """Set the pair's label if it has none; returns whether it did."""
+        """Set the pair's label if it has none, and what it is for; returns whether anything changed."""
         gold = _TURNED[record.gold] if swapped else record.gold
+        said = {"use": record.use, "explanation": record.explanation}
+        counts = self._report.counts["gold labels" if record.use is None else "training pairs and checks"]
         if not pair.gold:
-            pair.gold, pair.gold_source = gold, record.source
-            self._counts.added += 1
+            assign(pair, {"gold": gold, "gold_source": record.source, **said})
+            counts.added += 1
             return True
         if pair.gold == gold:
-            self._counts.unchanged += 1
-            return False
+            changed = assign(pair, said)
+            counts.updated += changed
+            counts.unchanged += not changed
+            return changed
         earlier = _TURNED[pair.gold] if swapped else pair.gold
         reason = f'"{record.gold}" contradicts "{earlier}", the label of this pair by "{pair.gold_source}"'
         self._report.refuse(record.place, "gold", reason)

@@ -8,7 +8,16 @@ from arena.formats.records import Note, Place, Problem, Record
 from arena.transfer.missing import Missing
 from arena.transfer.self_naming import SelfNaming
 
-KINDS: Final = ("contestants", "prompts", "completions", "raters", "pairs", "gold labels", "comparisons")
+KINDS: Final = (
+    "contestants",
+    "prompts",
+    "completions",
+    "raters",
+    "pairs",
+    "gold labels",
+    "training pairs and checks",
+    "comparisons",
+)
 KEPT_ERRORS: Final = 1000
 KEPT_NOTES: Final = 200
 PREVIEW_ROWS: Final = 20

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Exists, OuterRef
 
+from arena.apart import APART
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 from leaderboard.models import TextMeasure
 
@@ -73,7 +74,7 @@ class Texts:
 def measure_missing(study: Study) -> int:
     """Measure the completions of a study that were never measured; returns how many texts that were."""
     measured = _measured().filter(digest=OuterRef("digest"))
-    known = Completion.objects.filter(prompt__study=study).exclude(digest=_digest([]))
+    known = Completion.objects.rated().filter(prompt__study=study).exclude(digest=_digest([]))
     missing = known.filter(~Exists(measured)).order_by("pk")
     done = 0
     for rows in _read(missing, "digest", "turns"):
@@ -109,7 +110,7 @@ def texts(study: Study) -> Texts:
         empty=np.array([row.empty for row in answers], dtype=np.bool_),
         references=_array(reference_sizes),
         reference_prompt=np.array([prompt_number[pk] for pk in reference_of], dtype=np.int64),
-        pairs=Pair.objects.filter(prompt__study=study).count(),
+        pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=APART).count(),
     )
 
 
@@ -124,7 +125,7 @@ class _Answer:
 
 
 def _completions(study: Study) -> list[_Answer]:
-    rows = Completion.objects.filter(prompt__study=study).order_by("pk")
+    rows = Completion.objects.rated().filter(prompt__study=study).order_by("pk")
     known = _known(rows.order_by().values("digest"))
     fields = rows.values_list("pk", "prompt", "contestant", "is_current", "is_empty", "digest")
     return [
@@ -137,7 +138,7 @@ def _completions(study: Study) -> list[_Answer]:
 
 def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
     """Id, category and subset of each prompt, and its size: its turns and the material they work on."""
-    rows = Prompt.objects.filter(study=study).order_by("pk")
+    rows = Prompt.objects.rated().filter(study=study).order_by("pk")
     asked, sizes = [], []
     for batch in _read(rows, "pk", "category", "subset", "turns", "input"):
         asked += [(pk, category, subset) for pk, category, subset, _, _ in batch]

@@ -58,7 +58,7 @@ DATA: Final = (
     DataSet(("llmbar/Natural/*.json",), Found(0, 100, 200, judges=15, comparisons=15 * 2 * 100, gold=100)),
     DataSet(
         ("llmfao/*.jsonl", "llmfao/*.csv"),
-        Found(70, 19, 1133, empty=69, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
+        Found(70, 19 + 7, 1133 + 2 * 7, empty=69, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
     ),
     DataSet(("self-instruct/*.jsonl",), Found(7, 252, 7 * 252, empty=51)),
     DataSet(("vicuna-blog-eval/*.jsonl",), Found(7, 80, 5 * 80, empty=1, judges=1, comparisons=5 * 80)),

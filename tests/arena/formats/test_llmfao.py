@@ -1,11 +1,11 @@
 from collections import Counter
 from pathlib import Path
 
+from arena.apart import APART
 from arena.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
-    GoldRecord,
     PromptRecord,
 )
 from tests.arena.formats.reading import problems, read, write_lines
@@ -16,10 +16,11 @@ HEADER = "id,prompt,model_x,model_y,worker,winner,left,right"
 def test_reference_data(reference_data: Path) -> None:
     items = read(reference_data / "llmfao")
     kinds = Counter(type(item) for item in items)
-    assert kinds[PromptRecord] == 19
+    training = 7
+    assert kinds[PromptRecord] == 19 + training
     assert kinds[ContestantRecord] == 70
     completions = [item for item in items if isinstance(item, CompletionRecord)]
-    assert len(completions) == 1133
+    assert len(completions) == 1133 + 2 * training
     assert sum(not item.turns[0].strip() for item in completions) == 69
     votes = Counter(
         (Path(item.place.file).name, item.rater_kind) for item in items if isinstance(item, ComparisonRecord)
@@ -57,22 +58,33 @@ def test_an_unknown_winner_is_named(tmp_path: Path) -> None:
     assert problems(path) == [(2, "winner", '"both" is not one of left, tie, right')]
 
 
-def test_training_pairs_are_gold_labels(tmp_path: Path) -> None:
-    models = write_lines(
-        tmp_path,
-        "models.jsonl",
-        {"id": 84, "api_id": "a", "name": "Heron", "org": "Reed"},
-        {"id": 22, "api_id": "b", "name": "Rook", "org": "Reed"},
-    )
-    pair = {"id": -1, "prompt": 13, "text": "Name it.", "model_x": 84, "result_x": "A", "model_y": 22}
-    pair |= {"result_y": "B", "golden": "right", "reason": "B is complete."}
-    training = write_lines(tmp_path, "pairs-crowd-training.jsonl", pair)
-    (label,) = [item for item in read(models, training) if isinstance(item, GoldRecord)]
-    assert (label.prompt, label.first, label.second, label.gold) == ("13", "Heron", "Rook", "second")
-    assert label.source == "LLMFAO training: B is complete."
-    assert problems(training) == [(0, "", "names models by number; import models.jsonl together with it")]
-    broken = write_lines(tmp_path, "training.jsonl", {**pair, "model_y": 5, "golden": "both"})
-    assert problems(models, broken) == [
-        (1, "golden", '"both" is not one of left, tie, right'),
-        (1, "model_y", "models.jsonl has no model 5"),
+PAIR = {
+    "id": -1,
+    "prompt": 13,
+    "text": "Name the vendor.",
+    "model_x": 84,
+    "result_x": "Reed & Co",
+    "model_y": 22,
+    "result_y": "",
+    "golden": "left",
+    "reason": "System B says nothing.",
+}
+
+
+def test_a_training_pair_brings_its_texts_and_no_authors(tmp_path: Path) -> None:
+    prompt, first, second, label = read(write_lines(tmp_path, "pairs-crowd-training.jsonl", PAIR))
+    assert (prompt.id, prompt.turns, prompt.subset) == ("-1", ("Name the vendor.",), APART)
+    assert [(text.contestant, text.id, text.turns) for text in (first, second)] == [
+        (None, "first", ("Reed & Co",)),
+        (None, "second", ("",)),
+    ]
+    assert (label.first_id, label.second_id, label.gold, label.use) == ("first", "second", "first", "train")
+    assert (label.source, label.explanation) == ("LLMFAO training", "System B says nothing.")
+
+
+def test_what_a_training_pair_lacks_is_named(tmp_path: Path) -> None:
+    broken = write_lines(tmp_path, "training.jsonl", PAIR, {**PAIR, "result_y": None, "golden": "both"})
+    assert problems(broken) == [
+        (2, "golden", '"both" is not one of left, tie, right'),
+        (2, "result_y", "missing"),
     ]

@@ -10,6 +10,11 @@ from arena.formats.files import Form, InputFile
 from arena.formats.kinds import Head, Kind
 
 HEADS: Final[list[tuple[str, Kind, str]]] = [
+    (
+        "llmfao",
+        Kind.PAIRS,
+        "id prompt text model_x result_x model_y result_y golden reason",
+    ),
     ("llmfao", Kind.PROMPTS, "id text type slug note"),
     ("llmfao", Kind.CONTESTANTS, "id api_id name org"),
     ("llmfao", Kind.COMPLETIONS, "id prompt model result name slug org api api_id type"),
@@ -53,6 +58,8 @@ HEADS: Final[list[tuple[str, Kind, str]]] = [
         Kind.COMPARISONS,
         "id model_a model_b prompt response_a response_b winner_model_a winner_model_b winner_tie",
     ),
+    ("training", Kind.PAIRS, "prompt first second gold explanation"),
+    ("training", Kind.PAIRS, "id prompt first second gold use"),
     ("jsonl", Kind.PROMPTS, "id instruction category subset input references"),
     ("jsonl", Kind.PROMPTS, "id turns"),
     ("jsonl", Kind.CONTESTANTS, "name slug kind family organisation licence size generation"),

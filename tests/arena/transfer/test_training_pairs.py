@@ -1,0 +1,99 @@
+"""Training pairs and checks come in apart from the study, once, and stay out of what is said of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.apart import APART
+from arena.models import Comparison, Completion, Pair, Prompt, Study
+from arena.planning import plan
+from arena.progress import progress
+from arena.transfer import ImportReport, export, import_files
+from arena.transfer.missing import find_missing
+from leaderboard.reading.measures import texts
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+PAIRS: list[dict[str, Any]] = [
+    {
+        "id": "a",
+        "prompt": "Say A.",
+        "first": "A",
+        "second": "B",
+        "gold": "first",
+        "explanation": "It says A.",
+    },
+    {"id": "b", "prompt": "Say B.", "first": "A", "second": "B", "gold": "second", "use": "check"},
+]
+
+
+def bring(folder: Path, *rows: dict[str, Any], study: str = "s") -> ImportReport:
+    path = folder / "training.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return import_files(study, [path])
+
+
+def reasons(report: ImportReport) -> list[str]:
+    return [str(error) for error in report.errors]
+
+
+def test_pairs_have_use_gold_and_explanation(tmp_path: Path) -> None:
+    report = bring(tmp_path, *PAIRS)
+    assert reasons(report) == []
+    assert report.counts["training pairs and checks"].added == 2
+    train, check = Pair.objects.order_by("pk")
+    assert (train.use, train.gold, train.explanation) == ("train", "first", "It says A.")
+    assert (check.use, check.gold, check.gold_source) == ("check", "second", "training file")
+    assert set(Completion.objects.values_list("contestant", flat=True)) == {None}
+    assert set(Prompt.objects.values_list("subset", flat=True)) == {APART}
+
+
+def test_twice_adds_nothing(tmp_path: Path) -> None:
+    bring(tmp_path, *PAIRS)
+    again = bring(tmp_path, *PAIRS)
+    assert (reasons(again), again.written) == ([], 0)
+    assert again.counts["training pairs and checks"].unchanged == 2
+
+
+def test_a_better_explanation_and_another_use_are_taken_over(tmp_path: Path) -> None:
+    bring(tmp_path, *PAIRS)
+    report = bring(tmp_path, {**PAIRS[0], "explanation": "Only it says A."}, {**PAIRS[1], "use": "train"})
+    assert (reasons(report), report.counts["training pairs and checks"].updated) == ([], 2)
+    assert [(pair.use, pair.explanation) for pair in Pair.objects.order_by("pk")] == [
+        ("train", "Only it says A."),
+        ("train", ""),
+    ]
+
+
+def test_another_gold_answer_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    bring(tmp_path, *PAIRS)
+    report = bring(tmp_path, {**PAIRS[0], "gold": "tie", "explanation": "Other."})
+    said = 'line 1: gold: "tie" contradicts "first", the label of this pair by "training file"'
+    assert [reason.partition(", ")[2] for reason in reasons(report)] == [said]
+    assert Pair.objects.order_by("pk")[0].explanation == "It says A."
+
+
+def test_a_row_that_stands_twice_without_an_id_is_there_once(tmp_path: Path) -> None:
+    row = {name: value for name, value in PAIRS[0].items() if name != "id"}
+    report = bring(tmp_path, row, row)
+    assert (reasons(report), Pair.objects.count()) == ([], 1)
+
+
+def test_the_study_stays_what_it_is(tmp_path: Path) -> None:
+    study = make.make_small_study(prompts=2, contestants=3, slug="s")
+    rater, judge = make.make_member(study), make.make_judge()
+    bring(tmp_path, *PAIRS)
+    study = Study.objects.get(pk=study.pk)
+    assert progress(rater, [study])[study.pk].left == 6
+    assert find_missing(study).count == 0
+    assert export.count(study, "prompts") == 2
+    assert export.count(study, "completions") == 6
+    assert export.count(study, "pairs") == 0
+    plan(study, judge.rater)
+    assert not Pair.objects.filter(prompt__subset=APART, assignments__isnull=False).exists()
+    found = texts(study)
+    assert (len(found.prompts), len(found.completion)) == (2, 6)
+    assert not Comparison.objects.exists()
