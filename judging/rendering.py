@@ -64,11 +64,12 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
 
 LOOKS_LIKE_MARKER: Final = re.compile(
     r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=[|｜])|<(?=(?:start|end)_of_turn>)|<(?=</?SYS>>)|\[(?=/?INST\])"
+    r"|<(?=/?s>|(?:bos|eos|pad|unk)>)"
     rf"|<(?=/?{TAG}>)",
     re.IGNORECASE,
 )
-"""What begins one of our markers, a special token of a chat template such as <|im_start|> or [INST], or a tag
-of thinking: a judge that quotes such a tag from an answer would seem to end its own thinking there."""
+"""What begins one of our markers, a special token of a chat template such as <|im_start|>, [INST] or </s>, or
+a tag of thinking: a judge that quotes such a tag from an answer would seem to end its own thinking there."""
 
 
 def neutral(text: str) -> str:

@@ -84,9 +84,9 @@ def estimated(found: Said, budget: str | None = None) -> list[tuple[str, str]]:
         ("Identical pairs", f"{found['identical']:,}, recorded without asking" if found["identical"] else ""),
         ("Calls", _range(found["calls"], sampled=sampled)),
         ("In the cache", _cached(found, sampled=sampled)),
-        ("Tokens in prompts", _range(found["prompt_tokens"])),
-        ("Tokens in replies", _range(found["reply_tokens"])),
-        ("Cost", _cost(found)),
+        ("Tokens in prompts", _range(found["prompt_tokens"], sampled=sampled)),
+        ("Tokens in replies", _range(found["reply_tokens"], sampled=sampled)),
+        ("Cost", _cost(found, sampled=sampled)),
         ("Prices", "; ".join(_price(price) for price in found["prices"])),
         ("Time", _time(found)),
     ]
@@ -134,11 +134,17 @@ def _spent(run: Said) -> str:
 
 
 def _range(numbers: Said, *, sampled: bool = False) -> str:
-    """A range of whole numbers."""
+    """A range of whole numbers. Where only a sample was looked at, its upper end is no bound."""
     low, high = (None if numbers[end] is None else Decimal(numbers[end]) for end in ("about", "at_most"))
     if low == high:
         return f"{'about ' if sampled else ''}{low:,}"
-    return f"about {low:,}, " + (f"at most {high:,}" if high is not None else "nobody knows how many at most")
+    if high is None:
+        return f"about {low:,}, nobody knows how many at most"
+    return f"about {low:,}, {_at_most(sampled)} {high:,}"
+
+
+def _at_most(sampled: bool) -> str:
+    return "at most about" if sampled else "at most"
 
 
 def _cached(found: Said, *, sampled: bool) -> str:
@@ -147,7 +153,7 @@ def _cached(found: Said, *, sampled: bool) -> str:
     return f"{about}{found['cached']:,}{' that are not asked again' if found['cached'] else ''}{later}"
 
 
-def _cost(found: Said) -> str:
+def _cost(found: Said, *, sampled: bool) -> str:
     if found["simulated"]:
         return "nothing: no model is asked"
     if found["unpriced"]:
@@ -157,7 +163,9 @@ def _cost(found: Said) -> str:
     low = in_words(Decimal(found["cost"]["about"]), found["currency"])
     if found["cost"]["at_most"] is None:
         return f"about {low}, nobody knows how much at most: no longest reply is set"
-    return f"about {low}, at most {in_words(Decimal(found['cost']['at_most']), found['currency'])}"
+    return (
+        f"about {low}, {_at_most(sampled)} {in_words(Decimal(found['cost']['at_most']), found['currency'])}"
+    )
 
 
 def _price(price: Said) -> str:

@@ -4,17 +4,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from arena import scales
+from judging.answer_scales import GRADES, AnswerScale
 from judging.parsers.replies import Reason, Verdict
 from judging.parsers.wording import ANSWER, CHOICE, OWN, RATING
 
-if TYPE_CHECKING:
-    from judging.answer_scales import AnswerScale
-
-GRADES: Final = {"A>>B": "much better", "A>B": "better", "A=B": "", "B>A": "better", "B>>A": "much better"}
-"""The grades in the order of their ratings, and what the list that a judge sees says of the better answer."""
+HOW_MUCH: Final = {">>": "much better", ">": "better"}
+"""What the list of grades that a judge sees says of the better answer."""
 
 _OPEN: Final = r"[\[(\"']*\s*"
 _CLOSE: Final = r"[\])\"']*"
@@ -84,7 +82,7 @@ UNPARSABLE: Final = Read(None, "unparsable")
 OUT_OF_RANGE: Final = Read(None, "out_of_range")
 
 
-def likert(words: str, scale: "AnswerScale") -> Read:
+def likert(words: str, scale: AnswerScale) -> Read:
     """One number of the rating scale, or a line of the scale as the judge saw it ("7: B is better")."""
     for rating, caption in enumerate(scales.CAPTIONS[scale.points], 1):
         if words.rstrip(".").casefold() == f"{rating}: {caption}".casefold():
@@ -92,7 +90,7 @@ def likert(words: str, scale: "AnswerScale") -> Read:
     return _number(words, 1, scale.points)
 
 
-def score(words: str, scale: "AnswerScale") -> Read:
+def score(words: str, scale: AnswerScale) -> Read:
     """One score of one answer."""
     return _number(words, scale.lowest, scale.highest)
 
@@ -115,7 +113,7 @@ def _within(digits: str, lowest: int, highest: int) -> int | None:
     return number if lowest <= number <= highest else None
 
 
-def scores(words: str, scale: "AnswerScale") -> Read:
+def scores(words: str, scale: AnswerScale) -> Read:
     """Two scores, compared: the higher one is better, equal ones are the middle of three points."""
     match = SCORES.fullmatch(words)
     if match is None:
@@ -129,7 +127,7 @@ def scores(words: str, scale: "AnswerScale") -> Read:
     return Read(2 + (second > first) - (first > second), scores=(Decimal(first), Decimal(second)))
 
 
-def binary(words: str, scale: "AnswerScale") -> Read:
+def binary(words: str, scale: AnswerScale) -> Read:
     """One of the two answers; a line that names both names none."""
     return _named(CHOSEN.fullmatch(words))
 
@@ -143,21 +141,22 @@ def _named(match: re.Match[str] | None) -> Read:
     return Read("AB".index(match["name"].upper()) + 1) if match else UNPARSABLE
 
 
-def grades(words: str, scale: "AnswerScale") -> Read:
+def grades(words: str, scale: AnswerScale) -> Read:
     """One of the five grades, alone or with the words that the judge saw beside it."""
     match = GRADE.fullmatch(words)
     grade = re.sub(r"\s", "", match["grade"]).upper() if match else ""
     if match is None or grade not in GRADES or not _is_caption(match["caption"], grade):
         return UNPARSABLE
-    return Read(list(GRADES).index(grade) + 1)
+    return Read(GRADES.index(grade) + 1)
 
 
 def _is_caption(caption: str | None, grade: str) -> bool:
-    words = f"answer {grade[0]} is {GRADES[grade]}" if GRADES[grade] else "they are about as good"
+    how_much = HOW_MUCH.get(grade[1:-1])
+    words = f"answer {grade[0]} is {how_much}" if how_much else "they are about as good"
     return caption is None or caption.strip(" :.").casefold() == words.casefold()
 
 
-READERS: Final[dict[str, Callable[[str, "AnswerScale"], Read]]] = {
+READERS: Final[dict[str, Callable[[str, AnswerScale], Read]]] = {
     "likert": likert,
     "binary": binary,
     "scores": scores,

@@ -77,6 +77,7 @@ def test_no_text_can_close_its_block() -> None:
         ("<｜User｜>", "< ｜User｜>"),
         ("<start_of_turn>model", "< start_of_turn>model"),
         ("[INST] <<SYS>> [/INST]", "[ INST] < <SYS>> [ /INST]"),
+        ("<bos>1</s><s>", "< bos>1< /s>< s>"),
         ("x <<< y || z, list[int], <b>bold</b>, <<EOF", "x <<< y || z, list[int], <b>bold</b>, <<EOF"),
     ],
 )

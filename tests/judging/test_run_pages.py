@@ -1,12 +1,14 @@
 """The pages of runs: what they offer, show and refuse."""
 
 from collections import deque
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from time import time
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import strip_tags
 
 from arena.models import Assignment
 from judging import services, views
@@ -129,6 +131,16 @@ def test_after_the_end_what_is_left_is_counted_and_offered(staff: Client, run: J
     assert f"No answer of {run.judge.name} about {run.study.name} lacks a rating." in part
     services.start_run(run.study, run.judge)
     assert "another can start when it has ended" in text(staff, address)
+
+
+def test_the_page_says_when_a_run_began_and_ended(staff: Client, run: JudgeRun) -> None:
+    began = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+    JudgeRun.objects.filter(pk=run.pk).update(started_at=began, finished_at=None)
+    page = strip_tags(text(staff, f"/judging/runs/{run.pk}/"))
+    assert "begun 1 Mar 2026, 09:30 UTC" in page
+    JudgeRun.objects.filter(pk=run.pk).update(finished_at=began + timedelta(hours=1))
+    page = strip_tags(text(staff, f"/judging/runs/{run.pk}/"))
+    assert "begun 1 Mar 2026, 09:30, ended 1 Mar 2026, 10:30 UTC" in page
 
 
 def test_the_part_about_what_is_left_is_for_operators(client: Client, run: JudgeRun) -> None:

@@ -126,12 +126,15 @@ def test_an_estimate_with_open_ends() -> None:
 def test_cost_in_words(changes: dict[str, Any], words: str) -> None:
     rows = dict(run_text.estimated(estimate(**changes)))
     assert rows["Cost"] == words
+    sampled = dict(run_text.estimated(estimate(**changes, looked_at=5)))
+    assert sampled["Cost"] == words.replace("at most", "at most about")
 
 
 def test_a_sampled_estimate_says_so() -> None:
     sampled = estimate(looked_at=5, cached=3, calls={"about": "40", "at_most": "40"}, habits_from=9)
     rows = dict(run_text.estimated(sampled))
     assert rows["Calls"] == "about 40"
+    assert rows["Tokens in prompts"] == "about 1,000, at most about 4,000"
     assert rows["In the cache"].startswith("about 3 that are not asked again")
     assert "5 of 20 assignments were looked at" in run_text.notes(sampled)[1]
     assert "learnt from 9 earlier replies" in run_text.notes(sampled)[2]
