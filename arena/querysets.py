@@ -186,9 +186,10 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 
     def counted(self, study: Study) -> ComparisonQuerySet:
         """The current ones that count on the study's boards: given for the study, by raters it keeps in."""
-        given = self.current().filter(study=study, purpose="study")
-        out = left_out_raters(study)
-        return given.exclude(rater__in=out) if out else given
+        from arena.models import Membership
+
+        out = Membership.objects.filter(study=study, left_out_at__isnull=False)
+        return self.current().filter(study=study, purpose="study").exclude(rater__in=out.values("rater"))
 
     def watermark(self) -> tuple[int, int]:
         """How many comparisons there are and the largest id.

@@ -104,18 +104,18 @@ def entries(study: Study, pairs: Sequence[int]) -> list[Entry]:
         .select_related("prompt", "first__contestant", "second__contestant")
         .in_bulk(pairs)
     )
-    said = _comparisons(found)
+    said = _comparisons(study, found)
     criteria = _criteria(comparison.pk for given in said.values() for comparison in given[:MOST_ANSWERS])
     return [_entry(found[pk], said[pk], criteria) for pk in pairs if pk in found]
 
 
-def _comparisons(pairs: Iterable[int]) -> dict[int, list[Comparison]]:
-    """The current comparisons of each pair, the answers of one rater together.
+def _comparisons(study: Study, pairs: Iterable[int]) -> dict[int, list[Comparison]]:
+    """The comparisons of each pair that count, the answers of one rater together.
 
     People come first, in the order of their first answers: their names must not show even in the order.
     """
     said: dict[int, list[Comparison]] = defaultdict(list)
-    read = Comparison.objects.current().filter(pair__in=list(pairs)).select_related("rater__judge")
+    read = Comparison.objects.counted(study).filter(pair__in=list(pairs)).select_related("rater__judge")
     for comparison in read.order_by("pk"):
         said[comparison.pair_id].append(comparison)
     for given in said.values():

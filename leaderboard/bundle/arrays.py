@@ -33,7 +33,7 @@ KIND: Final = re.compile(r"[<>|=]?([iu][1248]|f8|b1|\?|S[0-9]{1,3})")
 _KINDS: Final = {"reason": "S", "score_difference": "f"}
 """NumPy's letters for the types of columns that are no whole numbers."""
 
-_APART: Final = ("rows", "raters")
+_APART: Final = ("rows", "raters", "uncounted")
 
 
 @dataclass(frozen=True, eq=False)

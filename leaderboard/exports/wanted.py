@@ -58,8 +58,8 @@ class Wanted:
             raise ExportError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
 
     def comparisons(self, study: Study) -> ComparisonQuerySet:
-        """The current comparisons that are wanted, scored or not, in the order they were given."""
-        found = Comparison.objects.current().filter(study=study).order_by("pk")
+        """The comparisons that count and are wanted, scored or not, in the order they were given."""
+        found = Comparison.objects.counted(study).order_by("pk")
         raters = self.rater_ids(study)
         if raters is not None:
             found = found.filter(rater__in=raters)

@@ -22,7 +22,7 @@ from django.db import connections, models
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 
-from arena.models import Comparison, Completion, Pair, Study
+from arena.models import Comparison, Completion, Pair, Purpose, Study
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,6 +45,7 @@ IDENTICAL: Final = "identical"
 COMPARISON: Final = [
     ("id", "i8"),
     ("current", "?"),
+    ("counts", "?"),
     ("pair", "i8"),
     ("rater", "i8"),
     ("swapped", "?"),
@@ -60,6 +61,7 @@ COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
 def comparisons(study: Study, revision: int) -> Rows:
     """Every comparison of a study, revised ones too, by id: a structured array with the fields COMPARISON.
 
+    ``counts`` tells what was given for the study itself from repeats, checks and adjudications.
     ``rating`` is 0 where there is none, ``score_difference`` is first minus second score as shown, or NaN.
     What a judge said of two identical completions is never a game: its rating is 0, its reason IDENTICAL.
     What was kept at another ``revision`` of the study is not used.
@@ -92,6 +94,7 @@ def _comparisons(study: Study, *, after: int) -> Rows:
     asked = ~Q(status=Comparison.Status.IDENTICAL)
     found = Comparison.objects.filter(study=study, pk__gt=after).order_by()
     found = found.annotate(
+        counts=Case(When(purpose=Purpose.STUDY, then=True), default=False),
         given=Case(
             When(asked & Q(rating__isnull=False), then=F("rating")),
             default=Value(0),
@@ -103,7 +106,18 @@ def _comparisons(study: Study, *, after: int) -> Rows:
             output_field=number,
         ),
     )
-    fields = ("pk", "is_current", "pair", "rater", "swapped", "points", "given", "why", "difference")
+    fields = (
+        "pk",
+        "is_current",
+        "counts",
+        "pair",
+        "rater",
+        "swapped",
+        "points",
+        "given",
+        "why",
+        "difference",
+    )
     return _by_id(_fetched(found.values_list(*fields), COMPARISON))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.querysets import left_out_raters
 from leaderboard.reading import columns
 
 if TYPE_CHECKING:
@@ -33,16 +34,28 @@ class Choice:
     simulated: bool
 
 
+@dataclass(frozen=True)
+class Uncounted:
+    """Current comparisons that count nowhere: those of raters that the study leaves out, and how many such
+    raters there are; and those given for something else than the study, such as hidden repeats and checks.
+    """
+
+    raters: int = 0
+    comparisons: int = 0
+    apart: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Opinions:
-    """The current comparisons of a study as parallel arrays, in the order they were given.
+    """The current comparisons of a study that count, as parallel arrays, in the order they were given.
 
     ``rows`` is a structured array with the fields pair, rater and prompt (ids), category (index into
     ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
     where a judge had two equal texts before it), first and second (the contestants in presentation order, as
     indexes into ``names``, or NOBODY), first_text and second_text (the ids of their completions), and
     score_difference (first minus second score as shown, NaN where none were given). ``mark`` is the data
-    watermark they were read at: revision, number of comparisons, largest id.
+    watermark they were read at: revision, number of comparisons, largest id. ``uncounted`` says what is
+    stored and not among them.
     """
 
     rows: npt.NDArray[Any]
@@ -52,6 +65,7 @@ class Opinions:
     mark: tuple[int, int, int]
     prompts: int
     raters: tuple[Choice, ...] = ()
+    uncounted: Uncounted = Uncounted()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -157,7 +171,7 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
     if until is not None:
         read = _as_of(study, read, until)
     mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
-    given = read[read["current"]]
+    given, uncounted = _counted(study, read[read["current"]])
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
     contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     active = [contestant for contestant in contestants if contestant.retired_at is None]
@@ -173,7 +187,21 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
         mark,
         len(prompts),
         _choices(study, sorted(set(given["rater"].tolist()))),
+        uncounted,
     )
+
+
+def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:
+    """The comparisons that count, and how many others there are."""
+    import numpy as np
+
+    out = np.isin(given["rater"], left_out_raters(study))
+    uncounted = Uncounted(
+        raters=len(np.unique(given["rater"][out])),
+        comparisons=int((out & given["counts"]).sum()),
+        apart=int((~given["counts"]).sum()),
+    )
+    return given[given["counts"] & ~out], uncounted
 
 
 def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]:
@@ -195,7 +223,7 @@ def _rows(
 
     pairs, completions = columns.pairs(study), columns.completions(study)
     rows = np.empty(len(given), dtype=_DTYPE)
-    for name in given.dtype.names or ():
+    for name, _ in _GIVEN:
         rows[name] = given[name]
     place = np.searchsorted(pairs["id"], given["pair"])
     rows["prompt"] = pairs["prompt"][place]
@@ -267,8 +295,9 @@ def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
     return found
 
 
+_GIVEN = [column for column in columns.COMPARISON if column[0] != "counts"]
 _DTYPE = [
-    *columns.COMPARISON,
+    *_GIVEN,
     ("prompt", "i8"),
     ("first", "i8"),
     ("second", "i8"),

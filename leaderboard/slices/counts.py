@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def counts(opinions: Opinions) -> dict[str, Any]:
         "identical": int(opinions.identical.sum()),
         "not_ranked": int((scored & ~ranked).sum()),
         "kinds": dict(sorted(Counter(players.kinds).items())),
+        "uncounted": asdict(opinions.uncounted),
         "categories": [name for name in opinions.categories if name],
         "raters": [
             {
