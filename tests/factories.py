@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.files.base import ContentFile
 
+from arena.apart import APART
 from arena.models import (
     Assignment,
     Comparison,
@@ -124,6 +125,19 @@ def make_small_study(prompts: int = 2, contestants: int = 3, **overrides: Any) -
         for contestant in field:
             make_completion(prompt=prompt, contestant=contestant)
     return study
+
+
+def make_training_pairs(study: Study, pairs: int = 2) -> list[Pair]:
+    """Training pairs of a study, as an import makes them; the first answer is the better one of each."""
+    made = []
+    for _ in range(pairs):
+        prompt = make_prompt(study=study, subset=APART)
+        texts = [
+            make_completion(prompt=prompt, contestant=None, external_id=side) for side in ("first", "second")
+        ]
+        labels = {"gold": "first", "gold_source": "test", "explanation": f"Why, for {prompt}."}
+        made.append(make_pair(prompt=prompt, first=texts[0], second=texts[1], use="train", **labels))
+    return made
 
 
 def make_group(**overrides: Any) -> RaterGroup:
