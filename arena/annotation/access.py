@@ -6,7 +6,7 @@ from typing import Concatenate, ParamSpec, cast
 
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, resolve_url
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -34,8 +34,24 @@ class MemberRequest(RaterRequest):
     membership: Membership
 
 
+SIGNED_OUT = 401
+"""Status for a script that asks while nobody, or somebody else, is signed in."""
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether it is the page's script that asks, which sends answers in the background."""
+    return request.headers.get("Accept") == "application/json"
+
+
+def signed_out(detail: str) -> JsonResponse:
+    """To a script: what it sends has to wait until this person is signed in again."""
+    return JsonResponse({"status": "signed-out", "detail": detail}, status=SIGNED_OUT)
+
+
 def _sign_in_first(request: RaterRequest, back_to: str) -> HttpResponseBase:
     """To the sign-in page and then back to a page that can be asked for again."""
+    if wants_json(request):
+        return signed_out("You are signed out.")
     answer = redirect_to_login(back_to, resolve_url("login"))
     return HttpResponseClientRedirect(answer.url) if request.htmx else answer
 
@@ -54,14 +70,16 @@ def signed_in(
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))
 
 
-def member(view: Callable[[MemberRequest], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponseBase]:
+def member(
+    view: Callable[Concatenate[MemberRequest, P], HttpResponse],
+) -> Callable[..., HttpResponseBase]:
     """Let raters of the study pass; the request then carries study, rater and membership.
 
     Somebody who could join is shown how; for everybody else the study does not exist.
     """
 
     @wraps(view)
-    def checked(request: MemberRequest, slug: str) -> HttpResponseBase:
+    def checked(request: MemberRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _sign_in_first(request, reverse("rate-study", args=[slug]))
         study = get_object_or_404(Study, slug=slug)
@@ -72,7 +90,8 @@ def member(view: Callable[[MemberRequest], HttpResponse]) -> Callable[[HttpReque
             if joining.may_sign_up(study, request.user):
                 return redirect("sign-up", slug=slug)
             raise Http404
+        found.study = study
         request.study, request.rater, request.membership = study, found.rater, found
-        return view(request)
+        return view(request, *args, **kwargs)
 
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))

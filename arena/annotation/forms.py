@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from arena.answers import Answer
-from arena.models import Assignment, Comparison, Study
+from arena.models import Assignment, Comparison, Flag, Study
 
 LONGEST_COMMENT = 5000
 """Characters of a comment."""
@@ -32,6 +32,11 @@ class RatingForm(forms.Form):
         self.fields["rating"] = self._choice("Choose a rating first.")
         for name, criterion in self.criterion_fields().items():
             self.fields[name] = self._choice(f"Choose a rating for {criterion}.")
+        self.fields["reasons"] = forms.MultipleChoiceField(
+            required=False,
+            choices=[(reason, reason) for reason in map(str, study.reasons)],
+            error_messages={"invalid_choice": "This study does not offer the reason “%(value)s”."},
+        )
 
     def criterion_fields(self) -> dict[str, str]:
         """Criterion by the name of its field."""
@@ -53,20 +58,44 @@ class RatingForm(forms.Form):
             rating=data["rating"],
             criteria={criterion: data[name] for name, criterion in self.criterion_fields().items()},
             rationale=data["rationale"],
+            reasons=tuple(data["reasons"]),
             seconds=believable_seconds(data["seconds"], assignment),
             source=Comparison.Source.WEB,
         )
 
 
+class FlagForm(forms.Form):
+    """What is wrong with a pair."""
+
+    assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
+    reason = forms.ChoiceField(
+        choices=Flag.Reason.choices,
+        error_messages={
+            "required": "Choose what is wrong with the pair first.",
+            "invalid_choice": "Choose one of the reasons.",
+        },
+    )
+    comment = forms.CharField(
+        required=False,
+        max_length=LONGEST_COMMENT,
+        error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
+    )
+
+
 def believable_seconds(sent: str, assignment: Assignment | None) -> float | None:
-    """The time the page says the rater took, at most the time since it was shown; None if it cannot be so."""
+    """The time the page says the rater took, at most the time since it was shown; None if it cannot be so.
+
+    A pair that was fetched ahead and read without a connection was never reported as shown: then the time is
+    bounded by how long ago it was handed out.
+    """
     try:
         seconds = float(sent)
     except ValueError:
         return None
-    if not math.isfinite(seconds) or seconds < 0 or assignment is None or assignment.shown_at is None:
+    if not math.isfinite(seconds) or seconds < 0 or assignment is None:
         return None
-    return round(min(seconds, (timezone.now() - assignment.shown_at).total_seconds()), 1)
+    since = assignment.shown_at or assignment.created_at
+    return round(min(seconds, (timezone.now() - since).total_seconds()), 1)
 
 
 class NewAccountForm(UserCreationForm):  # type: ignore[type-arg]  # not subscriptable when run

@@ -8,8 +8,13 @@ from django.utils.safestring import SafeString
 
 from arena import scales
 from arena.annotation.forms import RatingForm
+from arena.identical import is_identical
+from arena.masking import shown_turns
 from arena.models import Assignment, Comparison, Study
 from arena.rendering_cache import rendered
+
+REASON_KEYS = "qwedxvnmhjkl"
+"""Keys that choose a reason, in order; none of them does anything else on the page."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,28 @@ class Row:
 
 
 @dataclass(frozen=True)
+class ReasonChip:
+    """A reason that can be given once a rating is chosen. key: the letter that chooses it, or ''."""
+
+    text: str
+    key: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """One turn of a completion: what was written, and it as HTML; html is '' where there is no text."""
+
+    raw: str
+    html: SafeString
+
+
+@dataclass(frozen=True)
 class Response:
-    """A completion under the name that its place gives it. parts: its turns as HTML, empty ones as ''."""
+    """A completion under the name that its place gives it."""
 
     letter: str
-    parts: list[SafeString]
+    parts: list[Part]
 
 
 @dataclass(frozen=True)
@@ -52,20 +74,29 @@ class Task:
     points: list[Point]
     overall: Row
     criteria: list[Row]
+    reasons: list[ReasonChip]
+    reason_errors: Sequence[str]
     comment: str
     comment_errors: Sequence[str]
     earlier: Comparison | None
     reopened: bool
+    identical: bool
+    tie: int | None
 
     @property
     def is_long(self) -> bool:
         """Whether the prompt is folded at first."""
-        text = "\n".join([*self.turns, self.input])
-        return len(text) > 700 or text.count("\n") > 8
+        return is_long(self.turns, self.input)
 
     @property
     def is_conversation(self) -> bool:
         return len(self.turns) > 1 or any(len(response.parts) > 1 for response in self.responses)
+
+
+def is_long(turns: Sequence[str], given: str) -> bool:
+    """Whether a prompt with its input takes more room than it should before the responses."""
+    text = "\n".join([*turns, given])
+    return len(text) > 700 or text.count("\n") > 8
 
 
 def scale_points(points: int) -> list[Point]:
@@ -87,7 +118,8 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
     pair = assignment.pair
     assert pair is not None  # noqa: S101 - people are offered pairs only
     shown = pair.shown(assignment.swapped)
-    html = rendered(turn for completion in shown for turn in completion.turns if turn.strip())
+    turns = [shown_turns(completion, assignment.study) for completion in shown]
+    html = rendered(turn for some in turns for turn in some if turn.strip())
     earlier = _earlier(assignment)
     blank = form or RatingForm(assignment.study)
     return Task(
@@ -96,17 +128,41 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
         input=pair.prompt.input,
         category=pair.prompt.category,
         responses=[
-            Response(letter, [html.get(turn, SafeString()) for turn in completion.turns])
-            for letter, completion in zip("AB", shown, strict=True)
+            Response(letter, [Part(turn, html.get(turn, SafeString())) for turn in some])
+            for letter, some in zip("AB", turns, strict=True)
         ],
         points=scale_points(assignment.study.points),
         overall=_row(blank, "rating", "Which response is better?"),
         criteria=[_row(blank, name, label) for name, label in blank.criterion_fields().items()],
+        reasons=_reasons(assignment.study, form, earlier),
+        reason_errors=list(map(str, blank["reasons"].errors)),
         comment=_sent(form, "rationale") if form else earlier.rationale if earlier else "",
         comment_errors=list(map(str, blank["rationale"].errors)),
         earlier=earlier,
         reopened=assignment.finished_at is not None,
+        identical=is_identical(pair),
+        tie=tie_rating(assignment) if is_identical(pair) else None,
     )
+
+
+def tie_rating(assignment: Assignment) -> int | None:
+    """The rating that calls it a tie; None where the scale has none.
+
+    An even scale has two beside its middle: a bit of the assignment's seed decides, so that over many pairs
+    no side is favoured. (The order of presentation comes from a generator seeded with all of it.)
+    """
+    band = scales.TIE_BAND[assignment.study.points]
+    return band[(assignment.seed >> 20) % len(band)] if band else None
+
+
+def _reasons(study: Study, form: RatingForm | None, earlier: Comparison | None) -> list[ReasonChip]:
+    if form:
+        chosen = form.data.getlist("reasons") if hasattr(form.data, "getlist") else []
+    else:
+        chosen = earlier.reasons if earlier else []
+    texts = list(map(str, study.reasons))
+    keys = [*REASON_KEYS[: len(texts)], *[""] * (len(texts) - len(REASON_KEYS))]
+    return [ReasonChip(text, key, text in chosen) for text, key in zip(texts, keys, strict=True)]
 
 
 def _earlier(assignment: Assignment) -> Comparison | None:

@@ -12,9 +12,13 @@ urlpatterns = [
     path("account/password/changed/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("join/<str:token>/", joining_views.join, name="join"),
     path("studies/<slug:slug>/sign-up/", joining_views.sign_up, name="sign-up"),
+    path("account/token/", views.token, name="token"),
     path("rate/", views.studies, name="rate"),
     path("rate/<slug:slug>/", views.rate, name="rate-study"),
     path("rate/<slug:slug>/guidelines/", views.guidelines, name="guidelines"),
+    path("rate/<slug:slug>/next/", views.ahead, name="ahead"),
+    path("rate/<slug:slug>/shown/", views.shown, name="shown"),
     path("rate/<slug:slug>/skip/", views.skip, name="skip"),
+    path("rate/<slug:slug>/flag/", views.flag, name="flag"),
     path("rate/<slug:slug>/undo/", views.undo, name="undo"),
 ]

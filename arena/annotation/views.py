@@ -1,23 +1,26 @@
-"""Rating: the studies to rate, the guidelines, and one pair at a time."""
+"""Rating: the studies to rate, the guidelines, and one pair at a time.
+
+Every address that takes an answer serves a plain form (a page or a redirect comes back) and the page's script
+(arena.annotation.replies), by the same rules.
+"""
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena import services
-from arena.annotation import task
-from arena.annotation.access import MemberRequest, RaterRequest, member, signed_in
-from arena.annotation.forms import RatingForm
+from arena import services, training
+from arena.annotation import replies, task
+from arena.annotation.access import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
+from arena.annotation.forms import FlagForm, RatingForm
+from arena.annotation.guidance import guidance
+from arena.annotation.replies import INVALID, REFUSED
+from arena.annotation.reveal import reveal
 from arena.answers import AlreadyAnsweredError, NotAllowedError, RatingError
-from arena.models import Assignment, Membership, Rater, Study
+from arena.models import Assignment, Comparison, Flag, Membership, Rater, Study
 from arena.progress import Progress, progress
-from arena.rendering_cache import rendered
-
-REFUSED = 409
-"""Status of a page that says why an answer was not taken; htmx is told to show it."""
-INVALID = 422
 
 
 @require_safe
@@ -46,16 +49,8 @@ def guidelines(request: MemberRequest) -> HttpResponse:
             guidelines_read_at=timezone.now()
         )
         return redirect("rate-study", slug=request.study.slug)
-    return render(request, "annotation/guidelines.html", _guidelines(request.study))
-
-
-def _guidelines(study: Study) -> dict[str, object]:
-    text = study.guidelines.strip()
-    return {
-        "study": study,
-        "guidelines": rendered([text])[text] if text else "",
-        "scale": task.scale_in_words(study),
-    }
+    context = guidance(request.membership) | {"training_needed": training.needed(request.membership)}
+    return render(request, "annotation/guidelines.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,51 +59,162 @@ def rate(request: MemberRequest) -> HttpResponse:
     """The pair to rate now; POST takes the answer to one and shows the next."""
     if request.method == "POST":
         return _submit(request)
-    if request.membership.guidelines_read_at is None and not request.htmx:
+    if request.membership.guidelines_read_at is None and not wants_json(request):
         return redirect("guidelines", slug=request.study.slug)
+    if not wants_json(request) and training.needed(request.membership):
+        return redirect("training", slug=request.study.slug)
     return _show(request)
 
 
 def _submit(request: MemberRequest) -> HttpResponse:
+    if _is_somebody_elses(request):
+        return signed_out("Somebody else is signed in.")
     form = RatingForm(request.study, request.POST)
     if not form.is_valid():
-        return _show(request, form, status=INVALID)
+        return _invalid(request, form)
     public_id = form.cleaned_data["assignment"]
-    assignment = Assignment.objects.filter(rater=request.rater, public_id=public_id).first()
+    assignment = Assignment.objects.named(public_id).filter(rater=request.rater).first()
+    earlier = Comparison.objects.current().filter(assignment=assignment).first() if assignment else None
     try:
-        services.record_comparison(request.rater, public_id, form.answer(assignment))
+        comparison = services.record_comparison(request.rater, public_id, form.answer(assignment))
     except AlreadyAnsweredError as error:
-        context = {"study": request.study, "earlier": error.comparison, "public_id": public_id}
-        return _page(request, "_answered", context, REFUSED)
+        return _answered(request, error.comparison, public_id)
     except RatingError as error:
+        if wants_json(request):
+            return replies.refused(str(error))
         messages.error(request, str(error))
         return _show(request, form, status=REFUSED)
+    names = reveal(comparison)
+    if wants_json(request):
+        return replies.stored(request, anew=comparison != earlier, reveal=names)
+    if names:
+        messages.info(request, names)
     return _next(request)
+
+
+def _is_somebody_elses(request: MemberRequest) -> bool:
+    """Whether a script sends what another account said: somebody signed in as another person meanwhile."""
+    return wants_json(request) and request.POST.get("rater", "") != str(request.user.pk)
+
+
+def _invalid(request: MemberRequest, form: RatingForm) -> HttpResponse:
+    if wants_json(request):
+        return replies.refused(_first_error(form), status=INVALID)
+    return _show(request, form, status=INVALID)
+
+
+def _first_error(form: RatingForm | FlagForm) -> str:
+    return str(next(iter(form.errors.values()))[0])
+
+
+def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> HttpResponse:
+    if wants_json(request):
+        detail = (
+            f"That pair has your answer {earlier.rating} already, perhaps from another tab. "
+            "It was kept; the new one was not stored."
+        )
+        return replies.refused(detail, reopen=not request.study.reveal_names)
+    context = {"study": request.study, "earlier": earlier, "public_id": public_id}
+    return _page(request, "_answered", context, REFUSED)
 
 
 @require_POST
 @member
 def skip(request: MemberRequest) -> HttpResponse:
     """Put the pair aside, or keep the answer that was reopened."""
+    if _is_somebody_elses(request):
+        return signed_out("Somebody else is signed in.")
     try:
         services.skip(request.rater, request.POST.get("assignment", ""))
     except RatingError as error:
+        if wants_json(request):
+            return replies.refused(str(error))
         messages.error(request, str(error))
-    return _next(request)
+    return replies.stored(request, anew=True) if wants_json(request) else _next(request)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member
+def flag(request: MemberRequest) -> HttpResponse:
+    """Say that something is wrong with the pair, which is then put aside."""
+    if request.method != "POST":
+        form = FlagForm(initial={"assignment": request.GET.get("assignment", "")})
+        return _flag_page(request, form, 200)
+    if _is_somebody_elses(request):
+        return signed_out("Somebody else is signed in.")
+    form = FlagForm(request.POST)
+    if not form.is_valid():
+        if wants_json(request):
+            return replies.refused(_first_error(form), status=INVALID)
+        return _flag_page(request, form, INVALID)
+    data = form.cleaned_data
+    try:
+        services.flag(request.rater, data["assignment"], data["reason"], data["comment"])
+    except RatingError as error:
+        if wants_json(request):
+            return replies.refused(str(error))
+        messages.error(request, str(error))
+    return replies.stored(request, anew=True) if wants_json(request) else _next(request)
+
+
+def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpResponse:
+    context = {"study": request.study, "form": form, "reasons": Flag.Reason.choices}
+    return render(request, "annotation/flag.html", context, status=status)
 
 
 @require_POST
 @member
 def undo(request: MemberRequest) -> HttpResponse:
     """Bring back the last pair, or the one named by ``reopen``, to answer it anew."""
-    if services.undo(request.study, request.rater, request.POST.get("reopen") or None) is None:
-        messages.info(request, "There is nothing to undo.")
-    return _next(request)
+    found = services.undo(request.study, request.rater, request.POST.get("reopen") or None)
+    if found is None:
+        why = "There is nothing to undo."
+        if request.study.reveal_names:
+            why = (
+                "An answer stands once you were told who wrote what; only a skipped pair can be brought back."
+            )
+        if wants_json(request):
+            return replies.refused(why)
+        messages.info(request, why)
+    return _show(request) if wants_json(request) else _next(request)
+
+
+@require_safe
+@member
+def ahead(request: MemberRequest) -> HttpResponse:
+    """The pair after the one named by ``after``, for the script to hold ready; empty where there is none.
+
+    It is leased now, and shown when the script says so.
+    """
+    try:
+        claimed = services.claim(request.study, request.rater, ahead=request.GET.get("after", ""))
+    except NotAllowedError:
+        claimed = None
+    if claimed is None:
+        return JsonResponse({"status": "shown", "detail": "", "assignment": "", "html": ""})
+    return replies.shown(request, "_task", _task(request, claimed, None))
+
+
+@require_POST
+@member
+def shown(request: MemberRequest) -> HttpResponse:
+    """A pair that was fetched ahead has come to the screen."""
+    named = Assignment.objects.named(request.POST.get("assignment", ""))
+    for assignment in named.filter(rater=request.rater):
+        services.mark_shown(assignment)
+    return HttpResponse(status=204)
+
+
+@require_safe
+@signed_in
+def token(request: RaterRequest) -> HttpResponse:
+    """What a script needs to send what waited while its rater was signed out."""
+    return JsonResponse({"token": get_token(request), "rater": str(request.user.pk)})
 
 
 def _next(request: MemberRequest) -> HttpResponse:
-    """The next pair: by htmx at once; otherwise by a redirect, so that a reload sends nothing twice."""
-    return _show(request) if request.htmx else redirect("rate-study", slug=request.study.slug)
+    """The next pair, by a redirect, so that a reload sends nothing twice."""
+    return redirect("rate-study", slug=request.study.slug)
 
 
 def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 200) -> HttpResponse:
@@ -117,16 +223,15 @@ def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 
         claimed = services.claim(request.study, request.rater)
     except NotAllowedError as error:
         return _page(request, "_refused", {"study": request.study, "why": str(error)}, REFUSED)
-    done = progress(request.rater, [request.study])[request.study.pk]
     if claimed is None:
+        done = progress(request.rater, [request.study])[request.study.pk]
         return _page(request, "_finished", {"study": request.study, "progress": done}, status)
-    return _page(request, "_task", _task(request, claimed, form, done), status)
-
-
-def _task(
-    request: MemberRequest, claimed: Assignment, form: RatingForm | None, done: Progress
-) -> dict[str, object]:
     services.mark_shown(claimed)
+    return _page(request, "_task", _task(request, claimed, form), status)
+
+
+def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None) -> dict[str, object]:
+    done: Progress = progress(request.rater, [request.study])[request.study.pk]
     assignment = Assignment.objects.for_page().get(pk=claimed.pk)
     if form and form.data.get("assignment") != assignment.public_id:
         form = None  # an answer to another pair says nothing about this one
@@ -139,8 +244,9 @@ def _task(
 
 
 def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:
-    """A part of the rating screen: alone for htmx, otherwise inside the whole page."""
-    if request.htmx:
-        return render(request, f"annotation/{name}.html", context | {"alone": True}, status=status)
-    whole = context | _guidelines(request.study) | {"part": f"annotation/{name}.html"}
+    """A part of the rating screen: alone for the script, otherwise inside the whole page."""
+    if wants_json(request):
+        return replies.shown(request, name, context, status=status)
+    whole = context | guidance(request.membership) | {"part": f"annotation/{name}.html"}
+    whole["flag_reasons"] = Flag.Reason.choices
     return render(request, "annotation/rate.html", whole, status=status)

@@ -25,7 +25,7 @@ SECRETS = [
     "frobnicate-labs",
     "snark-family",
 ]
-HTMX = {"HX-Request": "true"}
+JSON = {"Accept": "application/json"}
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def everything(response: HttpResponse) -> str:
 
 
 def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, HttpResponse]]:
-    """Every named address of the rater's pages, each in the ways it can be asked, with and without htmx."""
+    """Every named address of the rater's pages, asked as a page and as its script asks."""
     token = Invitation.objects.create(study=study).token
     given = {"token": token, "slug": study.slug}
     for pattern in urlpatterns:
@@ -78,13 +78,20 @@ def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, Ht
         address = reverse(pattern.name, kwargs=known)
         if pattern.name == "logout":
             continue
-        for headers in ({}, HTMX):
-            yield pattern.name, client.get(address, headers=headers)
-        held = Assignment.objects.filter(rater=rater, state="claimed").first()
-        public_id = held.public_id if held else ""
-        for data in ({"assignment": public_id, "rating": ""}, {"assignment": public_id, "rating": "4"}):
-            for headers in ({}, HTMX):
+        asked = {"assignment": _held(rater), "after": _held(rater)}
+        for headers in ({}, JSON):
+            yield pattern.name, client.get(address, asked, headers=headers)
+        sent = {"assignment": _held(rater), "rater": str(rater.user_id), "reason": "names"}
+        for rating in ("", "4"):
+            for headers in ({}, JSON):
+                data = sent | {"rating": rating}
                 yield pattern.name, client.post(address, data, headers=headers)
+
+
+def _held(rater: Rater) -> str:
+    """The public id of a pair in the rater's hands; empty where there is none."""
+    held = Assignment.objects.filter(rater=rater, state="claimed").order_by("pk").first()
+    return held.public_id if held else ""
 
 
 def test_no_response_names_a_contestant(study: Study, rater: Rater) -> None:
@@ -95,8 +102,9 @@ def test_no_response_names_a_contestant(study: Study, rater: Rater) -> None:
         seen.add((name, response.status_code))
         text = everything(response).lower()
         assert not [secret for secret in SECRETS if secret in text], name
-    # The walk saw real pages: pairs, refusals, the empty queue's neighbours, redirects.
+    # The walk saw real pages: pairs, pairs fetched ahead, refusals, redirects.
     assert {("rate-study", 200), ("rate-study", 422), ("rate-study", 302), ("undo", 200)} <= seen
+    assert {("ahead", 200), ("flag", 200), ("shown", 204), ("token", 200)} <= seen
 
 
 def site_addresses(study: Study) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The rating page: what it shows, what it takes, and what it says when it cannot."""
 
+import random
 import re
 from datetime import timedelta
 from typing import Any
@@ -10,11 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.annotation.forms import believable_seconds
-from arena.annotation.task import scale_points
-from arena.models import Assignment, Comparison, Membership, Rater, Rendering, Study
+from arena.annotation.task import REASON_KEYS, scale_points, tie_rating
+from arena.models import Assignment, Comparison, Flag, Membership, Rater, Rendering, Study
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
+JSON = {"Accept": "application/json"}
 HTMX = {"HX-Request": "true"}
 
 
@@ -45,10 +47,17 @@ def held(rater: Rater) -> Assignment:
     return Assignment.objects.get(rater=rater, state="claimed")
 
 
+def send(client: Client, rater: Rater, name: str, study: Study, **data: Any) -> Any:
+    """Post what the page's script posts."""
+    fields = {"rater": rater.user_id, **data}
+    return client.post(reverse(name, args=[study.slug]), fields, headers=JSON)
+
+
 def submit(client: Client, study: Study, assignment: Assignment, rating: Any = 3, **data: Any) -> Any:
     headers = data.pop("headers", {})
+    follow = data.pop("follow", False)
     fields = {"assignment": assignment.public_id, "rating": rating, **data}
-    return client.post(reverse("rate-study", args=[study.slug]), fields, headers=headers)
+    return client.post(reverse("rate-study", args=[study.slug]), fields, headers=headers, follow=follow)
 
 
 def test_shows_prompt_and_both_responses_in_the_stored_order(
@@ -91,13 +100,101 @@ def test_a_plain_form_stores_the_answer_and_redirects(client: Client, study: Stu
     assert comparison.source == Comparison.Source.WEB
 
 
-def test_htmx_gets_the_next_pair_alone(client: Client, study: Study, rater: Rater) -> None:
+def test_a_script_gets_the_pair_alone(client: Client, study: Study, rater: Rater) -> None:
+    answer = page(client, study, **JSON).json()
+    assert answer["assignment"] == held(rater).public_id
+    assert answer["assignment"] in answer["html"]
+    assert "<html" not in answer["html"]
+
+
+def test_a_script_is_told_what_became_of_its_answer(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
-    answer = submit(client, study, held(rater), headers=HTMX)
-    html = answer.content.decode()
-    assert "<html" not in html
-    assert held(rater).public_id in html
-    assert "1 rated, 0 skipped" in html
+    sent = {"assignment": held(rater).public_id, "rating": 3, "rationale": "clear"}
+    first = send(client, rater, "rate-study", study, **sent)
+    again = send(client, rater, "rate-study", study, **sent)
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert first.json()["progress"]["text"].startswith("1 rated, 0 skipped")
+    assert [first.json()["status"], again.json()["status"]] == ["stored", "same"]
+    assert first.json()["reveal"] is None
+    other = send(client, rater, "rate-study", study, **sent | {"rating": 8})
+    assert other.status_code == 409
+    assert "has your answer 3 already" in other.json()["detail"]
+    assert other.json()["reopen"]
+    missing = send(client, rater, "rate-study", study, **sent | {"rating": ""})
+    assert (missing.status_code, missing.json()["detail"]) == (422, "Choose a rating first.")
+    assert Comparison.objects.get().rating == 3
+
+
+def test_a_script_of_another_account_changes_nothing(client: Client, study: Study, rater: Rater) -> None:
+    page(client, study)
+    sent = {"assignment": held(rater).public_id, "rating": 3, "reason": "other"}
+    somebody_else = make.make_member(study)
+    for name in ("rate-study", "skip", "flag"):
+        assert send(client, somebody_else, name, study, **sent).status_code == 401
+    assert held(rater).finished_at is None
+    client.logout()
+    signed_out = send(client, rater, "rate-study", study, **sent)
+    assert (signed_out.status_code, signed_out.json()["status"]) == (401, "signed-out")
+    assert client.get(reverse("token"), headers=JSON).status_code == 401
+    assert not Comparison.objects.exists()
+
+
+def test_the_token_is_for_who_is_signed_in(client: Client, rater: Rater) -> None:
+    answer = client.get(reverse("token"), headers=JSON)
+    assert answer.json()["rater"] == str(rater.user_id)
+    assert answer.json()["token"]
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+def ahead(client: Client, study: Study, after: str) -> Any:
+    return client.get(reverse("ahead", args=[study.slug]), {"after": after}, headers=JSON).json()
+
+
+def test_the_next_pair_can_be_fetched_ahead_and_is_shown_later(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    current = page(client, study, **JSON).json()["assignment"]
+    found = ahead(client, study, current)
+    assert found["assignment"] not in ("", current)
+    assert found == ahead(client, study, current) | {"html": found["html"]}
+    waiting = Assignment.objects.get(public_id=found["assignment"])
+    assert waiting.shown_at is None
+    # A reload shows the pair that was on screen.
+    assert page(client, study, **JSON).json()["assignment"] == current
+    send(client, rater, "shown", study, assignment=found["assignment"])
+    waiting.refresh_from_db()
+    assert waiting.shown_at is not None
+    send(client, rater, "rate-study", study, assignment=current, rating=5)
+    assert page(client, study, **JSON).json()["assignment"] == found["assignment"]
+
+
+def test_a_pair_of_somebody_else_is_not_marked_as_shown(client: Client, study: Study, rater: Rater) -> None:
+    other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
+    for sent in (other.public_id, "", "\0", "x" * 1000):
+        assert send(client, rater, "shown", study, assignment=sent).status_code == 204
+    other.refresh_from_db()
+    assert other.shown_at is None
+
+
+def test_a_reload_after_undo_shows_the_pair_brought_back(client: Client, study: Study, rater: Rater) -> None:
+    first = page(client, study, **JSON).json()["assignment"]
+    second = ahead(client, study, first)["assignment"]
+    send(client, rater, "rate-study", study, assignment=first, rating=5)
+    send(client, rater, "shown", study, assignment=second)
+    ahead(client, study, second)
+    assert send(client, rater, "undo", study).json()["assignment"] == first
+    assert ahead(client, study, first)["assignment"] == second
+    assert page(client, study, **JSON).json()["assignment"] == first
+
+
+def test_nothing_is_ahead_where_nothing_is_left(client: Client, study: Study, rater: Rater) -> None:
+    for _ in range(5):
+        page(client, study)
+        submit(client, study, held(rater))
+    last = page(client, study, **JSON).json()["assignment"]
+    assert ahead(client, study, last) == {"status": "shown", "detail": "", "assignment": "", "html": ""}
+    Study.objects.update(closed_at=timezone.now())
+    assert ahead(client, study, last)["assignment"] == ""
 
 
 def test_an_answer_without_rating_is_refused_with_what_was_written(
@@ -173,8 +270,7 @@ def test_undo_brings_the_last_pair_back_with_its_answer_named(
     page(client, study)
     assignment = held(rater)
     submit(client, study, assignment, 6, rationale="first thought")
-    answer = client.post(reverse("undo", args=[study.slug]), headers=HTMX)
-    html = answer.content.decode()
+    html = send(client, rater, "undo", study).json()["html"]
     assert assignment.public_id in html
     assert "You answered this pair with <strong>6</strong>" in html
     assert "first thought" in html
@@ -182,16 +278,18 @@ def test_undo_brings_the_last_pair_back_with_its_answer_named(
     assert Comparison.objects.current().count() == 1
 
 
-def test_undo_with_nothing_done_says_so(client: Client, study: Study) -> None:
-    answer = client.post(reverse("undo", args=[study.slug]), headers=HTMX)
+def test_undo_with_nothing_done_says_so(client: Client, study: Study, rater: Rater) -> None:
+    answer = client.post(reverse("undo", args=[study.slug]), follow=True)
     assert "There is nothing to undo." in answer.content.decode()
+    by_script = send(client, rater, "undo", study)
+    assert (by_script.status_code, by_script.json()["detail"]) == (409, "There is nothing to undo.")
 
 
 def test_skip_puts_the_pair_aside(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assignment = held(rater)
     answer = client.post(
-        reverse("skip", args=[study.slug]), {"assignment": assignment.public_id}, headers=HTMX
+        reverse("skip", args=[study.slug]), {"assignment": assignment.public_id}, follow=True
     )
     assert assignment.public_id not in answer.content.decode()
     assert "0 rated, 1 skipped" in answer.content.decode()
@@ -201,7 +299,7 @@ def test_skip_puts_the_pair_aside(client: Client, study: Study, rater: Rater) ->
 
 def test_skip_of_a_strangers_assignment_changes_nothing(client: Client, study: Study) -> None:
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
-    answer = client.post(reverse("skip", args=[study.slug]), {"assignment": other.public_id}, headers=HTMX)
+    answer = client.post(reverse("skip", args=[study.slug]), {"assignment": other.public_id}, follow=True)
     assert "There is no such assignment" in answer.content.decode()
     other.refresh_from_db()
     assert other.state == "claimed"
@@ -231,7 +329,7 @@ def test_a_closed_study_and_a_paused_rater_are_told(client: Client, study: Study
     assert "Your account is paused" in page(client, study).content.decode()
     Rater.objects.update(paused_at=None)
     Study.objects.update(closed_at=timezone.now())
-    answer = submit(client, study, assignment, headers=HTMX)
+    answer = submit(client, study, assignment)
     assert answer.status_code == 409
     assert "closed before the answer arrived" in answer.content.decode()
     guidelines = client.get(f"/rate/{study.slug}/guidelines/").content.decode()
@@ -325,7 +423,171 @@ def test_a_time_is_at_most_the_time_since_the_pair_was_shown() -> None:
     bounded = believable_seconds("99999", shown)
     assert bounded is not None
     assert 60 <= bounded < 90
-    assert believable_seconds("5", make.make_assignment(shown_at=None)) is None
+    assert believable_seconds("5", None) is None
+
+
+def test_the_time_of_a_pair_that_was_read_without_a_connection_is_since_it_was_handed_out() -> None:
+    unreported = make.make_assignment(shown_at=None)
+    Assignment.objects.update(created_at=timezone.now() - timedelta(seconds=20))
+    unreported.refresh_from_db()
+    assert believable_seconds("5", unreported) == 5
+    bounded = believable_seconds("500", unreported)
+    assert bounded is not None
+    assert 20 <= bounded < 50
+
+
+def test_reasons_are_offered_after_the_choice_and_stored(client: Client, study: Study, rater: Rater) -> None:
+    Study.objects.update(reasons=["Clearer", "<b>Safer</b>"])
+    html = page(client, study).content.decode()
+    assert "&lt;b&gt;Safer&lt;/b&gt;" in html
+    assert "<b>Safer" not in html
+    unknown = submit(client, study, held(rater), reasons=["Clearer", "Nicer"])
+    assert "does not offer the reason “Nicer”" in unknown.content.decode()
+    assert re.search(r'value="Clearer" checked', unknown.content.decode())
+    submit(client, study, held(rater), reasons=["Clearer", "<b>Safer</b>"])
+    assert Comparison.objects.get().reasons == ["Clearer", "<b>Safer</b>"]
+
+
+def test_the_letters_of_reasons_do_nothing_else() -> None:
+    others = set("123456789sutfcprygz?ab")
+    assert not others & set(REASON_KEYS)
+    assert len(set(REASON_KEYS)) == len(REASON_KEYS)
+
+
+def test_a_study_without_reasons_asks_for_none(client: Client, study: Study) -> None:
+    Study.objects.update(reasons=[])
+    assert 'name="reasons"' not in page(client, study).content.decode()
+
+
+@pytest.mark.parametrize(("points", "ties"), [(2, {None}), (3, {2}), (5, {3}), (8, {4, 5})])
+def test_equal_texts_are_offered_as_a_tie(
+    client: Client, study: Study, rater: Rater, points: int, ties: set[int | None]
+) -> None:
+    from arena.models import Completion
+
+    Study.objects.update(points=points)
+    assert "Both answers are the same text" not in page(client, study).content.decode()
+    Completion.objects.update(digest="0" * 64)
+    html = page(client, study).content.decode()
+    assert "Both answers are the same text" in html
+    assert ("answer-tie" in html) == (ties != {None})
+    seeds = [number << 20 for number in range(16)]
+    assert {tie_rating(Assignment(study=Study(points=points), seed=seed)) for seed in seeds} == ties
+
+
+def test_a_tie_on_eight_points_favours_no_side() -> None:
+    rng = random.Random(20261122)
+    study = Study(points=8)
+    fours = sum(tie_rating(Assignment(study=study, seed=rng.getrandbits(62))) == 4 for _ in range(400))
+    assert 160 <= fours <= 240  # four standard deviations of a fair coin
+
+
+def test_names_are_told_after_the_answer_where_the_study_allows_it(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    Study.objects.update(reveal_names=True)
+    before = page(client, study).content.decode()
+    assignment = held(rater)
+    names = [each.contestant.name for each in assignment.pair.shown(assignment.swapped)]
+    assert not [name for name in names if name in before]
+    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=7)
+    told = f"you chose B over A. A was written by {names[0]}, B by {names[1]}."
+    assert told in answer.json()["reveal"]
+    # A revision by somebody who knows the names would not be blind.
+    undone = send(client, rater, "undo", study)
+    assert (undone.status_code, Assignment.objects.get(pk=assignment.pk).state) == (409, "submitted")
+    page(client, study)
+    plain = client.post(
+        reverse("rate-study", args=[study.slug]),
+        {"assignment": held(rater).public_id, "rating": 4},
+        follow=True,
+    )
+    assert "you called it about a tie" in plain.content.decode()
+
+
+def test_a_skip_can_be_undone_where_names_are_told(client: Client, study: Study, rater: Rater) -> None:
+    Study.objects.update(reveal_names=True)
+    page(client, study)
+    assignment = held(rater)
+    send(client, rater, "skip", study, assignment=assignment.public_id)
+    assert send(client, rater, "undo", study).json()["assignment"] == assignment.public_id
+
+
+def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    page(client, study)
+    assignment = held(rater)
+    sent = {"assignment": assignment.public_id, "reason": "names", "comment": "It says who it is."}
+    for _ in range(2):
+        assert send(client, rater, "flag", study, **sent).json()["status"] == "stored"
+    flag = Flag.objects.get()
+    assert (flag.assignment, flag.reason, flag.comment) == (assignment, "names", "It says who it is.")
+    assignment.refresh_from_db()
+    assert assignment.state == "skipped"
+    send(client, rater, "undo", study)
+    assert not Flag.objects.exists()
+
+
+def test_a_flag_works_as_a_plain_form(client: Client, study: Study, rater: Rater) -> None:
+    page(client, study)
+    address = reverse("flag", args=[study.slug])
+    public_id = held(rater).public_id
+    form = client.get(address, {"assignment": public_id}).content.decode()
+    assert f'value="{public_id}"' in form
+    assert form.count('name="reason"') == 5
+    without = client.post(address, {"assignment": public_id, "comment": "kept words"})
+    assert without.status_code == 422
+    assert "Choose what is wrong" in without.content.decode()
+    assert "kept words" in without.content.decode()
+    assert client.post(address, {"assignment": public_id, "reason": "harm"}).status_code == 302
+    assert Flag.objects.get().reason == "harm"
+
+
+def test_a_flag_that_cannot_be_is_refused(client: Client, study: Study, rater: Rater) -> None:
+    page(client, study)
+    other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
+    refused = send(client, rater, "flag", study, assignment=other.public_id, reason="harm")
+    assert (refused.status_code, "no such assignment" in refused.json()["detail"]) == (409, True)
+    wrong = send(client, rater, "flag", study, assignment=held(rater).public_id, reason="boring")
+    assert (wrong.status_code, wrong.json()["detail"]) == (422, "Choose one of the reasons.")
+    assert not Flag.objects.exists()
+
+
+def test_an_answer_that_comes_late_is_taken_without_a_word(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    page(client, study)
+    assignment = held(rater)
+    Assignment.objects.update(state="expired")
+    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=3)
+    assert answer.json() | {"progress": {}} == {
+        "status": "stored",
+        "detail": "",
+        "progress": {},
+        "reveal": None,
+    }
+
+
+def test_a_paused_study_takes_what_was_in_hand(client: Client, study: Study, rater: Rater) -> None:
+    page(client, study)
+    assignment = held(rater)
+    Study.objects.update(paused_at=timezone.now())
+    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=3)
+    assert answer.status_code == 200
+    shown = page(client, study, **JSON)
+    assert shown.status_code == 409
+    assert "This study is paused" in shown.json()["html"]
+
+
+def test_both_forms_of_a_text_are_sent_and_masked_alike(client: Client, study: Study) -> None:
+    from arena.models import Completion
+
+    Completion.objects.update(turns=["I am **Quibble**, hello."], telling=["Quibble"])
+    Study.objects.update(naming="mask")
+    html = page(client, study).content.decode()
+    assert "Quibble" not in html
+    assert html.count("[name hidden]") == 4
 
 
 def test_a_pair_costs_a_bounded_number_of_queries(
@@ -334,8 +596,10 @@ def test_a_pair_costs_a_bounded_number_of_queries(
     page(client, study)
     with django_assert_max_num_queries(22):
         page(client, study)
-    with django_assert_max_num_queries(45):
-        submit(client, study, held(rater), headers=HTMX)
+    with django_assert_max_num_queries(55):
+        submit(client, study, held(rater), follow=True)
+    with django_assert_max_num_queries(30):
+        send(client, rater, "rate-study", study, assignment=held(rater).public_id, rating=2)
 
 
 def test_the_list_of_studies_costs_the_same_for_many(
@@ -357,5 +621,7 @@ def test_an_id_that_no_database_stores_is_nobodys(
     page(client, study)
     for door in ("skip", "undo"):
         form = {"assignment": sent, "reopen": sent}
-        assert client.post(reverse(door, args=[study.slug]), form, headers=HTMX).status_code == 200
+        answer = client.post(reverse(door, args=[study.slug]), form, follow=True)
+        assert answer.status_code == 200
+        assert send(client, rater, door, study, **form).status_code == 409
     assert held(rater).state == "claimed"

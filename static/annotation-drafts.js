@@ -1,0 +1,56 @@
+/*
+ * What was chosen and written for a pair and not submitted yet, by pair, so that a reload, a lost session or a pair
+ * brought back in between loses nothing. Kept in this tab alone.
+ */
+const Drafts = (() => {
+  "use strict";
+
+  const PREFIX = "arena-draft:";
+  const MOST = 20; // pairs; the oldest are forgotten
+  const UNKEPT = ["csrfmiddlewaretoken", "assignment", "seconds"];
+
+  /* Storage that is switched off or full loses drafts, not the page. */
+  function attempt(action) {
+    try {
+      return action();
+    } catch {
+      return null;
+    }
+  }
+
+  const read = (key) => attempt(() => JSON.parse(sessionStorage.getItem(key)));
+
+  function forgetOldest() {
+    const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
+    keys.sort((one, other) => (read(other)?.at || 0) - (read(one)?.at || 0));
+    keys.slice(MOST).forEach((key) => sessionStorage.removeItem(key));
+  }
+
+  return {
+    save(form) {
+      const fields = [...new FormData(form)].filter(([name]) => !UNKEPT.includes(name));
+      const draft = { at: Date.now(), seconds: Clock.seconds(), fields };
+      attempt(() => {
+        sessionStorage.setItem(PREFIX + form.elements.assignment.value, JSON.stringify(draft));
+        forgetOldest();
+      });
+    },
+
+    /* Fill in what was kept for the pair of this form; returns the seconds it had been looked at. */
+    restore(form) {
+      const draft = read(PREFIX + form.elements.assignment.value);
+      if (!draft) {
+        return 0;
+      }
+      for (const input of form.querySelectorAll("input[type=radio], input[type=checkbox]")) {
+        input.checked = draft.fields.some(([name, value]) => name === input.name && value === input.value);
+      }
+      form.elements.rationale.value = draft.fields.find(([name]) => name === "rationale")?.[1] || "";
+      return Number(draft.seconds) || 0;
+    },
+
+    drop(assignment) {
+      attempt(() => sessionStorage.removeItem(PREFIX + assignment));
+    },
+  };
+})();

@@ -1,0 +1,279 @@
+/*
+ * What is on screen: one pair, the next one held ready, and what the rater should know about answers on their way.
+ * An answer goes to the outbox and the next pair appears at once; the server is told in the background.
+ */
+const Screen = (() => {
+  "use strict";
+
+  const RETRY = 5000; // milliseconds
+  const place = Server.place;
+  const task = () => document.getElementById("task");
+  const current = () => task().dataset.assignment || "";
+  const element = (id) => document.getElementById(id);
+
+  let ready = null; // {assignment, node}: the pair after the one on screen
+  let fetching = false; // the next pair is being fetched
+  let busy = false; // a pair is being fetched to be shown now
+  let stranded = false; // there is no pair on screen because there is no connection
+  let timer = null;
+
+  function trouble(text) {
+    element("trouble").textContent = text;
+    element("trouble").hidden = !text;
+  }
+
+  function parsed(html) {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    const node = template.content.firstElementChild;
+    View.prepare(node);
+    return node;
+  }
+
+  /* --- Showing ----------------------------------------------------------------------------------------------- */
+
+  function start() {
+    stranded = false;
+    if (!Answer.form()) {
+      return;
+    }
+    Answer.start();
+    View.start();
+    const undo = task().querySelector("button[name=undo]");
+    undo.disabled = undo.disabled && !Outbox.waiting().length;
+  }
+
+  function show(node) {
+    trouble("");
+    const told = task().querySelector("[data-progress]")?.textContent;
+    task().replaceWith(node);
+    if (told && node.querySelector("[data-progress]") && Outbox.waiting().length) {
+      node.querySelector("[data-progress]").textContent = told; // the pair was fetched before the last answer
+    }
+    start();
+    window.scrollTo(0, 0);
+    const heading = task().querySelector("h2");
+    heading.focus({ preventScroll: true });
+    element("announcer").textContent = Answer.form() ? "The next pair is shown." : heading.textContent;
+  }
+
+  function strand() {
+    if (!stranded) {
+      show(parsed(element("waiting").innerHTML));
+      stranded = true;
+    }
+    clearTimeout(timer);
+    timer = setTimeout(goOn, RETRY);
+  }
+
+  /* Send what waits, then show what the server says is next: it does not know yet what was not sent. */
+  async function goOn() {
+    clearTimeout(timer);
+    await occupied(async () => {
+      if (await Outbox.flush()) {
+        await load();
+      } else {
+        strand();
+      }
+    });
+    prefetch();
+  }
+
+  async function load() {
+    const { kind, data } = await Server.ask(place.rate);
+    if (kind === "ok") {
+      ready = null;
+      show(parsed(data.html));
+    } else if (kind === "refused") {
+      trouble(data.detail);
+    } else if (kind === "signed-out") {
+      location.assign(place.login); // nothing waits here, and drafts outlast it
+    } else {
+      strand();
+    }
+  }
+
+  /* Hold the pair after this one ready. Never before the last answer has arrived: the server would offer its pair again. */
+  async function prefetch() {
+    const after = current();
+    if (!after || ready || fetching || busy || Outbox.waiting().length) {
+      return;
+    }
+    fetching = true;
+    const { kind, data } = await Server.ask(`${place.next}?after=${encodeURIComponent(after)}`);
+    fetching = false;
+    if (after !== current()) {
+      prefetch();
+    } else if (kind === "ok" && data.assignment && data.assignment !== after) {
+      ready = { assignment: data.assignment, node: parsed(data.html) };
+    }
+  }
+
+  /* The answer is in the outbox: show the next pair, at once if it is here already. */
+  function advance() {
+    element("reveal").hidden = true;
+    if (ready) {
+      const { assignment, node } = ready;
+      ready = null;
+      show(node);
+      Server.ask(place.shown, [["assignment", assignment]]);
+      Outbox.flush();
+    } else {
+      goOn();
+    }
+  }
+
+  /* While a pair is fetched, the one on screen takes no answer. */
+  async function occupied(action) {
+    if (busy) {
+      return;
+    }
+    busy = true;
+    task().setAttribute("aria-busy", "true");
+    try {
+      await action();
+    } finally {
+      busy = false;
+      task().removeAttribute("aria-busy");
+    }
+  }
+
+  /* --- What the rater does ----------------------------------------------------------------------------------- */
+
+  function leave(kind, fields, said) {
+    const assignment = current();
+    if (busy || !assignment) {
+      return;
+    }
+    Answer.stopCounting();
+    Outbox.add(kind, assignment, fields, said);
+    Drafts.drop(assignment);
+    advance();
+  }
+
+  function rate() {
+    leave("rate", Answer.fields(), Answer.said());
+  }
+
+  function skip() {
+    leave("skip", [["assignment", current()]], "Skip");
+  }
+
+  function flag(fields, said) {
+    leave("flag", fields, `Flag: ${said}`);
+  }
+
+  /* Bring back the last pair, or the one named. */
+  async function undo(reopen = "") {
+    await occupied(async () => {
+      if (!(await Outbox.flush())) {
+        trouble("The last pair can be brought back once your answers have been sent.");
+        return;
+      }
+      const { kind, data } = await Server.ask(place.undo, [["reopen", reopen]]);
+      if (kind === "ok") {
+        ready = null;
+        show(parsed(data.html));
+      } else if (kind === "refused") {
+        trouble(data.detail);
+      } else if (kind === "signed-out") {
+        location.assign(place.login);
+      } else {
+        trouble("The server cannot be reached. Nothing was changed; try again in a moment.");
+      }
+    });
+    prefetch();
+  }
+
+  /* --- What became of it ------------------------------------------------------------------------------------- */
+
+  function tellProgress(progress) {
+    const text = task().querySelector("[data-progress]");
+    if (text) {
+      text.textContent = progress.text;
+      Object.assign(task().querySelector(".progress"), { max: progress.total, value: progress.rated });
+    }
+    const undoButton = task().querySelector("button[name=undo]");
+    if (undoButton) {
+      undoButton.disabled = progress.rated + progress.skipped === 0;
+    }
+  }
+
+  function tellWaiting() {
+    const count = Outbox.waiting().length;
+    const signedOut = Outbox.trouble() === "signed-out";
+    const box = element("outbox");
+    box.hidden = count === 0 || !(Outbox.trouble() || Outbox.isSlow());
+    if (count && box.hidden) {
+      setTimeout(tellWaiting, Outbox.SLOW + 100);
+    }
+    if (box.hidden) {
+      return;
+    }
+    const what = count === 1 ? "1 answer waits to be sent" : `${count} answers wait to be sent`;
+    box.querySelector("span").textContent = signedOut
+      ? `${what}: you are signed out. Nothing is lost.`
+      : `${what}. Nothing is lost; this page tries again by itself.`;
+    box.querySelector("a").hidden = !signedOut;
+  }
+
+  const TITLES = { rate: "An answer was not taken.", skip: "A pair was not skipped.", flag: "A flag was not taken." };
+
+  function tellRefused() {
+    const list = element("refusals");
+    const items = Outbox.refused().map((entry) => {
+      const item = element("refusal").content.firstElementChild.cloneNode(true);
+      item.querySelector("[data-what]").textContent = TITLES[entry.kind];
+      item.querySelector("[data-why]").textContent = entry.refused;
+      item.querySelector("[data-said]").textContent = `What you sent: ${entry.said}`;
+      item.querySelector("[data-reopen]").hidden = !entry.reopen;
+      item.querySelector("[data-again]").hidden = entry.reopen;
+      item.querySelector("[data-reopen]").addEventListener("click", () => {
+        Outbox.discard(entry);
+        undo(entry.assignment);
+      });
+      item.querySelector("[data-again]").addEventListener("click", () => Outbox.again(entry));
+      item.querySelector("[data-discard]").addEventListener("click", () => Outbox.discard(entry));
+      return item;
+    });
+    list.replaceChildren(...items);
+    list.hidden = items.length === 0;
+  }
+
+  Outbox.on("stored", ({ reply }) => {
+    tellProgress(reply.progress);
+    element("reveal").textContent = reply.reveal || "";
+    element("reveal").hidden = !reply.reveal;
+  });
+  Outbox.on("changed", () => {
+    tellWaiting();
+    tellRefused();
+    if (stranded && !Outbox.waiting().length) {
+      goOn();
+    }
+    prefetch();
+  });
+
+  return {
+    rate,
+    skip,
+    flag,
+    undo,
+    goOn,
+    current,
+    isBusy: () => busy,
+    hideReveal: () => { element("reveal").hidden = true; },
+
+    /* The page has come: what waits from before is sent, and the next pair fetched. */
+    begin() {
+      View.prepare(document);
+      start();
+      tellRefused();
+      if (Outbox.has(current())) {
+        advance();
+      } else {
+        Outbox.flush();
+      }
+    },
+  };
+})();
