@@ -1,9 +1,21 @@
-"""Which pair and which presentation order a rater gets next. Pure: numbers in, a choice out."""
+"""Which pair and which presentation order a rater gets next. Pure: numbers in, a choice out.
+
+A study's possible pairs are arrays, so that a choice among hundreds of thousands takes milliseconds.
+"""
 
 import random
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
 
 PairKey = tuple[int, int]
 """Two completion ids, the smaller one first."""
@@ -12,62 +24,198 @@ BIASED_COIN = 2 / 3
 """Probability of the order that restores balance (Efron 1971, "Forcing a sequential experiment...")."""
 
 
+TOLERANCE = 1e-9
+"""Shares that differ by less are equal."""
+
+
+class Text(NamedTuple):
+    """A completion that can be compared. contestant is None where nobody is ranked by it."""
+
+    pk: int
+    prompt: int
+    category: str
+    contestant: int | None
+
+
 @dataclass(frozen=True)
-class PromptLoad:
-    """How full one prompt is.
+class Possible:
+    """The pairs that can be offered: one place in each array, ordered by their completions.
 
-    completions: how many completions can be paired; taken: ratings given plus live claims on its pairs;
-    seen: how many of its pairs this rater has already been offered.
+    first and second are completion ids, first the smaller one. The others hold places: of the prompt, of the
+    category, and of the contestants of both sides in ``contestants``, where one that is no contestant has the
+    place after the last.
     """
 
-    completions: int
-    taken: int
-    seen: int
+    first: IntArray
+    second: IntArray
+    prompt: IntArray
+    category: IntArray
+    a: IntArray
+    b: IntArray
+    contestants: tuple[int, ...]
 
-    @property
-    def pairs(self) -> int:
-        return self.completions * (self.completions - 1) // 2
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @cached_property
+    def _completions(self) -> IntArray:
+        return np.unique(np.concatenate([self.first, self.second]))
+
+    @cached_property
+    def _codes(self) -> IntArray:
+        """One number for each pair, ascending, as pairs are ordered by their completions."""
+        return self._code(self.first, self.second)
+
+    def _code(self, first: IntArray, second: IntArray) -> IntArray:
+        """The numbers of pairs of known completions."""
+        ids = self._completions
+        return np.searchsorted(ids, first) * len(ids) + np.searchsorted(ids, second)
+
+    def places(self, pairs: Sequence[PairKey]) -> IntArray:
+        """Where these pairs are; -1 for those that are not among the possible ones."""
+        found = np.full(len(pairs), -1, dtype=np.int64)
+        if len(self) == 0 or not pairs:
+            return found
+        keys = np.asarray(pairs, dtype=np.int64)
+        known = np.flatnonzero(np.isin(keys, self._completions).all(axis=1))
+        code = self._code(keys[known, 0], keys[known, 1])
+        at = np.minimum(np.searchsorted(self._codes, code), len(self) - 1)
+        there = self._codes[at] == code
+        found[known[there]] = at[there]
+        return found
+
+    @cached_property
+    def _in_category(self) -> IntArray:
+        return np.bincount(self.category)
+
+    @cached_property
+    def _in_prompt(self) -> IntArray:
+        return np.bincount(self.prompt)
+
+    @cached_property
+    def _of_contestant(self) -> IntArray:
+        size = len(self.contestants) + 1
+        return np.bincount(self.a, minlength=size) + np.bincount(self.b, minlength=size)
+
+    def category_fill(self, load: IntArray) -> FloatArray:
+        """Ratings per pair in each category."""
+        return np.bincount(self.category, weights=load) / np.maximum(self._in_category, 1)
+
+    def prompt_fill(self, load: IntArray) -> FloatArray:
+        """Ratings per pair of each prompt."""
+        return np.bincount(self.prompt, weights=load) / np.maximum(self._in_prompt, 1)
+
+    def contestant_fill(self, load: IntArray) -> FloatArray:
+        """Ratings per pair of each contestant; 0 for texts of nobody."""
+        size = len(self.contestants) + 1
+        given = np.bincount(self.a, weights=load, minlength=size)
+        given += np.bincount(self.b, weights=load, minlength=size)
+        fill = given / np.maximum(self._of_contestant, 1)
+        fill[-1] = 0.0
+        return fill
 
 
-def order_prompts(loads: Mapping[int, PromptLoad], rng: random.Random) -> list[int]:
-    """Prompt ids to try, the least rated per pair first, in random order among equals.
+def possible_pairs(texts: Iterable[Text], without: Set[PairKey] = frozenset()) -> Possible:
+    """All pairs of texts of the same prompt, except those named."""
+    by_prompt: dict[int, list[Text]] = {}
+    for text in sorted(texts, key=lambda text: text.pk):
+        by_prompt.setdefault(text.prompt, []).append(text)
+    known = sorted({t.contestant for some in by_prompt.values() for t in some if t.contestant is not None})
+    place = {contestant: number for number, contestant in enumerate(known)}
+    categories: dict[str, int] = {}
+    rows = sorted(_rows(by_prompt, without, place, categories))
+    first, second, prompt, category, a, b = np.array(rows, dtype=np.int64).reshape(len(rows), 6).T
+    return Possible(first, second, prompt, category, a, b, tuple(known))
 
-    Prompts of which this rater has seen every pair are left out.
+
+def _rows(
+    by_prompt: Mapping[int, Sequence[Text]],
+    without: Set[PairKey],
+    place: Mapping[int, int],
+    categories: dict[str, int],
+) -> Iterator[tuple[int, int, int, int, int, int]]:
+    for number, texts in enumerate(by_prompt.values()):
+        category = categories.setdefault(texts[0].category, len(categories))
+        for first, second in combinations(texts, 2):
+            if (first.pk, second.pk) not in without:
+                yield first.pk, second.pk, number, category, _side(first, place), _side(second, place)
+
+
+def _side(text: Text, place: Mapping[int, int]) -> int:
+    return len(place) if text.contestant is None else place[text.contestant]
+
+
+def choose_window(
+    pairs: Mapping[int, int], ratings: Mapping[int, int], most: int, rng: random.Random
+) -> set[int]:
+    """Of a very large study, prompts with together about ``most`` pairs: the least rated per pair first.
+
+    pairs and ratings are by prompt. A prompt is taken whole; equal ones come in random order.
     """
-    open_prompts = [prompt for prompt, load in loads.items() if load.seen < load.pairs]
-    rng.shuffle(open_prompts)
-    return sorted(open_prompts, key=lambda prompt: loads[prompt].taken / loads[prompt].pairs)
+    prompts = [prompt for prompt, number in pairs.items() if number]
+    rng.shuffle(prompts)
+    chosen: set[int] = set()
+    room = most
+    for prompt in sorted(prompts, key=lambda prompt: ratings.get(prompt, 0) / pairs[prompt]):
+        if room <= 0:
+            break
+        chosen.add(prompt)
+        room -= pairs[prompt]
+    return chosen
 
 
-def choose_pair(
-    completions: Sequence[int],
-    load: Mapping[PairKey, int],
-    seen: Set[PairKey],
-    wanted: int,
-    rng: random.Random,
-) -> PairKey | None:
-    """The pair of one prompt to offer, or None when nothing is left for this rater.
+def choose_balanced(possible: Possible, load: IntArray, free: BoolArray, rng: random.Random) -> int | None:
+    """The place of the pair to offer, or None where none is free.
 
-    Least-rated pairs first; among those, the pair whose completions have been rated least; then at random.
-    ``load`` counts ratings and live claims by pair, absent meaning none; pairs that have ``wanted`` of them
-    are full.
+    The least rated pairs first; among those the least rated category, then the contestants rated least, then
+    the prompt; then at random. Ratings are counted per possible pair, so that a contestant or a category with
+    few texts is not rated more often than the others. load counts ratings and live claims; free tells what
+    this rater may get.
     """
-    by_completion = dict.fromkeys(completions, 0)
-    for (first, second), count in load.items():
-        if first in by_completion and second in by_completion:
-            by_completion[first] += count
-            by_completion[second] += count
-    free = [
-        pair
-        for pair in combinations(sorted(completions), 2)
-        if pair not in seen and load.get(pair, 0) < wanted
-    ]
-    if not free:
+    places = np.flatnonzero(free)
+    if len(places) == 0:
         return None
-    return min(
-        free,
-        key=lambda pair: (load.get(pair, 0), by_completion[pair[0]] + by_completion[pair[1]], rng.random()),
-    )
+    return _least(possible, load, places[load[places] == load[places].min()], rng)
+
+
+def _least(possible: Possible, load: IntArray, places: IntArray, rng: random.Random) -> int:
+    """Of these places, one in the category, of the contestants and of the prompt that are rated least."""
+    contestants = possible.contestant_fill(load)
+    places = _smallest(places, possible.category_fill(load)[possible.category[places]])
+    places = _smallest(places, contestants[possible.a[places]] + contestants[possible.b[places]])
+    places = _smallest(places, possible.prompt_fill(load)[possible.prompt[places]])
+    return int(places[rng.randrange(len(places))])
+
+
+def _smallest(places: IntArray, values: FloatArray) -> IntArray:
+    kept: IntArray = places[values <= values.min() + TOLERANCE]
+    return kept
+
+
+def choose_uniform(free: BoolArray, rng: random.Random) -> int | None:
+    """The place of a free pair, each equally likely; None where none is free."""
+    places = np.flatnonzero(free)
+    return int(places[rng.randrange(len(places))]) if len(places) else None
+
+
+def choose_informative(
+    possible: Possible, load: IntArray, free: BoolArray, gain: FloatArray, rng: random.Random
+) -> int | None:
+    """The place of a pair of two contestants drawn in proportion to ``gain``, or None where none is free.
+
+    gain holds what another comparison of two contestants says about the standings (arena.adaptive). Of the
+    pairs of the two drawn, the choice is as balanced as choose_balanced. Where no free pair says anything,
+    it is that of choose_balanced.
+    """
+    places = np.flatnonzero(free & (possible.a < len(gain)) & (possible.b < len(gain)))
+    codes, which = np.unique(possible.a[places] * len(gain) + possible.b[places], return_inverse=True)
+    weights = gain.ravel()[codes]
+    total = float(weights.sum())
+    if not total > 0:
+        return choose_balanced(possible, load, free, rng)
+    drawn = int(np.searchsorted(np.cumsum(weights), rng.random() * total, side="right"))
+    of_two = places[which == min(drawn, len(codes) - 1)]
+    return _least(possible, load, of_two[load[of_two] == load[of_two].min()], rng)
 
 
 def choose_order(seed: int, *, pair_imbalance: int, rater_imbalance: int) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q, Subquery, Value
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -78,29 +78,6 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
 
 
 class PairQuerySet(models.QuerySet["Pair"]):
-    def loads(self, study: Study, kind: str, now: datetime) -> dict[int, dict[tuple[int, int], int]]:
-        """Ratings given plus live claims by raters of ``kind``, by prompt and pair of completion ids."""
-        from arena.models import Assignment
-
-        counter = "people_ratings" if kind == "person" else "judge_ratings"
-        rated = self.filter(prompt__study=study).order_by()
-        claims = (
-            Assignment.objects.live(now)
-            .unanswered()
-            .filter(study=study, rater__kind=kind, kind="compare")
-            .order_by()
-        )
-        # One statement sees one state of the tables: with two, a claim that is answered in between would be
-        # counted in neither, and the pair offered once too often.
-        rows = rated.values_list("prompt", "first", "second", counter).union(
-            claims.values_list("pair__prompt", "pair__first", "pair__second", Value(1)), all=True
-        )
-        loads: dict[int, dict[tuple[int, int], int]] = {}
-        for prompt, first, second, count in rows:
-            of_prompt = loads.setdefault(prompt, {})
-            of_prompt[first, second] = of_prompt.get((first, second), 0) + count
-        return loads
-
     def recount(self, study: Study) -> None:
         """Set the rating counters of a study's pairs from its current comparisons that count."""
         from arena.models import Comparison

@@ -1,28 +1,23 @@
 """Writes: claim, record_comparison, skip, flag, undo. The only door to assignments and comparisons."""
 
-import random
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
-from arena import pairing
 from arena.answers import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.models import (
     Assignment,
     Comparison,
-    Completion,
     Flag,
     Membership,
-    Pair,
     Purpose,
     Rater,
     Role,
     Study,
 )
-from arena.models.comparisons import new_seed
+from arena.offering import lease_time, offer
 from arena.recording import Submission, finish, own_assignment, record_comparison, record_comparisons
 
 __all__ = [
@@ -65,9 +60,11 @@ def claim(study: Study, rater: Rater, ahead: str | None = None) -> Assignment | 
     unseen = Case(When(shown_at=None, finished_at=None, then=1), default=0)
     assignment = held.order_by(unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk").first()
     if assignment is None:
-        return _offer(locked, rater, now, _pair_of(rater, ahead))
-    assignment.leased_until = now + lease_time()
-    assignment.save(update_fields=["leased_until"])
+        return offer(locked, rater, now, _pair_of(rater, ahead))
+    if ahead is None or assignment.shown_at is None:
+        # One that was on screen keeps its place in the stack while it waits behind the one brought back.
+        assignment.leased_until = now + lease_time()
+        assignment.save(update_fields=["leased_until"])
     return assignment
 
 
@@ -92,11 +89,6 @@ def refuse_unwelcome(study: Study, rater: Rater) -> None:
         raise NotAllowedError("You are paused in this study. Please ask its operator.")
     if membership.role == Role.VIEWER:
         raise NotAllowedError("You may see this study but not rate in it. Please ask its operator.")
-
-
-def lease_time() -> timedelta:
-    """How long a claim is kept for a person who does not answer."""
-    return timedelta(minutes=settings.LEASE_MINUTES)
 
 
 def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | None:
@@ -138,79 +130,12 @@ def _pair_of(rater: Rater, public_id: str | None) -> int | None:
     return Assignment.objects.named(public_id).filter(rater=rater).values_list("pair", flat=True).first()
 
 
-def _offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
-    """Lease the next pair to a person, making the pair if nobody was offered it before."""
-    seed = new_seed()
-    rng = random.Random(seed)  # noqa: S311 - fairness, not secrecy
-    completions: dict[int, list[int]] = {}
-    for prompt, completion in (
-        Completion.objects.rateable()
-        .filter(prompt__study=study)
-        .exclude(prompt__turns=[])
-        .values_list("prompt", "pk")
-    ):
-        completions.setdefault(prompt, []).append(completion)
-    loads = Pair.objects.loads(study, Rater.Kind.PERSON, now)
-    seen = _pairs_seen(study, rater, on_screen)
-    prompt_loads = {
-        prompt: pairing.PromptLoad(len(ids), sum(loads.get(prompt, {}).values()), len(seen.get(prompt, ())))
-        for prompt, ids in completions.items()
-        if len(ids) > 1
-    }
-    for prompt in pairing.order_prompts(prompt_loads, rng):
-        chosen = pairing.choose_pair(
-            completions[prompt],
-            loads.get(prompt, {}),
-            seen.get(prompt, set()),
-            study.ratings_per_pair_people,
-            rng,
-        )
-        if chosen:
-            pair, _ = Pair.objects.get_or_create(prompt_id=prompt, first_id=chosen[0], second_id=chosen[1])
-            return _lease(study, rater, pair, seed, now)
-    return None
-
-
-def _pairs_seen(study: Study, rater: Rater, on_screen: int | None = None) -> dict[int, set[pairing.PairKey]]:
-    """The pairs this rater was offered and has not lost by an expired lease, and the one on screen."""
-    seen: dict[int, set[pairing.PairKey]] = {}
-    offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False)
-    offered = offered.exclude(~Q(pair=on_screen), state="expired")
-    rated = Comparison.objects.current().filter(study=study, rater=rater)
-    for rows in (offered, rated):
-        for prompt, first, second in rows.values_list("pair__prompt", "pair__first", "pair__second"):
-            seen.setdefault(prompt, set()).add((first, second))
-    return seen
-
-
-def _lease(study: Study, rater: Rater, pair: Pair, seed: int, now: datetime) -> Assignment:
-    lost = Assignment.objects.filter(rater=rater, pair=pair, repeat=0, state="expired").first()
-    if lost:
-        # The same assignment in the same order: an answer still to come from its old page is then this one.
-        lost.state, lost.leased_until = Assignment.State.CLAIMED, now + lease_time()
-        lost.save(update_fields=["state", "leased_until"])
-        return lost
-    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE).exclude(state="expired")
-    swapped = pairing.choose_order(
-        seed,
-        pair_imbalance=shown.filter(pair=pair).imbalance(),
-        rater_imbalance=shown.filter(study=study, rater=rater).imbalance(),
-    )
-    return Assignment.objects.create(
-        study=study,
-        rater=rater,
-        pair=pair,
-        swapped=swapped,
-        seed=seed,
-        state=Assignment.State.CLAIMED,
-        leased_until=now + lease_time(),
-    )
-
-
 def mark_shown(assignment: Assignment) -> None:
-    """Remember when the rater first saw the pair."""
+    """Remember when the rater first saw the pair. One that was fetched ahead is held from then on."""
     now = timezone.now()
-    Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True).update(shown_at=now)
+    unseen = Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True)
+    unseen.filter(state=Assignment.State.CLAIMED).update(leased_until=now + lease_time())
+    unseen.update(shown_at=now)
 
 
 @transaction.atomic
@@ -245,14 +170,17 @@ def flag(rater: Rater, public_id: str, reason: str, comment: str = "") -> Flag:
 def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment | None:
     """Reopen the rater's last finished assignment, or the named one, to answer it anew.
 
-    None where there is none. The earlier answer stands until a new one is submitted; a flag is taken back.
+    None where there is none, and where the names behind the answer were told: changing it would not be blind.
+    The earlier answer stands until a new one is submitted; a flag is taken back.
     """
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
     done = done.exclude(purpose=Purpose.ADJUDICATION)
     if public_id is not None:
         done = done.named(public_id)
     assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
+    if assignment and locked.reveal_names and assignment.state == Assignment.State.SUBMITTED:
+        return None
     if assignment:
         assignment.state = Assignment.State.CLAIMED
         assignment.leased_until = timezone.now() + lease_time()

@@ -180,7 +180,7 @@ JUDGE_UNSCORED_SHARE = env.float("JUDGE_UNSCORED_SHARE", 0.05, validate=validate
 ARENA_TOKEN = env.str("ARENA_TOKEN", "")
 
 # --- People ------------------------------------------------------------------------------------------------
-LEASE_MINUTES = env.int("LEASE_MINUTES", 30, validate=ONE_OR_MORE)
+LEASE_MINUTES = env.float("LEASE_MINUTES", 30.0, validate=MORE_THAN_NONE)
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

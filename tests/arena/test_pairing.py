@@ -1,71 +1,215 @@
 """Which pair and which order: exact rules, and balance over many seeded draws."""
 
 import random
+from collections import Counter
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.pairing import PromptLoad, choose_order, choose_pair, order_prompts
+from arena import pairing
+from arena.pairing import Possible, Text, choose_balanced, choose_informative, choose_order, choose_uniform
 
 
 def rng(seed: int = 0) -> random.Random:
     return random.Random(seed)
 
 
-def test_a_prompt_load_knows_its_pairs() -> None:
-    assert [PromptLoad(n, 0, 0).pairs for n in (2, 3, 5)] == [1, 3, 10]
+def texts(prompts: int, contestants: int, category: str = "coding") -> list[Text]:
+    """Every contestant answers every prompt; ids as they would be given one after the other."""
+    return [
+        Text(prompt * contestants + contestant + 1, prompt, category, contestant)
+        for prompt in range(prompts)
+        for contestant in range(contestants)
+    ]
 
 
-def test_prompts_come_least_rated_per_pair_first() -> None:
-    loads = {1: PromptLoad(3, 3, 0), 2: PromptLoad(3, 0, 0), 3: PromptLoad(4, 3, 0)}
-    assert order_prompts(loads, rng()) == [2, 3, 1]
+def none_rated(possible: Possible) -> pairing.IntArray:
+    return np.zeros(len(possible), dtype=np.int64)
 
 
-def test_prompts_seen_in_full_are_left_out() -> None:
-    assert order_prompts({1: PromptLoad(3, 0, 3), 2: PromptLoad(3, 9, 2)}, rng()) == [2]
+def all_free(possible: Possible) -> pairing.BoolArray:
+    return np.ones(len(possible), dtype=bool)
 
 
-def test_equal_prompts_come_in_any_order() -> None:
-    loads = {prompt: PromptLoad(2, 0, 0) for prompt in range(4)}
-    assert len({tuple(order_prompts(loads, rng(seed))) for seed in range(50)}) > 10
+def keys(possible: Possible) -> list[tuple[int, int]]:
+    return list(zip(possible.first.tolist(), possible.second.tolist(), strict=True))
 
 
-def test_the_least_rated_pair_comes_first() -> None:
-    load = {(1, 2): 2, (1, 3): 1, (2, 3): 2}
-    assert choose_pair([1, 2, 3], load, set(), 5, rng()) == (1, 3)
+# --- the pairs there are ------------------------------------------------------------------------------------
 
 
-def test_among_equals_the_least_rated_completions_come_first() -> None:
-    assert choose_pair([1, 2, 3, 4], {(1, 2): 1}, set(), 1, rng()) == (3, 4)
+def test_texts_of_one_prompt_make_pairs() -> None:
+    possible = pairing.possible_pairs([Text(7, 1, "a", 30), Text(3, 1, "a", None), Text(5, 2, "b", 30)])
+    assert keys(possible) == [(3, 7)]
+    # 30 is the only contestant; the other text is nobody's, which has the place after the last.
+    assert (possible.contestants, possible.a.tolist(), possible.b.tolist()) == ((30,), [1], [0])
 
 
-def test_full_and_seen_pairs_are_not_offered() -> None:
-    load = {(1, 2): 2}
-    assert choose_pair([1, 2, 3], load, {(1, 3)}, 2, rng()) == (2, 3)
-    assert choose_pair([1, 2, 3], load, {(1, 3), (2, 3)}, 2, rng()) is None
+def test_pairs_kept_for_something_else_are_left_out() -> None:
+    possible = pairing.possible_pairs(texts(1, 3), without={(1, 3)})
+    assert keys(possible) == [(1, 2), (2, 3)]
 
 
-def test_loads_of_retired_completions_do_not_matter() -> None:
-    assert choose_pair([1, 2], {(1, 9): 50}, set(), 1, rng()) == (1, 2)
+def test_nothing_to_compare_is_no_pair() -> None:
+    possible = pairing.possible_pairs([])
+    assert len(possible) == 0
+    assert possible.places([(1, 2)]).tolist() == [-1]
+    assert choose_balanced(possible, none_rated(possible), all_free(possible), rng()) is None
+    assert choose_uniform(all_free(possible), rng()) is None
 
 
 @given(
-    completions=st.sets(st.integers(1, 50), min_size=2, max_size=6),
+    pairs=st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), max_size=30),
+    prompts=st.integers(1, 4),
+    contestants=st.integers(2, 5),
+)
+def test_places_are_where_the_pairs_are(pairs: list[tuple[int, int]], prompts: int, contestants: int) -> None:
+    possible = pairing.possible_pairs(texts(prompts, contestants))
+    known = {pair: place for place, pair in enumerate(keys(possible))}
+    assert possible.places(pairs).tolist() == [known.get(pair, -1) for pair in pairs]
+
+
+def test_a_window_holds_the_prompts_rated_least_per_pair() -> None:
+    pairs, ratings = {1: 3, 2: 10, 3: 3, 4: 0}, {1: 3, 2: 5}
+    assert pairing.choose_window(pairs, ratings, 3, rng()) == {3}
+    assert pairing.choose_window(pairs, ratings, 4, rng()) == {3, 2}
+    assert pairing.choose_window(pairs, ratings, 99, rng()) == {1, 2, 3}
+
+
+def test_equal_prompts_come_into_the_window_in_any_order() -> None:
+    pairs = dict.fromkeys(range(6), 1)
+    assert len({tuple(pairing.choose_window(pairs, {}, 2, rng(seed))) for seed in range(60)}) == 15
+
+
+# --- balanced -----------------------------------------------------------------------------------------------
+
+
+def balanced(possible: Possible, load: dict[tuple[int, int], int], seed: int = 0) -> tuple[int, int]:
+    loads = np.array([load.get(pair, 0) for pair in keys(possible)])
+    place = choose_balanced(possible, loads, all_free(possible), rng(seed))
+    assert place is not None
+    return keys(possible)[place]
+
+
+def test_the_least_rated_pair_comes_first() -> None:
+    possible = pairing.possible_pairs(texts(1, 3))
+    assert balanced(possible, {(1, 2): 2, (1, 3): 1, (2, 3): 2}) == (1, 3)
+
+
+def test_among_equals_the_contestants_rated_least_come_first() -> None:
+    possible = pairing.possible_pairs(texts(1, 4))
+    assert balanced(possible, {(1, 2): 1}) == (3, 4)
+
+
+def test_contestants_are_balanced_over_prompts() -> None:
+    # Contestants 0 and 1 met at the first prompt, so 2 and 3 meet next, at the other one.
+    possible = pairing.possible_pairs(texts(2, 4), without={(3, 4)})
+    assert balanced(possible, {(1, 2): 1}) == (7, 8)
+
+
+def test_a_category_is_rated_as_much_for_each_of_its_pairs() -> None:
+    many, few = texts(4, 2, "many"), [Text(91, 9, "few", 0), Text(92, 9, "few", 1)]
+    possible = pairing.possible_pairs(many + few)
+    # One of four pairs is rated in the one category and none in the other.
+    assert balanced(possible, {(1, 2): 1}) == (91, 92)
+
+
+def test_equals_come_in_any_order() -> None:
+    possible = pairing.possible_pairs(texts(1, 4))
+    assert {balanced(possible, {}, seed) for seed in range(60)} == set(combinations(range(1, 5), 2))
+
+
+@given(
+    prompts=st.integers(1, 3),
+    contestants=st.integers(2, 5),
     wanted=st.integers(1, 3),
     seed=st.integers(0, 1000),
 )
 def test_taking_pairs_until_none_is_left_fills_every_pair_evenly(
-    completions: set[int], wanted: int, seed: int
+    prompts: int, contestants: int, wanted: int, seed: int
 ) -> None:
-    load: dict[tuple[int, int], int] = {}
-    random_numbers = rng(seed)
-    while pair := choose_pair(sorted(completions), load, set(), wanted, random_numbers):
-        load[pair] = load.get(pair, 0) + 1
-        spread = [load.get(each, 0) for each in combinations(sorted(completions), 2)]
-        assert max(spread) - min(spread) <= 1
-    assert load == dict.fromkeys(combinations(sorted(completions), 2), wanted)
+    possible = pairing.possible_pairs(texts(prompts, contestants))
+    load, numbers = none_rated(possible), rng(seed)
+    while (place := choose_balanced(possible, load, load < wanted, numbers)) is not None:
+        load[place] += 1
+        assert load.max() - load.min() <= 1
+    assert (load == wanted).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contestants_prompts_and_categories_stay_balanced_on_the_way(seed: int) -> None:
+    groups = [texts(10, 8, "a"), [Text(t.pk + 1000, t.prompt + 100, "b", t.contestant) for t in texts(5, 8)]]
+    possible = pairing.possible_pairs([text for group in groups for text in group])
+    load, numbers = none_rated(possible), rng(seed)
+    for _ in range(210):  # half of all pairs
+        place = choose_balanced(possible, load, load < 1, numbers)
+        assert place is not None
+        load[place] += 1
+    of_contestants = np.bincount(possible.a, load, 8) + np.bincount(possible.b, load, 8)
+    assert of_contestants.sum() == 420
+    assert of_contestants.max() - of_contestants.min() <= 4
+    assert np.bincount(possible.category, load).tolist() == [140, 70]
+
+
+# --- adaptive and control -----------------------------------------------------------------------------------
+
+
+def test_contestants_are_drawn_in_proportion_to_what_they_say() -> None:
+    # Contestants 0 and 1 have three prompts in common, the others one: that must not count.
+    possible = pairing.possible_pairs(
+        [*texts(1, 3), Text(11, 5, "x", 0), Text(12, 5, "x", 1), Text(13, 6, "x", 0), Text(14, 6, "x", 1)]
+    )
+    gain = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 5.0], [2.0, 5.0, 0.0]])
+    drawn = Counter(
+        choose_informative(possible, none_rated(possible), all_free(possible), gain, rng(seed))
+        for seed in range(4000)
+    )
+    of_two = Counter[tuple[int, int]]()
+    for place, times in drawn.items():
+        assert place is not None
+        of_two[int(possible.a[place]), int(possible.b[place])] += times
+    # Four standard deviations of a share of 1/8, 2/8 and 5/8 of 4000 draws are below 125.
+    assert of_two[0, 1] == pytest.approx(500, abs=125)
+    assert of_two[0, 2] == pytest.approx(1000, abs=125)
+    assert of_two[1, 2] == pytest.approx(2500, abs=125)
+
+
+def test_full_and_seen_pairs_are_never_drawn() -> None:
+    possible = pairing.possible_pairs(texts(2, 3))
+    gain = np.ones((3, 3)) - np.eye(3)
+    free = np.array([pair == (2, 3) for pair in keys(possible)])
+    for seed in range(20):
+        assert choose_informative(possible, none_rated(possible), free, gain, rng(seed)) == 2
+        assert choose_uniform(free, rng(seed)) == 2
+    assert choose_informative(possible, none_rated(possible), ~all_free(possible), gain, rng()) is None
+
+
+def test_where_nothing_says_anything_the_choice_is_balanced() -> None:
+    possible = pairing.possible_pairs(texts(1, 3))
+    load = np.array([1, 1, 0])
+    assert choose_informative(possible, load, all_free(possible), np.zeros((3, 3)), rng()) == 2
+    nobody = pairing.possible_pairs([Text(1, 1, "a", None), Text(2, 1, "a", None)])
+    found = choose_informative(nobody, none_rated(nobody), all_free(nobody), np.zeros((0, 0)), rng())
+    assert found == 0
+
+
+def test_of_the_contestants_drawn_the_least_rated_pair_is_taken() -> None:
+    possible = pairing.possible_pairs(texts(3, 2))
+    gain = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert choose_informative(possible, np.array([2, 1, 2]), all_free(possible), gain, rng()) == 1
+
+
+def test_the_control_share_is_drawn_evenly_from_what_is_free() -> None:
+    free = np.array([True, False, True, True])
+    drawn = Counter(choose_uniform(free, rng(seed)) for seed in range(3000))
+    assert set(drawn) == {0, 2, 3}
+    assert all(times == pytest.approx(1000, abs=110) for times in drawn.values())
+
+
+# --- presentation order -------------------------------------------------------------------------------------
 
 
 def test_the_order_depends_on_the_seed_alone() -> None:

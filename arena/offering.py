@@ -1,0 +1,253 @@
+"""What a person is offered next: a pair for the study or, hidden among those, a repeat or a check.
+
+To be called with the study locked (arena.services.claim): offers of one study are made one after the other.
+"""
+
+import random
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Value
+
+from arena import pairing
+from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
+from arena.models.comparisons import new_seed
+from arena.stock import Stock, stock_of
+
+REPEAT_AFTER = 10
+"""How many other pairs a rater is done with between a pair and its repeat."""
+
+TRIES = 3
+"""How often a pair is chosen anew where the one chosen turns out to be taken, or gone."""
+
+
+@dataclass
+class Had:
+    """What a rater was offered in a study; done is what was answered or put aside of it.
+
+    imbalance: times shown straight minus times swapped.
+    """
+
+    pairs: list[pairing.PairKey] = field(default_factory=list)
+    done: list[pairing.PairKey] = field(default_factory=list)
+    imbalance: int = 0
+    lost: dict[tuple[pairing.PairKey, int], int] = field(default_factory=dict)
+    """The ids of assignments that were taken back, by pair and number of the repeat."""
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """What the seed of an offer decides: everything but what has to be balanced."""
+
+    seed: int
+    rng: random.Random
+    purpose: Purpose
+    is_random: bool
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A pair to lease. swapped: None where the order is still to be drawn."""
+
+    pair: Pair
+    purpose: Purpose = Purpose.STUDY
+    swapped: bool | None = None
+    repeat: int = 0
+
+    @property
+    def key(self) -> tuple[pairing.PairKey, int]:
+        return (self.pair.first_id, self.pair.second_id), self.repeat
+
+
+def lease_time() -> timedelta:
+    """How long a claim is kept for a person who does not answer."""
+    return timedelta(minutes=settings.LEASE_MINUTES)
+
+
+def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
+    """Lease the next pair to a person, making the pair if nobody was offered it before.
+
+    on_screen: the pair that this person looks at, which is not offered whatever became of its lease. None
+    where nothing is left to rate for the study: repeats and checks only come among pairs of the study.
+    """
+    draw, anew = _draw(study), False
+    for _ in range(TRIES):
+        # Claims are read before ratings: one that is answered in between is counted in both, and its pair is
+        # not offered once too often.
+        held = _held(study, now)
+        stock, had = stock_of(study, anew=anew), had_by(study, rater, on_screen)
+        claims = np.bincount(stock.places(held), minlength=len(stock.possible))
+        place = _choose(study, stock, claims, had, draw)
+        if place is None:
+            # What was counted twice may be free; and of a very large study only a part was looked at.
+            anew = stock.is_part
+            continue
+        hidden = _hidden(study, rater, had, draw)
+        if hidden:
+            return _lease(study, rater, hidden, draw, had, now)
+        pair = _pair_at(study, stock, place)
+        if pair and (leased := _lease(study, rater, _Chosen(pair), draw, had, now, int(claims[place]))):
+            return leased
+        # Taken by a late answer, or gone: a text was retired or has a new version.
+        anew = True
+    return None
+
+
+def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
+    """What a rater was offered and did not lose by an expired lease, and what came with an import."""
+    columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "state")
+    offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
+    imported = Comparison.objects.current().filter(study=study, rater=rater, assignment=None).order_by()
+    rows = offered.values_list(*columns).union(
+        imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
+    )
+    had = Had()
+    for pk, pair, first, second, swapped, repeat, state in rows:
+        if state == Assignment.State.EXPIRED and pair != on_screen:
+            had.lost[(first, second), repeat] = pk
+        else:
+            had.pairs.append((first, second))
+            if state != Assignment.State.CLAIMED:
+                had.done.append((first, second))
+            had.imbalance += -1 if swapped else 1
+    return had
+
+
+def _draw(study: Study) -> _Draw:
+    seed = new_seed()
+    rng = random.Random(seed)  # noqa: S311 - fairness, not secrecy
+    kind, control = rng.random(), rng.random()
+    purpose = Purpose.STUDY
+    if kind < study.repeat_share:
+        purpose = Purpose.REPEAT
+    elif kind < study.repeat_share + study.gold_share:
+        purpose = Purpose.CHECK
+    is_adaptive = study.pairing == Study.Pairing.ADAPTIVE
+    return _Draw(seed, rng, purpose, is_adaptive and control < study.control_share)
+
+
+def _held(study: Study, now: datetime) -> list[pairing.PairKey]:
+    """The pairs that people hold without having answered them, each as often as it is held."""
+    held = Assignment.objects.live(now).unanswered().filter(study=study, rater__kind=Rater.Kind.PERSON)
+    held = held.filter(purpose=Purpose.STUDY, pair__isnull=False).order_by()
+    return list(held.values_list("pair__first", "pair__second"))
+
+
+def _choose(study: Study, stock: Stock, claims: pairing.IntArray, had: Had, draw: _Draw) -> int | None:
+    """The place of a pair that lacks ratings and that this rater did not have, chosen as the study says."""
+    load = stock.ratings + claims
+    free = load < study.ratings_per_pair_people
+    free[stock.places(had.pairs)] = False
+    if draw.is_random:
+        return pairing.choose_uniform(free, draw.rng)
+    if study.pairing == Study.Pairing.ADAPTIVE:
+        return pairing.choose_informative(stock.possible, load, free, stock.worth(), draw.rng)
+    return pairing.choose_balanced(stock.possible, load, free, draw.rng)
+
+
+def _pair_at(study: Study, stock: Stock, place: int) -> Pair | None:
+    """The pair, made where there is none yet; None where it cannot be offered any more."""
+    first, second = int(stock.possible.first[place]), int(stock.possible.second[place])
+    texts = list(Completion.objects.rateable_in(study).filter(pk__in=[first, second]).only("prompt"))
+    if len(texts) < 2:
+        return None
+    found = Pair.objects.filter(first=first, second=second).first()
+    if found is None:
+        try:
+            with transaction.atomic():
+                return Pair.objects.create(prompt_id=texts[0].prompt_id, first_id=first, second_id=second)
+        except IntegrityError:  # a judge's plan has just made it
+            found = Pair.objects.get(first=first, second=second)
+    return found if found.use == Pair.Use.RATE else None
+
+
+def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None:
+    """The repeat or the check that was drawn; None where none was, or there is none for this rater."""
+    if draw.purpose == Purpose.REPEAT:
+        return _to_repeat(study, rater, draw.rng)
+    if draw.purpose == Purpose.CHECK:
+        return _to_check(study, had, draw.rng)
+    return None
+
+
+def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None:
+    """A pair this rater rated for the study and did not see again, the other way round."""
+    mine = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False)
+    done = list(
+        mine.filter(state__in=["submitted", "skipped"])
+        .order_by("-finished_at", "-pk")
+        .values_list("pair", "swapped", "state", "purpose", "pair__use")[REPEAT_AFTER:]
+    )
+    again = set(mine.filter(repeat__gt=0).exclude(state="expired").values_list("pair", flat=True))
+    rated = [
+        (pair, swapped)
+        for pair, swapped, state, purpose, use in done
+        if (state, purpose, use) == ("submitted", Purpose.STUDY, Pair.Use.RATE) and pair not in again
+    ]
+    if not rated:
+        return None
+    pair, swapped = rng.choice(rated)
+    return _Chosen(Pair.objects.get(pk=pair), Purpose.REPEAT, swapped=not swapped, repeat=1)
+
+
+def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
+    """A pair whose right answer is known and that this rater did not have: one made to check by, or any."""
+    known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
+    known = known.filter(first__is_current=True, second__is_current=True)
+    seen = set(had.pairs)
+    rateable = Completion.objects.rateable_in(study)
+    for pairs in (
+        known.filter(use=Pair.Use.CHECK),
+        known.filter(use=Pair.Use.RATE, first__in=rateable, second__in=rateable),
+    ):
+        new = [pk for pk, *key in pairs.values_list("pk", "first", "second") if tuple(key) not in seen]
+        if new:
+            return _Chosen(Pair.objects.get(pk=rng.choice(new)), Purpose.CHECK)
+    return None
+
+
+def _lease(
+    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, had: Had, now: datetime, claims: int = 0
+) -> Assignment | None:
+    """Claim what was chosen; None where it has all the ratings wanted meanwhile, or is not lost any more."""
+    lost = None
+    if chosen.key in had.lost:
+        # Assignments are locked before pairs, by those who answer as well.
+        lost = Assignment.objects.select_for_update(no_key=True).get(pk=had.lost[chosen.key])
+        if lost.state != Assignment.State.EXPIRED:
+            return None
+    if chosen.purpose == Purpose.STUDY and _is_full(study, chosen.pair, claims):
+        return None
+    if lost:
+        # The same assignment in the same order: an answer still to come from its old page is then this one.
+        lost.state, lost.leased_until = Assignment.State.CLAIMED, now + lease_time()
+        lost.save(update_fields=["state", "leased_until"])
+        return lost
+    return Assignment.objects.create(
+        study=study,
+        rater=rater,
+        pair=chosen.pair,
+        swapped=_order(chosen, draw, had),
+        repeat=chosen.repeat,
+        purpose=chosen.purpose,
+        is_random=draw.is_random and chosen.purpose == Purpose.STUDY,
+        seed=draw.seed,
+        state=Assignment.State.CLAIMED,
+        leased_until=now + lease_time(),
+    )
+
+
+def _is_full(study: Study, pair: Pair, claims: int) -> bool:
+    """Whether a pair has its ratings, with its row locked: whoever answers late now sees this claim."""
+    locked = Pair.objects.filter(pk=pair.pk).select_for_update(no_key=True)
+    return locked.values_list("people_ratings", flat=True)[0] + claims >= study.ratings_per_pair_people
+
+
+def _order(chosen: _Chosen, draw: _Draw, had: Had) -> bool:
+    if chosen.swapped is not None:
+        return chosen.swapped
+    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=chosen.pair).exclude(state="expired")
+    return pairing.choose_order(draw.seed, pair_imbalance=shown.imbalance(), rater_imbalance=had.imbalance)
