@@ -1,7 +1,8 @@
-"""Completions to safe HTML: Markdown, highlighted code, then a sanitiser. Pure.
+"""Completions to safe HTML: Markdown, highlighted code, formulas, and a sanitiser. Pure.
 
 Completions are hostile input. Markdown is parsed with raw HTML turned off, images become links (a page that
 loads a picture from a completion tells its author who looks at it), and what comes out passes an allow-list.
+Formulas are set aside before the sanitiser and put in after it (arena.formulas has a list of its own).
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from arena.formulas import Formulas, formulas_plugin, source_of, without_marks
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
-RENDERER = 1
+RENDERER = 2
 """Raised whenever the same text would give other HTML; stored renderings of before are then unused."""
 
 LONGEST_MARKDOWN = 50_000
@@ -30,6 +33,7 @@ _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "span", "blockquote", "ul", "ol", "li", "a"),
     *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
 }
+_BLOCKS = ("p", "blockquote", "ul", "ol", "th", "td", "h2", "h3", "h4", "h5", "h6")
 _HEADING_SHIFT = 2  # the page's own headings are h1 and h2
 
 
@@ -40,13 +44,27 @@ def render(text: str) -> str:
     """
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     if len(clean) > LONGEST_MARKDOWN:
-        return f'<pre class="raw" tabindex="0">{escape(clean)}</pre>'
-    return _sanitise(str(_parser(breaks=True).render(clean, {"shift": _HEADING_SHIFT})))
+        return f'<pre class="raw" tabindex="0" dir="auto">{escape(clean)}</pre>'
+    return _html(clean, breaks=True, shift=_HEADING_SHIFT)
 
 
 def render_document(text: str) -> str:
     """The HTML of one of the project's own documents: headings as written, lines flowing into paragraphs."""
-    return _sanitise(str(_parser(breaks=False).render(text, {"shift": 0})))
+    return _html(text, breaks=False, shift=0)
+
+
+def _html(text: str, *, breaks: bool, shift: int) -> str:
+    formulas = Formulas()
+    html = _parser(breaks=breaks).render(without_marks(text), {"shift": shift, "formulas": formulas})
+    # Behind the sanitiser, which knows neither formulas nor buttons.
+    return formulas.put_in(_with_copy_buttons(_sanitise(str(html))))
+
+
+def _with_copy_buttons(html: str) -> str:
+    """Every block of code with a button that copies it, shown where a script can do that."""
+    button = '<button class="copy needs-script" type="button" data-copy hidden>Copy</button>'
+    html = html.replace("<pre ", f'<div class="code">{button}<pre ')
+    return html.replace("</pre>", "</pre></div>")
 
 
 def _sanitise(html: str) -> str:
@@ -66,8 +84,10 @@ def _sanitise(html: str) -> str:
         set_tag_attribute_values={
             "a": {"target": "_blank"},
             # What scrolls sideways must be reachable by keyboard.
-            "pre": {"tabindex": "0"},
+            "pre": {"tabindex": "0", "dir": "ltr"},
             "table": {"tabindex": "0"},
+            # Each block reads in the direction of its own words.
+            **{tag: {"dir": "auto"} for tag in _BLOCKS},
         },
         strip_comments=True,
     )
@@ -80,6 +100,7 @@ def _parser(*, breaks: bool) -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
+    formulas_plugin(parser)
     parser.core.ruler.push("arena", _adapt)
     parser.add_render_rule("image", _image_as_link)
     return parser
@@ -104,7 +125,11 @@ def _image_as_link(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     token = tokens[index]
-    words = renderer.renderInlineAsText(token.children or [], options, env) or "no description"
+    words = "".join(
+        source_of(child) if child.type == "formula" else renderer.renderInlineAsText([child], options, env)
+        for child in token.children or []
+    )
+    words = words or "no description"
     return f'<a href="{escape(str(token.attrs.get("src", "")))}">Image: {escape(words)}</a>'
 
 

@@ -11,6 +11,11 @@ from arena.rendering_cache import rendered
 
 ALLOWED_TAG = re.compile(
     r"</?(p|br|hr|strong|em|s|code|pre|span|blockquote|[uo]l|li|a|t(able|head|body|r|h|d)|h[3-6])\b"
+    r"|</?(math|m(i|n|o|row|sup|sub|subsup|frac|text|space|table|tr|td))\b|</?div\b|</?button\b"
+)
+ALLOWED_ATTRIBUTES = re.compile(
+    r"</?\w+(?: (?:href|title|rel|target|class|start|tabindex|dir|type|display|[lr]space|stretchy)=\"[^\"]*\""
+    r"| data-copy hidden)*>"
 )
 
 HOSTILE = [
@@ -51,6 +56,12 @@ HOSTILE = [
     "nul \0 <\0script>alert(1)</script>",
     "\u202egnp.exe\u202c override",
     "\ud800 half a pair",
+    r"$\text{<script>alert(1)</script>}$ and \(\text{<img src=x onerror=alert(1)>}\)",
+    r"$\href{javascript:alert(1)}{x}$",
+    r'$$\color{red" onclick="alert(1)}{x}$$',
+    r"$\style{position:fixed}{x}$ \(\class{danger}{y}\)",
+    "\ufdd00\ufdd0 $x$ \ufdd01\ufdd0",
+    "```\n</pre><button data-copy>Copy</button>\n```",
 ]
 
 
@@ -59,9 +70,7 @@ def test_hostile_text_becomes_harmless(text: str) -> None:
     html = render(text)
     for tag in re.findall(r"<[^>]*>", html):
         assert ALLOWED_TAG.match(tag), tag
-        assert re.fullmatch(r"</?\w+(?: (?:href|title|rel|target|class|start|tabindex)=\"[^\"]*\")*>", tag), (
-            tag
-        )
+        assert ALLOWED_ATTRIBUTES.fullmatch(tag), tag
     for address in re.findall(r'href="([^"]*)"', html):
         assert address.startswith(("https://", "http://", "mailto:")), address
     assert "\0" not in html
@@ -79,17 +88,18 @@ def test_an_image_becomes_a_link_with_its_description() -> None:
     assert "<img" not in html
     assert ">Image: a cat</a>" in html
     assert ">Image: no description</a>" in render("![](https://a.example/cat.png)")
+    assert ">Image: the square $x^2$</a>" in render("![the square $x^2$](https://a.example/x.png)")
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("# Title", "<h3>Title</h3>"),
-        ("###### Deep", "<h6>Deep</h6>"),
-        ("one\ntwo", "<p>one<br>\ntwo</p>"),
+        ("# Title", '<h3 dir="auto">Title</h3>'),
+        ("###### Deep", '<h6 dir="auto">Deep</h6>'),
+        ("one\ntwo", '<p dir="auto">one<br>\ntwo</p>'),
         ("~~gone~~", "<s>gone</s>"),
-        ("3. third", '<ol start="3">'),
-        ("|a|b|\n|:-:|--:|\n|1|2|", '<td class="align-right">2</td>'),
+        ("3. third", '<ol start="3" dir="auto">'),
+        ("|a|b|\n|:-:|--:|\n|1|2|", '<td class="align-right" dir="auto">2</td>'),
         ("```python\ndef f(): ...\n```", '<span class="nf">f</span>'),
         ("```nolanguage\na < b\n```", "a &lt; b"),
         ("a < b & c", "a &lt; b &amp; c"),
@@ -102,7 +112,7 @@ def test_markdown_is_shown_as_meant(text: str, expected: str) -> None:
 def test_a_very_long_text_is_shown_as_it_is() -> None:
     text = "**" + "x" * markdown.LONGEST_MARKDOWN + "<script>"
     html = render(text)
-    assert html.startswith('<pre class="raw" tabindex="0">**')
+    assert html.startswith('<pre class="raw" tabindex="0" dir="auto">**')
     assert "&lt;script&gt;" in html
 
 
@@ -120,10 +130,15 @@ def test_only_so_much_code_is_coloured() -> None:
     assert "<span" not in render("```python\n" + "x = 1\n" * 2000 + "```")
 
 
+def test_code_has_a_button_that_waits_for_a_script() -> None:
+    html = render("```\nx = 1\n```\n\n    y = 2\n\n`z`")
+    assert html.count("data-copy hidden>Copy</button><pre ") == html.count("</pre></div>") == 2
+
+
 @pytest.mark.django_db
 def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = rendered(["*a*", "b", "*a*"])
-    assert first["*a*"] == "<p><em>a</em></p>\n"
+    assert first["*a*"] == '<p dir="auto"><em>a</em></p>\n'
     assert Rendering.objects.count() == 2
     monkeypatch.setattr(markdown, "render", lambda text: pytest.fail("rendered again"))
     assert rendered(["*a*"]) == {"*a*": first["*a*"]}
