@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from arena import scales
 from arena.apart import APART
-from arena.models import Membership, Pair, Rater, Role, Study, TrainingAnswer
+from arena.models import Membership, Pair, Role, Study, TrainingAnswer
 
 MAX_ATTEMPTS: Final = 3
 """How often somebody may go through the training of a study that asks for a share of right answers."""
@@ -47,15 +47,9 @@ def pairs_of(study: Study) -> QuerySet[Pair]:
 
 def needed(membership: Membership) -> bool:
     """Whether this member has to go through the training before rating."""
-    if membership.trained_at is not None or membership.role == Role.OPERATOR:
+    if membership.trained_at is not None or membership.role != Role.RATER:
         return False
     return pairs_of(membership.study).exists()
-
-
-def needed_by(rater: Rater, study: Study) -> bool:
-    """Whether this rater, who may be no member at all, has to go through the training before rating."""
-    membership = Membership.objects.select_related("study").filter(study=study, rater=rater).first()
-    return membership is not None and needed(membership)
 
 
 def is_right(pair: Pair, rating: int, points: int, *, swapped: bool) -> bool:

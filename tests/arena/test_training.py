@@ -7,7 +7,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import scales, training
+from arena import scales, services, training
+from arena.answers import NotAllowedError
 from arena.apart import APART
 from arena.models import Membership, Pair, Role, Study, TrainingAnswer
 from tests import factories as make
@@ -89,11 +90,17 @@ class TestCourse:
         assert not training.needed(member(study, role=Role.OPERATOR))
         assert not training.needed(member(study, trained_at=timezone.now()))
 
-    def test_a_rater_without_a_membership_is_not_held_up(self) -> None:
+    def test_nothing_is_offered_before_it(self) -> None:
         study = make.make_small_study()
-        make.make_training_pairs(study)
-        assert not training.needed_by(make.make_rater(), study)
-        assert training.needed_by(member(study).rater, study)
+        make.make_training_pairs(study, 1)
+        found = member(study)
+        with pytest.raises(NotAllowedError, match="has a training"):
+            services.claim(study, found.rater)
+        answered(found, True)
+        assigned = services.claim(study, found.rater)
+        assert assigned
+        assert assigned.pair
+        assert assigned.pair.prompt.subset == ""
 
     def test_checks_and_replaced_texts_are_no_training(self) -> None:
         study = make.make_study()

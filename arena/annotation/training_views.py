@@ -1,0 +1,133 @@
+"""Training: what it is, one pair after the other, what came of it; and a try of it for operators."""
+
+from typing import NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arena import permissions, scales, training
+from arena.annotation import lesson
+from arena.annotation.access import MemberRequest, member
+from arena.annotation.replies import INVALID
+from arena.models import Pair, Role, Study
+
+CHOOSE = "Choose a rating first."
+
+
+@require_safe
+@member
+def overview(request: MemberRequest) -> HttpResponse:
+    """What the training is before the first pair, the pair to answer now, or what came of all of them."""
+    study = request.study
+    if request.membership.role == Role.OPERATOR:
+        return redirect("training-try", slug=study.slug, number=1)
+    if request.membership.guidelines_read_at is None:
+        return redirect("guidelines", slug=study.slug)
+    course = training.course(request.membership)
+    is_through = request.membership.trained_at is not None
+    if not course.total or study.is_closed:
+        return redirect("rate-study", slug=study.slug)
+    if course.next_number and course.has_begun and not is_through:
+        return redirect("training-pair", slug=study.slug, attempt=course.attempt, number=course.next_number)
+    context = {"study": study, "course": course, "is_through": is_through, "most": training.MAX_ATTEMPTS}
+    return render(request, "annotation/training.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member
+def pair(request: MemberRequest, attempt: int, number: int) -> HttpResponse:
+    """One pair of an attempt: to answer, or once it is answered with what is right and why."""
+    study = request.study
+    course = training.course_at(request.membership, attempt)
+    step = course.step(number) if course else None
+    if course is None or step is None or study.is_closed:
+        return redirect("training", slug=study.slug)
+    swapped = training.is_swapped(step.pair, request.rater.pk, attempt)
+    here = _Place(study, step.pair, number, course.total, attempt=attempt)
+    if step.answer:
+        given = step.answer
+        return _answered(request, here, given.rating, given.points, swapped=given.swapped)
+    if number != course.next_number or request.membership.trained_at:
+        return redirect("training", slug=study.slug)
+    if request.method != "POST":
+        return _question(request, here, swapped=swapped)
+    sent = request.POST.get("rating", "")
+    try:
+        training.answer(request.membership, attempt, number, _rating(sent, study.points))
+    except scales.ScaleError as error:
+        return _question(request, here, swapped=swapped, sent=sent, error=str(error))
+    except training.OutOfStepError:
+        return redirect("training", slug=study.slug)
+    return redirect("training-pair", slug=study.slug, attempt=attempt, number=number)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@permissions.operator
+def attempt(request: permissions.OperatorRequest, number: int) -> HttpResponse:
+    """A pair of the training for an operator who tries it: nothing is stored."""
+    study = request.study
+    pairs = list(training.pairs_of(study))
+    if not 1 <= number <= len(pairs):
+        return render(request, "annotation/training_tried.html", {"study": study, "total": len(pairs)})
+    found = pairs[number - 1]
+    swapped = training.is_swapped(found, request.user.pk, 1)
+    here = _Place(study, found, number, len(pairs))
+    if request.method != "POST":
+        return _question(request, here, swapped=swapped)
+    sent = request.POST.get("rating", "")
+    try:
+        rating = _rating(sent, study.points)
+    except scales.ScaleError as error:
+        return _question(request, here, swapped=swapped, sent=sent, error=str(error))
+    return _answered(request, here, rating, study.points, swapped=swapped)
+
+
+class _Place(NamedTuple):
+    """Where in which training somebody is. attempt None: a try of an operator, of which nothing is stored."""
+
+    study: Study
+    pair: Pair
+    number: int
+    total: int
+    attempt: int | None = None
+
+    @property
+    def after(self) -> str:
+        """The address that comes next."""
+        if self.attempt is None:
+            return reverse("training-try", args=[self.study.slug, self.number + 1])
+        if self.number == self.total:
+            return reverse("training", args=[self.study.slug])
+        return reverse("training-pair", args=[self.study.slug, self.attempt, self.number + 1])
+
+
+def _rating(sent: str, points: int) -> int:
+    """The rating of a form; raises ScaleError with a sentence for the person who sent it."""
+    if not sent:
+        raise scales.ScaleError(CHOOSE)
+    if not (sent.isascii() and sent.isdecimal() and len(sent) == 1 and 1 <= int(sent) <= points):
+        raise scales.ScaleError("Choose one of the buttons.")
+    return int(sent)
+
+
+def _question(
+    request: HttpRequest, here: _Place, *, swapped: bool, sent: str = "", error: str = ""
+) -> HttpResponse:
+    shown = lesson.build(here.study, here.pair, swapped=swapped, chosen=sent, errors=[error] if error else [])
+    context = {"study": here.study, "here": here, "task": shown}
+    return render(request, "annotation/training_pair.html", context, status=INVALID if error else 200)
+
+
+def _answered(request: HttpRequest, here: _Place, rating: int, points: int, *, swapped: bool) -> HttpResponse:
+    context = {
+        "study": here.study,
+        "here": here,
+        "task": lesson.build(here.study, here.pair, swapped=swapped),
+        "rating": rating,
+        "said": lesson.in_words(rating, points),
+        "is_right": training.is_right(here.pair, rating, points, swapped=swapped),
+        "any_will_do": here.pair.gold == Pair.Gold.TIE and not scales.TIE_BAND[points],
+    }
+    return render(request, "annotation/training_answered.html", context)

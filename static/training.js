@@ -1,0 +1,64 @@
+/* Keys of the training: digits choose, Enter submits or goes on. Without this script all of it works by mouse and Tab. */
+(() => {
+  "use strict";
+
+  const form = document.getElementById("answer");
+  const isForm = form instanceof HTMLFormElement;
+
+  function caption(input) {
+    const row = input.closest("fieldset");
+    row.querySelector(".scale-chosen").textContent = input.closest("label").querySelector(".point-caption").textContent;
+  }
+
+  function choose(digit) {
+    const input = form.querySelector(`input[name="rating"][value="${digit}"]`);
+    if (input) {
+      input.checked = true;
+      input.focus({ preventScroll: true });
+      caption(input);
+    }
+    return Boolean(input);
+  }
+
+  function pressed(key) {
+    if (isForm && /^[1-8]$/.test(key)) {
+      return choose(key);
+    }
+    if (isForm && key === "Enter") {
+      form.requestSubmit();
+      return true;
+    }
+    const target = document.querySelector(`a[data-key="${key}"]`);
+    target?.click();
+    return Boolean(target);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const isMine = !event.repeat && !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
+    // What has the focus does what it always does with Enter.
+    const isTaken = event.key === "Enter" && event.target.closest("a, button, summary");
+    if (isMine && !isTaken && !event.target.closest("textarea, select, input:not([type=radio])")) {
+      if (pressed(event.key.length === 1 ? event.key.toLowerCase() : event.key)) {
+        event.preventDefault();
+      }
+    }
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.name === "rating") {
+      caption(event.target);
+    }
+  });
+
+  form?.addEventListener("submit", (event) => {
+    // The same answer sent twice is one, but the second click would cut the first request off.
+    if (form.dataset.sent) {
+      event.preventDefault();
+    }
+    form.dataset.sent = "1";
+  });
+  // A page that comes back from the browser's memory can be sent again.
+  window.addEventListener("pageshow", () => delete form?.dataset.sent);
+
+  (document.querySelector("[data-focus]") || document.getElementById("prompt-title"))?.focus({ preventScroll: true });
+})();
