@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
+from arena import training
 from arena.answers import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.models import (
     Assignment,
@@ -89,6 +90,9 @@ def refuse_unwelcome(study: Study, rater: Rater) -> None:
         raise NotAllowedError("You are paused in this study. Please ask its operator.")
     if membership.role == Role.VIEWER:
         raise NotAllowedError("You may see this study but not rate in it. Please ask its operator.")
+    membership.study = study
+    if training.needed(membership):
+        raise NotAllowedError("This study has a training. Please go through it before you rate.")
 
 
 def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | None:

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from arena.annotation import joining_views, views
+from arena.annotation import joining_views, training_views, views
 
 urlpatterns = [
     path("account/sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
@@ -16,6 +16,9 @@ urlpatterns = [
     path("rate/", views.studies, name="rate"),
     path("rate/<slug:slug>/", views.rate, name="rate-study"),
     path("rate/<slug:slug>/guidelines/", views.guidelines, name="guidelines"),
+    path("rate/<slug:slug>/training/", training_views.overview, name="training"),
+    path("rate/<slug:slug>/training/try/<int:number>/", training_views.attempt, name="training-try"),
+    path("rate/<slug:slug>/training/<int:attempt>/<int:number>/", training_views.pair, name="training-pair"),
     path("rate/<slug:slug>/next/", views.ahead, name="ahead"),
     path("rate/<slug:slug>/shown/", views.shown, name="shown"),
     path("rate/<slug:slug>/skip/", views.skip, name="skip"),
