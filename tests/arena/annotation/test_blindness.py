@@ -162,7 +162,7 @@ def test_no_attribute_holds_a_database_id(study: Study, rater: Rater) -> None:
     client = Client()
     client.force_login(rater.user)
     page = everything(client.get(reverse("rate-study", args=[study.slug])))
-    assert page.count("<p>Text.</p>") == 2
+    assert page.count('<p dir="auto">Text.</p>') == 2
     assert "77000" not in page
 
 
