@@ -1,18 +1,24 @@
-"""Writes: how people become raters of a study, by invitation or by signing up."""
+"""Writes: how people become members of a study: in the role of an invitation, or as raters by signing up."""
 
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.text import slugify
 
-from arena.models import Invitation, Membership, Rater, RaterGroup, Study
+from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study, StudyEvent
+
+CLOSED: Final = "This study is closed; no more raters are taken."
 
 User = Any
 """An account, or nobody (AnonymousUser): the project does not choose the user model."""
+
+
+ROLES: Final = list(Role)
+"""From the one that may least to the one that may most."""
 
 
 class JoiningError(Exception):
@@ -21,8 +27,8 @@ class JoiningError(Exception):
 
 def why_not(invitation: Invitation) -> str:
     """Why nobody can join by this invitation any more; the empty string while somebody can."""
-    if invitation.study.is_closed:
-        return "This study is closed; no more raters are taken."
+    if invitation.study.is_closed and invitation.role == Role.RATER:
+        return CLOSED
     if invitation.revoked_at:
         return "This invitation was withdrawn. Please ask for a new one."
     if invitation.expires_at and invitation.expires_at <= timezone.now():
@@ -39,12 +45,14 @@ def may_sign_up(study: Study, user: User) -> bool:
 
 @transaction.atomic
 def join_by_invitation(invitation: Invitation, user: User) -> Membership:
-    """Make this person a rater of the invitation's study and a member of its group.
+    """Give this person the invitation's role in its study, and make them a member of its group.
 
-    Counts one use, except for somebody who is a rater of the study already. Raises JoiningError.
+    A role is never lowered. Counts one use, except for somebody who has the role, or more, already. Raises
+    JoiningError.
     """
-    membership, joined = _join(invitation.study, user)
-    if joined:
+    role = Role(invitation.role)
+    membership, joined = _join(invitation.study, user, role)
+    if joined or _raise(membership, role):
         now = timezone.now()
         left = Q(expires_at__isnull=True) | Q(expires_at__gt=now)
         # One statement that checks and counts: two people cannot both take the last use.
@@ -73,7 +81,10 @@ def sign_up(study: Study, user: User) -> Membership:
     current = Study.objects.get(pk=study.pk)
     if not may_sign_up(current, user):
         raise JoiningError("This study takes raters by invitation only.")
-    return _join(current, user)[0]
+    membership, joined = _join(current, user, Role.RATER)
+    if not joined:
+        _raise(membership, Role.RATER)
+    return membership
 
 
 @transaction.atomic
@@ -84,10 +95,31 @@ def open_account(make_user: Callable[[], User], join: Callable[[User], Membershi
     return user
 
 
-def _join(study: Study, user: User) -> tuple[Membership, bool]:
-    if Study.objects.filter(pk=study.pk, closed_at__isnull=False).exists():
-        raise JoiningError("This study is closed; no more raters are taken.")
-    return Membership.objects.select_related("rater").get_or_create(study=study, rater=rater_of(user))
+def _join(study: Study, user: User, role: Role) -> tuple[Membership, bool]:
+    """The person's membership, and whether it was made now, with this role."""
+    if role is Role.RATER and Study.objects.filter(pk=study.pk, closed_at__isnull=False).exists():
+        raise JoiningError(CLOSED)
+    known = Membership.objects.select_related("rater")
+    return known.get_or_create(study=study, rater=rater_of(user), defaults={"role": role})
+
+
+def raises(membership: Membership, role: str) -> bool:
+    """Whether a role lets a member do more than the one they have."""
+    return ROLES.index(Role(role)) > ROLES.index(Role(membership.role))
+
+
+def _raise(membership: Membership, role: Role) -> bool:
+    """Give a member a role that lets them do more, on record; False where they may as much already."""
+    lower = ROLES[: ROLES.index(role)]
+    before = membership.role
+    if not Membership.objects.filter(pk=membership.pk, role__in=lower).update(role=role):
+        return False
+    membership.role = role
+    note = f"{before} to {role.value}, by joining"
+    StudyEvent.objects.create(
+        study_id=membership.study_id, kind=StudyEvent.Kind.ROLE, rater=membership.rater, note=note
+    )
+    return True
 
 
 def rater_of(user: User) -> Rater:

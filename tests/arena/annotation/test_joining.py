@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena import joining
-from arena.models import Invitation, Membership, Rater
+from arena.models import Invitation, Membership, Rater, Role
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -186,3 +186,90 @@ def test_a_rater_who_joins_a_group_changes_what_it_says_of_studies_rated_before(
     joining.join_by_invitation(invitation, user)
     comparison.study.refresh_from_db()
     assert comparison.study.revision == 1, "already a member"
+
+
+class TestRoles:
+    @pytest.mark.parametrize(
+        ("role", "words", "inside"),
+        [
+            (Role.VIEWER, "Become a viewer", "study"),
+            (Role.RATER, "Become a rater", "guidelines"),
+            (Role.OPERATOR, "Become an operator", "operate-study"),
+        ],
+    )
+    def test_a_link_says_as_what_one_joins_and_makes_it_so(
+        self, client: Client, role: Role, words: str, inside: str
+    ) -> None:
+        invitation, address = link(role=role)
+        assert words in client.get(address).content.decode()
+        answer = client.post(address, NEW)
+        assert answer.headers["Location"] == reverse(inside, args=[invitation.study.slug])
+        assert Membership.objects.get().role == role
+
+    def test_a_link_raises_a_role_and_counts_a_use(self, client: Client) -> None:
+        study = make.make_small_study()
+        member = make.make_member(study).memberships.get()
+        invitation, address = link(study=study, role=Role.OPERATOR, max_uses=5)
+        client.force_login(member.rater.user)
+        assert "by joining you become an operator" in client.get(address).content.decode()
+        for _ in range(2):
+            client.post(address)
+        member.refresh_from_db()
+        invitation.refresh_from_db()
+        assert (member.role, invitation.uses) == (Role.OPERATOR, 1)
+        assert [(event.kind, event.note) for event in study.events.all()] == [
+            ("role", "rater to operator, by joining")
+        ]
+
+    @pytest.mark.parametrize("role", [Role.VIEWER, Role.RATER])
+    def test_a_link_never_lowers_a_role(self, client: Client, role: Role) -> None:
+        study = make.make_small_study()
+        member = make.make_member(study).memberships.get()
+        Membership.objects.update(role=Role.OPERATOR)
+        invitation, address = link(study=study, role=role, group=make.make_group())
+        client.force_login(member.rater.user)
+        assert "become" not in client.get(address).content.decode().partition("notice")[2]
+        answer = client.post(address)
+        assert answer.headers["Location"] == reverse("operate-study", args=[study.slug])
+        member.refresh_from_db()
+        invitation.refresh_from_db()
+        assert (member.role, invitation.uses, member.rater.groups.count()) == (Role.OPERATOR, 0, 1)
+
+    def test_a_used_up_link_raises_nobody(self, client: Client) -> None:
+        study = make.make_small_study()
+        member = make.make_member(study).memberships.get()
+        invitation, address = link(study=study, role=Role.OPERATOR, uses=1)
+        with pytest.raises(joining.JoiningError, match="used up"):
+            joining.join_by_invitation(invitation, member.rater.user)
+        member.refresh_from_db()
+        assert (member.role, study.events.count()) == (Role.RATER, 0)
+        client.force_login(member.rater.user)
+        assert client.get(address).headers["Location"] == reverse("guidelines", args=[study.slug])
+
+    def test_signing_up_makes_a_rater_also_of_a_viewer(self, client: Client) -> None:
+        study = make.make_small_study(sign_up_open=True)
+        member = make.make_member(study).memberships.get()
+        Membership.objects.update(role=Role.VIEWER)
+        client.force_login(member.rater.user)
+        address = reverse("sign-up", args=[study.slug])
+        assert "by joining you become a rater" in client.get(address).content.decode()
+        assert client.post(address).headers["Location"] == reverse("guidelines", args=[study.slug])
+        member.refresh_from_db()
+        assert member.role == Role.RATER
+
+    def test_a_newcomer_who_signs_up_is_a_rater(self, client: Client) -> None:
+        study = make.make_small_study(sign_up_open=True)
+        client.post(reverse("sign-up", args=[study.slug]), NEW)
+        assert Membership.objects.get().role == Role.RATER
+
+    def test_a_closed_study_takes_viewers_still(self, client: Client) -> None:
+        _, address = link(study=make.make_study(closed_at=timezone.now()), role=Role.VIEWER)
+        assert client.get(address).status_code == 200
+        assert client.post(address, NEW).status_code == 302
+        assert Membership.objects.get().role == Role.VIEWER
+
+    def test_the_page_says_that_there_is_a_training(self, client: Client) -> None:
+        invitation, address = link()
+        assert "short training" not in client.get(address).content.decode()
+        make.make_training_pairs(invitation.study)
+        assert "short training" in client.get(address).content.decode()
