@@ -262,6 +262,7 @@ const Screen = (() => {
     goOn,
     current,
     isBusy: () => busy,
+    isSettled: () => !busy && !fetching && !stranded,
     hideReveal: () => { element("reveal").hidden = true; },
 
     /* The page has come: what waits from before is sent, and the next pair fetched. */

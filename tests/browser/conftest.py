@@ -44,6 +44,16 @@ class Visitor:
             "before => (document.getElementById('task').dataset.assignment || '') !== before", arg=before
         )
 
+    def settle(self) -> None:
+        """Wait until every answer has arrived and the next pair, if there is one, is held ready."""
+        self.page.wait_for_function("() => Outbox.waiting().length === 0 && Screen.isSettled()")
+
+    def expect(self, text: str) -> None:
+        """Wait until the pair on screen, or what stands in its place, says this."""
+        self.page.wait_for_function(
+            "text => document.getElementById('task').innerText.includes(text)", arg=text
+        )
+
     def sign_in(self) -> None:
         client = Client()
         client.force_login(self.rater.user)

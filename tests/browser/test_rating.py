@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Completion, Prompt, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Prompt, Study
+from tests import factories as make
 from tests.browser.conftest import Visitor
 
 pytestmark = pytest.mark.browser
@@ -31,6 +34,7 @@ def test_a_whole_pair_is_rated_by_keyboard_alone(visitor: Visitor) -> None:
     visitor.page.keyboard.press("7")
     assert chosen(visitor) == "7"
     visitor.press_for_next("Enter")
+    visitor.settle()
     comparison = Comparison.objects.get()
     assert (comparison.rating, comparison.assignment.public_id) == (7, first)
     assert comparison.seconds is not None
@@ -38,6 +42,7 @@ def test_a_whole_pair_is_rated_by_keyboard_alone(visitor: Visitor) -> None:
     assert "1 rated, 0 skipped" in visitor.page.inner_text(".task-status")
 
     visitor.press_for_next("s")
+    visitor.settle()
     assert Assignment.objects.filter(state="skipped").count() == 1
     visitor.press_for_next("u")
     visitor.press_for_next("Control+z")
@@ -45,6 +50,7 @@ def test_a_whole_pair_is_rated_by_keyboard_alone(visitor: Visitor) -> None:
     assert "You answered this pair with 7" in visitor.page.inner_text("#task")
     visitor.page.keyboard.press("1")
     visitor.press_for_next("Enter")
+    visitor.settle()
     assert Comparison.objects.current().get().rating == 1
     assert visitor.complaints == []
 
@@ -55,7 +61,7 @@ def test_all_pairs_to_the_end_without_a_reload(visitor: Visitor) -> None:
     for number in range(12):
         visitor.page.keyboard.press(str(number % 8 + 1))
         visitor.press_for_next("Enter")
-    assert "nothing is left to rate" in visitor.page.inner_text("#task")
+    visitor.expect("nothing is left to rate")
     assert visitor.page.evaluate("window.stayed")
     assert Comparison.objects.count() == 12
     visitor.press_for_next("u")
@@ -70,7 +76,7 @@ def test_keys_are_letters_while_a_comment_is_typed(visitor: Visitor) -> None:
     visitor.page.keyboard.type("su?g 5")
     assert chosen(visitor) == "3"
     assert visitor.page.input_value("#rationale") == "su?g 5"
-    assert Assignment.objects.get().state == "claimed"
+    assert not Assignment.objects.exclude(state="claimed").exists()
     visitor.page.click(".answer-submit")
     visitor.page.wait_for_selector(".task-status:has-text('1 rated')")
     assert Comparison.objects.get().rationale == "su?g 5"
@@ -88,6 +94,7 @@ def test_a_comment_is_begun_left_and_sent_by_keyboard(visitor: Visitor) -> None:
     assert (chosen(visitor), visitor.page.input_value("#rationale")) == ("4", "short")
     visitor.page.keyboard.press("c")
     visitor.press_for_next("Control+Enter")
+    visitor.settle()
     comparison = Comparison.objects.get()
     assert (comparison.rating, comparison.rationale) == (4, "short")
     assert visitor.complaints == []
@@ -123,6 +130,7 @@ def test_enter_without_a_choice_sends_nothing(visitor: Visitor) -> None:
     visitor.page.keyboard.press("Enter")
     visitor.page.keyboard.press("6")
     visitor.press_for_next("Enter")
+    visitor.settle()
     assert Comparison.objects.get().rating == 6
 
 
@@ -132,6 +140,7 @@ def test_digits_walk_through_the_criteria(visitor: Visitor) -> None:
     for key in "842":
         visitor.page.keyboard.press(key)
     visitor.press_for_next("Enter")
+    visitor.settle()
     comparison = Comparison.objects.get()
     ratings = dict(comparison.criterion_ratings.values_list("criterion", "rating"))
     assert (comparison.rating, ratings) == (8, {"helpfulness": 4, "truth": 2})
@@ -146,55 +155,327 @@ def test_a_choice_survives_a_reload(visitor: Visitor) -> None:
     assert (chosen(visitor), visitor.page.input_value("#rationale")) == ("5", "draft")
 
 
+def test_a_draft_outlasts_a_pair_that_was_brought_back_in_between(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.page.keyboard.press("2")
+    visitor.press_for_next("Enter")
+    second = visitor.assignment
+    visitor.page.keyboard.press("5")
+    visitor.page.fill("#rationale", "draft")
+    visitor.page.focus("#prompt-title")
+    visitor.press_for_next("u")
+    visitor.page.reload()
+    visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
+    visitor.expect("You answered this pair with 2")
+    visitor.page.keyboard.press("3")
+    visitor.press_for_next("Enter")
+    assert visitor.assignment == second
+    assert (chosen(visitor), visitor.page.input_value("#rationale")) == ("5", "draft")
+    visitor.settle()
+    assert [each.rating for each in Comparison.objects.all()] == [2, 3]
+
+
 def test_a_lost_session_does_not_lose_the_answer(visitor: Visitor) -> None:
     get_user_model().objects.update(username="ada", password=make_password("a phrase"))
     visitor.rater.user.refresh_from_db()
     visitor.sign_in()
     visitor.rate()
-    before = visitor.assignment
+    visitor.settle()
+    first = visitor.assignment
     visitor.page.keyboard.press("5")
     visitor.page.fill("#rationale", "kept")
     Session.objects.all().delete()
-    visitor.page.click(".answer-submit")
-    visitor.page.wait_for_selector("[name=password]")
-    visitor.page.fill("[name=username]", "ada")
-    visitor.page.fill("[name=password]", "a phrase")
-    visitor.page.click("main button")
-    visitor.page.wait_for_selector("#answer")
-    assert visitor.assignment == before
-    assert (chosen(visitor), visitor.page.input_value("#rationale")) == ("5", "kept")
-    visitor.page.focus("#prompt-title")
+    visitor.press_for_next("Control+Enter")
+    visitor.page.wait_for_selector("#outbox a:visible")
+    assert "1 answer waits to be sent: you are signed out" in visitor.page.inner_text("#outbox")
+    second = visitor.assignment
+    visitor.page.keyboard.press("7")
     visitor.press_for_next("Enter")
-    assert Comparison.objects.get().rationale == "kept"
+    assert "2 answers wait" in visitor.page.inner_text("#outbox")
+    with visitor.page.context.expect_page() as opened:
+        visitor.page.click("#outbox a")
+    tab = opened.value
+    tab.fill("[name=username]", "ada")
+    tab.fill("[name=password]", "a phrase")
+    tab.click("main button")
+    tab.wait_for_selector("#answer")
+    visitor.page.bring_to_front()
+    visitor.settle()
+    assert visitor.page.is_hidden("#outbox")
+    found = {each.assignment.public_id: each for each in Comparison.objects.select_related("assignment")}
+    assert {name: each.rating for name, each in found.items()} == {first: 5, second: 7}
+    assert found[first].rationale == "kept"
+    # The page goes on with the new session.
+    visitor.page.keyboard.press("1")
+    visitor.press_for_next("Enter")
+    visitor.settle()
+    assert Comparison.objects.count() == 3
 
 
-def test_a_lost_connection_keeps_the_answer(visitor: Visitor) -> None:
+def test_answers_of_another_account_wait_for_it(visitor: Visitor) -> None:
     visitor.rate()
+    visitor.settle()
+    other = make.make_member(visitor.study)
+    visitor.study.memberships.update(guidelines_read_at=timezone.now())
+    mine, visitor.rater = visitor.rater, other
+    visitor.sign_in()
     visitor.page.keyboard.press("5")
-    visitor.page.context.set_offline(True)
-    visitor.page.keyboard.press("Enter")
-    visitor.page.wait_for_selector("#trouble:not([hidden])")
-    assert "could not be reached" in visitor.page.inner_text("#trouble")
-    visitor.page.context.set_offline(False)
     visitor.press_for_next("Enter")
-    assert Comparison.objects.get().rating == 5
-    assert not visitor.page.is_visible("#trouble")
+    visitor.page.wait_for_selector("#outbox a:visible")
+    assert not Comparison.objects.exists()
+    visitor.rater = mine
+    visitor.sign_in()
+    visitor.page.wait_for_selector("#outbox", state="hidden")
+    visitor.settle()
+    assert Comparison.objects.get().rater == mine
+
+
+def test_a_lost_connection_keeps_the_answers(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.settle()
+    visitor.page.context.set_offline(True)
+    for number in (5, 2):
+        visitor.page.keyboard.press(str(number))
+        visitor.press_for_next("Enter")
+    visitor.expect("The next pair is on its way")
+    visitor.page.wait_for_selector("#outbox:visible")
+    assert "2 answers wait to be sent" in visitor.page.inner_text("#outbox")
+    assert not Comparison.objects.exists()
+    visitor.page.context.set_offline(False)
+    visitor.page.wait_for_selector("#answer")
+    visitor.settle()
+    assert [each.rating for each in Comparison.objects.all()] == [5, 2]
+    assert visitor.page.is_hidden("#outbox")
+    visitor.expect("2 rated, 0 skipped")
+
+
+def test_answers_that_waited_are_sent_by_the_next_page(visitor: Visitor) -> None:
+    """The browser was closed without a connection: what was said is there when it comes back."""
+    visitor.rate()
+    visitor.settle()
+    first = visitor.assignment
+    visitor.page.route("**/rate/**", lambda route: route.abort())
+    visitor.page.keyboard.press("5")
+    visitor.press_for_next("Enter")
+    visitor.page.once("dialog", lambda dialog: dialog.accept())
+    visitor.page.unroute("**/rate/**")
+    visitor.page.reload()
+    visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
+    visitor.settle()
+    comparison = Comparison.objects.get()
+    assert (comparison.rating, comparison.assignment.public_id) == (5, first)
+    assert visitor.assignment != first
+
+
+def test_a_reply_that_is_lost_stores_one_comparison(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.settle()
+    lost: list[str] = []
+
+    def lose(route: Any) -> None:
+        if route.request.method == "POST" and not lost:
+            lost.append(route.fetch().text())  # the server has stored it; the page never hears so
+            route.abort()
+        else:
+            route.continue_()
+
+    visitor.page.route(visitor.page.url, lose)
+    visitor.page.keyboard.press("6")
+    visitor.press_for_next("Enter")
+    visitor.settle()
+    assert '"stored"' in lost[0]
+    assert Comparison.objects.get().rating == 6
 
 
 def test_a_pair_answered_in_another_tab_says_so(visitor: Visitor) -> None:
     visitor.rate()
+    visitor.settle()
     other = visitor.page.context.new_page()
     other.goto(visitor.page.url)
     other.click("label:has([name=rating][value='2'])")
     other.click(".answer-submit")
     other.wait_for_selector(".task-status:has-text('1 rated')")
     before = visitor.assignment
+    visitor.page.bring_to_front()
+    visitor.page.keyboard.press("8")
+    visitor.page.keyboard.press("Enter")
+    visitor.page.wait_for_selector("#refusals li")
+    told = visitor.page.inner_text("#refusals")
+    assert "That pair has your answer 2 already" in told
+    assert "What you sent: B is much better" in told
+    visitor.page.click("[data-reopen]")
+    visitor.expect("You answered this pair with 2")
+    assert visitor.assignment == before
+    assert visitor.page.is_hidden("#refusals")
+    assert Comparison.objects.get().rating == 2
+
+
+def test_a_refused_answer_is_kept_until_it_is_discarded(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.settle()
+    Study.objects.update(closed_at=timezone.now())
+    visitor.page.keyboard.press("3")
+    visitor.page.fill("#rationale", "long thought about")
+    visitor.press_for_next("Control+Enter")
+    visitor.page.wait_for_selector("#refusals li")
+    told = visitor.page.inner_text("#refusals")
+    assert "closed before the answer arrived" in told
+    assert "long thought about" in told
+    Study.objects.update(closed_at=None)
+    visitor.page.reload()
+    visitor.page.wait_for_selector("#refusals li")
+    visitor.page.click("[data-again]")
+    visitor.page.wait_for_selector("#refusals", state="hidden")
+    visitor.settle()
+    assert Comparison.objects.get().rationale == "long thought about"
+
+
+def test_a_flag_by_keyboard(visitor: Visitor) -> None:
+    visitor.rate()
+    flagged = visitor.assignment
+    visitor.page.keyboard.press("f")
+    assert visitor.page.is_visible("#flag")
+    visitor.page.keyboard.press("Escape")
+    visitor.page.keyboard.press("f")
+    visitor.page.keyboard.press("3")
+    visitor.press_for_next("Enter")
+    visitor.settle()
+    flag = Flag.objects.get()
+    assert (flag.assignment.public_id, flag.reason) == (flagged, "names")
+    assert visitor.page.is_hidden("#flag")
+    visitor.press_for_next("u")
+    assert visitor.assignment == flagged
+    assert not Flag.objects.exists()
+    assert chosen(visitor) is None
+
+
+def test_reasons_come_after_the_choice_and_have_their_letters(visitor: Visitor) -> None:
+    Study.objects.update(reasons=["Clearer", "Safer"])
+    visitor.rate()
+    assert not visitor.page.is_visible(".reasons")
+    visitor.page.keyboard.press("w")
+    visitor.page.keyboard.press("3")
+    assert visitor.page.is_visible(".reasons")
+    for key in "qww":
+        visitor.page.keyboard.press(key)
+    visitor.press_for_next("Enter")
+    visitor.settle()
+    assert Comparison.objects.get().reasons == ["Clearer"]
+
+
+def test_equal_texts_are_a_tie_by_one_key(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.page.keyboard.press("t")
+    assert chosen(visitor) is None
+    Completion.objects.update(digest="0" * 64)
+    visitor.rate()
+    visitor.expect("Both answers are the same text.")
+    visitor.press_for_next("t")
+    visitor.settle()
+    assert Comparison.objects.get().rating in (4, 5)
+
+
+def test_names_are_told_after_the_vote_until_the_next_key(visitor: Visitor) -> None:
+    Study.objects.update(reveal_names=True)
+    visitor.rate()
+    visitor.settle()
+    names = [each.name for each in visitor.study.contestants.all()]
+    assert not [name for name in names if name in visitor.page.content()]
     visitor.page.keyboard.press("8")
     visitor.press_for_next("Enter")
-    assert "You answered it with 2" in visitor.page.inner_text("#task")
-    visitor.press_for_next("u")
+    visitor.page.wait_for_selector("#reveal:visible")
+    told = visitor.page.inner_text("#reveal")
+    assert "you chose B over A" in told
+    assert sum(name in told for name in names) == 2
+    visitor.page.keyboard.press("1")
+    assert visitor.page.is_hidden("#reveal")
+    visitor.page.keyboard.press("u")
+    visitor.page.wait_for_selector("#trouble:visible")
+    assert "told who wrote what" in visitor.page.inner_text("#trouble")
+
+
+def choosing_submits(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.settle()
+    visitor.page.keyboard.press("?")
+    visitor.page.check("#choosing-submits")
+    visitor.page.keyboard.press("Escape")
+
+
+def test_choosing_submits_where_it_is_wanted(visitor: Visitor) -> None:
+    choosing_submits(visitor)
+    visitor.press_for_next("4")
+    visitor.page.reload()
+    visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
+    visitor.press_for_next("5")
+    visitor.settle()
+    assert [each.rating for each in Comparison.objects.all()] == [4, 5]
+
+
+def test_a_choice_that_submits_can_be_taken_back(visitor: Visitor) -> None:
+    choosing_submits(visitor)
+    visitor.page.clock.install()
+    before = visitor.assignment
+    visitor.page.keyboard.press("4")
+    assert visitor.page.locator(".is-counting").count() == 1
+    visitor.page.keyboard.press("Escape")
+    assert visitor.page.locator(".is-counting").count() == 0
+    visitor.page.clock.run_for(2000)
+    assert (visitor.assignment, chosen(visitor)) == (before, "4")
+    visitor.page.keyboard.press("2")
+    visitor.page.clock.run_for(300)
+    visitor.page.keyboard.press("7")
+    visitor.page.clock.run_for(300)
     assert visitor.assignment == before
-    assert Comparison.objects.get().rating == 2
+    visitor.page.clock.run_for(100)
+    visitor.settle()
+    assert Comparison.objects.get().rating == 7
+
+
+def test_texts_as_written_and_scrolled_together(visitor: Visitor) -> None:
+    Completion.objects.update(turns=[LONG])
+    visitor.shown_at(1280, 800, "light")
+    visitor.rate()
+    assert not visitor.page.is_visible(".raw >> nth=0")
+    visitor.page.keyboard.press("r")
+    assert visitor.page.is_visible(".raw >> nth=0")
+    assert "# Title" in visitor.page.inner_text(".response-a")
+    visitor.page.keyboard.press("r")
+    place = "document.querySelector('.response-b .response-text').scrollTop"
+    visitor.page.evaluate("document.querySelector('.response-a .response-text').scrollTop = 200")
+    visitor.page.wait_for_timeout(100)
+    assert visitor.page.evaluate(place) == 0
+    visitor.page.keyboard.press("y")
+    visitor.page.evaluate("document.querySelector('.response-a .response-text').scrollTop = 300")
+    visitor.page.wait_for_function(f"() => {place} > 250")
+    visitor.page.reload()
+    assert visitor.page.get_attribute(".toggle-sync", "aria-pressed") == "true"
+
+
+def test_the_prompt_folds_by_hand(visitor: Visitor) -> None:
+    visitor.rate()
+    assert visitor.page.is_visible(".prompt-text")
+    visitor.page.keyboard.press("p")
+    assert not visitor.page.is_visible(".prompt-text")
+    visitor.page.keyboard.press("p")
+    assert visitor.page.is_visible(".prompt-text")
+
+
+def test_one_response_at_a_time_on_a_phone(
+    visitor: Visitor, serious_findings: Callable[[], list[str]]
+) -> None:
+    visitor.shown_at(390, 844, "light")
+    visitor.rate()
+    visitor.page.click(".toggle-tabs")
+    assert visitor.page.is_visible(".response-a")
+    assert not visitor.page.is_visible(".response-b")
+    visitor.page.click(".response-tabs [data-side=b]")
+    assert visitor.page.is_visible(".response-b")
+    assert not visitor.page.is_visible(".response-a")
+    assert serious_findings() == []
+    visitor.page.reload()
+    visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
+    assert not visitor.page.is_visible(".response-b")
 
 
 def test_it_works_without_javascript(visitor: Visitor) -> None:
@@ -209,8 +490,17 @@ def test_it_works_without_javascript(visitor: Visitor) -> None:
     assert "1 rated, 1 skipped" in page.inner_text(".task-status")
     page.click("button[name=undo]")
     assert "You skipped this pair before." in page.inner_text("#task")
+    page.click("a:has-text('Flag')")
+    page.check("[name=reason][value=harm]")
+    page.click("main form button")
+    assert "1 rated, 1 skipped" in page.inner_text(".task-status")
+    page.click("label:has([name=rating][value='6'])")
+    page.focus("[name=rating][value='6']")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".task-status:has-text('2 rated')")
     context.close()
-    assert Comparison.objects.get().rating == 4
+    assert [each.rating for each in Comparison.objects.all()] == [4, 6]
+    assert Flag.objects.get().reason == "harm"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
