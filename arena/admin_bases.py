@@ -1,27 +1,17 @@
 """What several admin pages share: rows that are only read, and changes that reach the published figures."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
-from django.db import transaction
 from django.db.models import JSONField, Model, QuerySet
 from django.http import HttpRequest
 
+from arena.announcing import announce
 from arena.json_input import JSONInput
 from arena.models import Study
-from arena.signals import study_changed
 
 JSON_FIELDS: Any = {JSONField: {"form_class": JSONInput}}
 """``formfield_overrides`` of every page on which JSON is typed."""
-
-
-def announce(studies: Iterable[Study]) -> None:
-    """Have the figures of these studies computed anew, once the transaction has committed."""
-    for study in studies:
-        study.touch()
-        pk = study.pk
-        transaction.on_commit(lambda pk=pk: study_changed.send(sender=Study, study_id=pk))  # type: ignore[misc]
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

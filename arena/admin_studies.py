@@ -1,18 +1,41 @@
 """Studies: what raters are told, how much is wanted, who may look, and the data."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
-from django.utils import timezone
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
 from django.views.decorators.csrf import csrf_exempt
 
-from arena.admin_bases import AnnouncingAdmin, announce
+from arena import lifecycle
+from arena.admin_bases import AnnouncingAdmin
 from arena.admin_forms import StudyForm
-from arena.models import Comparison, Completion, Study
+from arena.models import Comparison, Completion, Study, StudyEvent
 from arena.uploads.views import ImportPages
+
+
+class AdminImportPages(ImportPages):
+    """The pages behind a study's "Import data" button in the admin."""
+
+    def __init__(self, model_admin: "admin.ModelAdmin[Study]") -> None:
+        self.model_admin = model_admin
+
+    def address(self, study: Study) -> str:
+        return reverse("admin:arena_study_import", args=[study.pk])
+
+    def frame(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        return {
+            **self.model_admin.admin_site.each_context(request),
+            "title": "Import data",
+            "subtitle": str(study),
+            "opts": Study._meta,
+            "import_base": "admin/arena/study/_import_base.html",
+            "study_url": reverse("admin:arena_study_change", args=[study.pk]),
+        }
 
 
 class StudyAdmin(AnnouncingAdmin):
@@ -30,7 +53,7 @@ class StudyAdmin(AnnouncingAdmin):
     list_filter = ["visibility", "points", "simulated", ("closed_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
-    readonly_fields = ["created_at"]
+    readonly_fields = ["created_at", "paused_at", "closed_at"]  # each change of them is recorded: see actions
     actions = ["close", "reopen"]
     fieldsets = [
         (None, {"fields": ["name", "slug", "description"]}),
@@ -87,17 +110,15 @@ class StudyAdmin(AnnouncingAdmin):
 
     @admin.action(description="Close: take no more ratings; names may then stand beside texts")
     def close(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
-        chosen = list(queryset.filter(closed_at__isnull=True))
-        Study.objects.filter(pk__in=[study.pk for study in chosen]).update(closed_at=timezone.now())
-        announce(chosen)
-        self.message_user(request, f"Closed: {len(chosen)}.")
+        self._decide(request, queryset, StudyEvent.Kind.CLOSED)
 
     @admin.action(description="Reopen: take ratings again")
     def reopen(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
-        chosen = list(queryset.filter(closed_at__isnull=False))
-        Study.objects.filter(pk__in=[study.pk for study in chosen]).update(closed_at=None)
-        announce(chosen)
-        self.message_user(request, f"Reopened: {len(chosen)}.")
+        self._decide(request, queryset, StudyEvent.Kind.REOPENED)
+
+    def _decide(self, request: HttpRequest, queryset: QuerySet[Study], kind: StudyEvent.Kind) -> None:
+        changed = sum(lifecycle.decide(study, kind, request.user) for study in list(queryset))
+        self.message_user(request, f"{kind.value.capitalize()}: {changed}.")
 
     def get_actions(self, request: HttpRequest) -> Any:
         """Without the bulk deletion: a study with all its ratings goes one at a time."""
@@ -117,10 +138,22 @@ class StudyAdmin(AnnouncingAdmin):
         return named, {"studies": len(named), **counts}, set(), []
 
     def get_urls(self) -> list[URLPattern]:
-        pages, guard = ImportPages(self), self.admin_site.admin_view
+        pages = AdminImportPages(self)
+
+        def guard(view: Callable[..., HttpResponse]) -> Callable[..., Any]:
+            """For those who may change the study, which the view is given instead of its id."""
+
+            def checked(request: HttpRequest, pk: int, **place: Any) -> HttpResponse:
+                study = get_object_or_404(Study, pk=pk)
+                if not self.has_change_permission(request, study):
+                    raise PermissionDenied
+                return view(request, study, **place)
+
+            return self.admin_site.admin_view(checked)
+
         job = "<int:pk>/import/<int:job>/"
         own = [
-            path("<int:pk>/import/", guard(csrf_exempt(pages.upload)), name="arena_study_import"),
+            path("<int:pk>/import/", csrf_exempt(guard(pages.upload)), name="arena_study_import"),
             path(job, guard(pages.job), name="arena_study_import_job"),
             path(f"{job}progress/", guard(pages.progress), name="arena_study_import_progress"),
             path(f"{job}errors.csv", guard(pages.errors), name="arena_study_import_errors"),

@@ -8,8 +8,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.text import Truncator
 
-from arena.admin_bases import JSON_FIELDS, AnnouncingAdmin, ReadOnlyAdmin, announce
+from arena.admin_bases import JSON_FIELDS, AnnouncingAdmin, ReadOnlyAdmin
 from arena.admin_forms import ContestantForm, PromptForm, ReferenceForm
+from arena.announcing import announce
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 
 

@@ -3,12 +3,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from arena import own_details
 from arena.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("leaderboard.urls")),
     path("", include("arena.annotation.urls")),
+    path("account/remove-details/", own_details.remove, name="own-details"),
     path("operate/", include("arena.operating.urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),

@@ -3,6 +3,8 @@
 from django import template
 from django.conf import settings
 
+from arena import permissions
+
 register = template.Library()
 
 
@@ -10,3 +12,9 @@ register = template.Library()
 def arena_version() -> str:
     """The version of Likert Arena that is running."""
     return str(settings.VERSION)
+
+
+@register.simple_tag
+def may_operate(user: permissions.Visitor) -> bool:
+    """Whether this visitor runs any study."""
+    return permissions.is_staff(user) or permissions.operable(user).exists()

@@ -1,16 +1,15 @@
-"""Importing data in the admin: upload, check, apply. Workers do the work, the pages show where it stands."""
+"""Importing data: upload, check, apply. Workers do the work, the pages show where it stands."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.admin import ModelAdmin
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.views.decorators.csrf import csrf_protect
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -29,16 +28,21 @@ WORTH_A_WARNING: Final = 5
 """Seconds of waiting for raters that are worth being told of."""
 
 
-class ImportPages:
-    """The pages behind a study's "Import data" button, for those who may change the study."""
+class ImportPages(ABC):
+    """The pages of a study's imports. Who may see them is checked before; a subclass gives their frame."""
 
-    def __init__(self, model_admin: "ModelAdmin[Study]") -> None:
-        self.model_admin = model_admin
+    @abstractmethod
+    def address(self, study: Study) -> str:
+        """Where files are uploaded; the pages of a job are below it, by the job's id."""
 
-    def upload(self, request: HttpRequest, pk: int) -> HttpResponse:
+    @abstractmethod
+    def frame(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        """What the templates need beside the import itself; ``import_base``: the template around them, and
+        ``study_url``: where the study is looked after."""
+
+    def upload(self, request: HttpRequest, study: Study) -> HttpResponse:
         """Take files and go on to their check. Exempt from the CSRF middleware, and checked here instead:
         the limit must be in place before anything reads the request."""
-        study = self._study(request, pk)
         if request.method != "POST":
             return self._upload_page(request, study, UploadForm())
         quota = QuotaHandler()
@@ -54,9 +58,8 @@ class ImportPages:
             form.add_error(None, f"This is {reason} for one form; please put it into one file.")
             return self._upload_page(request, study, form)
 
-    def job(self, request: HttpRequest, pk: int, job: int) -> HttpResponse:
+    def job(self, request: HttpRequest, study: Study, job: int) -> HttpResponse:
         """Show where a job stands; take the wish to check again, apply or cancel."""
-        study = self._study(request, pk)
         found = self._job(study, job)
         if request.method == "POST":
             if "cancel" in request.POST:
@@ -68,21 +71,19 @@ class ImportPages:
                 if any(form.errors for form in forms):
                     return self._page(request, "import_job.html", study, self._about(found, forms))
                 jobs.request_check(found, [form.chosen() for form in forms])
-            return redirect("admin:arena_study_import_job", study.pk, found.pk)
+            return redirect(self._job_address(found))
         return self._page(request, "import_job.html", study, self._about(found, self._file_forms(found)))
 
-    def progress(self, request: HttpRequest, pk: int, job: int) -> HttpResponse:
+    def progress(self, request: HttpRequest, study: Study, job: int) -> HttpResponse:
         """How far a job is, for the page to ask again and again; the whole page anew once it is through."""
-        study = self._study(request, pk)
         found = self._job(study, job)
         if not found.is_running:
             return HttpResponseClientRefresh()
-        context = {"study": study, **self._running(found)}
+        context = {"study": study, "upload_url": self.address(study), **self._running(found)}
         return TemplateResponse(request, "admin/arena/study/_import_progress.html", context)
 
-    def errors(self, request: HttpRequest, pk: int, job: int) -> HttpResponse:
+    def errors(self, request: HttpRequest, study: Study, job: int) -> HttpResponse:
         """The errors of a job's report as a CSV file."""
-        study = self._study(request, pk)
         found = self._job(study, job)
         report = ImportReport.from_dict(found.report) if found.report else None
         name = f"{study.slug}-import-{found.pk}-errors.csv"
@@ -105,7 +106,7 @@ class ImportPages:
         if not form.is_valid():
             return self._upload_page(request, study, form)
         job = jobs.start(study, request.user, form.cleaned_data["uploads"])
-        return redirect("admin:arena_study_import_job", study.pk, job.pk)
+        return redirect(self._job_address(job))
 
     def _upload_page(self, request: HttpRequest, study: Study, form: UploadForm) -> TemplateResponse:
         recent = study.import_jobs.select_related("user").prefetch_related("files").defer("report")
@@ -153,11 +154,8 @@ class ImportPages:
             "alone": connection.vendor == "sqlite",
         }
 
-    def _study(self, request: HttpRequest, pk: int) -> Study:
-        study = get_object_or_404(Study, pk=pk)
-        if not self.model_admin.has_change_permission(request, study):
-            raise PermissionDenied
-        return study
+    def _job_address(self, job: ImportJob) -> str:
+        return f"{self.address(job.study)}{job.pk}/"
 
     def _job(self, study: Study, pk: int) -> ImportJob:
         return get_object_or_404(ImportJob.objects.select_related("user"), pk=pk, study=study)
@@ -165,14 +163,7 @@ class ImportPages:
     def _page(
         self, request: HttpRequest, template: str, study: Study, context: dict[str, Any]
     ) -> TemplateResponse:
-        shared = {
-            **self.model_admin.admin_site.each_context(request),
-            "title": "Import data",
-            "subtitle": str(study),
-            "study": study,
-            "opts": Study._meta,
-            "upload_url": reverse("admin:arena_study_import", args=[study.pk]),
-        }
+        shared = {**self.frame(request, study), "study": study, "upload_url": self.address(study)}
         return TemplateResponse(request, f"admin/arena/study/{template}", {**shared, **context})
 
 

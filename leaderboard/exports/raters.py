@@ -1,12 +1,9 @@
 """What raters are called in files that leave the arena: judges by their names, people by pseudonyms."""
 
-import hashlib
-import hmac
 from dataclasses import dataclass
 
-from django.conf import settings
-
 from arena.models import Rater, Study
+from arena.pseudonyms import pseudonym
 from arena.transfer import export
 from judging.models import Judge
 
@@ -40,12 +37,3 @@ def called(study: Study) -> dict[int, Called]:
         )
         for rater in Rater.objects.filter(pk__in=list(slugs)).order_by("pk")
     }
-
-
-def pseudonym(study: Study, rater: int) -> str:
-    """A name for a person: the same in every export of this study, another one in other studies.
-
-    Made with the arena's secret key, so that nobody else can find the person by trying.
-    """
-    text = f"rater {rater} of study {study.pk}".encode()
-    return f"person-{hmac.new(settings.SECRET_KEY.encode(), text, hashlib.sha256).hexdigest()[:12]}"

@@ -10,9 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arena.models import Study
+from arena.pseudonyms import pseudonym
 from arena.transfer import import_files
 from leaderboard import exports, services
-from leaderboard.exports.raters import pseudonym
 from leaderboard.models import Snapshot
 from leaderboard.reading.games import opinions
 from leaderboard.stats import Method, rank_ratings

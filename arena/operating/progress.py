@@ -1,0 +1,134 @@
+"""Reads: how far a study has come, by rater and by pair. Sums are made by the database."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet
+
+from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose, Rater, Study
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What people's comparisons in a study are, by what they were for."""
+
+    study: int
+    repeats: int
+    checks: int
+    adjudications: int
+    late: int
+    revised: int
+    flags: int
+    in_hand: int
+
+
+def sums(study: Study) -> Sums:
+    """Everything counted once over a study's comparisons by people. Three queries."""
+    people = Comparison.objects.filter(study=study, rater__kind=Rater.Kind.PERSON).order_by()
+    now = Q(is_current=True)
+    found = people.aggregate(
+        **{f"n_{one}": Count("pk", filter=now & Q(purpose=one)) for one in Purpose.values},
+        n_late=Count("pk", filter=now & Q(is_late=True)),
+        n_revised=Count("pk", filter=Q(revises__isnull=False)),
+    )
+    return Sums(
+        study=found["n_study"],
+        repeats=found["n_repeat"],
+        checks=found["n_check"],
+        adjudications=found["n_adjudication"],
+        late=found["n_late"],
+        revised=found["n_revised"],
+        flags=open_flags(study).count(),
+        in_hand=Assignment.objects.live().filter(study=study, rater__kind=Rater.Kind.PERSON).count(),
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rater with what they did here."""
+
+    rater: Rater
+    membership: Membership | None
+    rated: int
+    others: int
+    skipped: int
+    flagged: int
+    late: int
+    last: datetime | None
+
+
+def by_rater(study: Study) -> list[Line]:
+    """Every person who may rate here or has rated, those with the fewest first. Four queries."""
+    said = (
+        Comparison.objects.current()
+        .filter(study=study, rater__kind=Rater.Kind.PERSON)
+        .order_by()
+        .values("rater")
+        .annotate(
+            rated=Count("pk", filter=Q(purpose="study")),
+            others=Count("pk", filter=~Q(purpose="study")),
+            late=Count("pk", filter=Q(is_late=True)),
+            last=Max("created_at"),
+        )
+    )
+    rated = {row["rater"]: row for row in said}
+    aside = (
+        Assignment.objects.filter(study=study, state=Assignment.State.SKIPPED)
+        .order_by()
+        .values("rater")
+        .annotate(skipped=Count("pk"), flagged=Count("flag"))
+    )
+    put_aside = {row["rater"]: row for row in aside}
+    members = {one.rater_id: one for one in study.memberships.exclude(role="viewer").select_related("rater")}
+    gone = Rater.objects.filter(pk__in=rated.keys() - members.keys())
+    raters = {one.pk: one for one in gone} | {pk: one.rater for pk, one in members.items()}
+    lines = [
+        _line(rater, members.get(pk), rated.get(pk, {}), put_aside.get(pk, {}))
+        for pk, rater in raters.items()
+    ]
+    return sorted(lines, key=lambda line: (line.rated, line.rater.name, line.rater.pk))
+
+
+def _line(rater: Rater, membership: Membership | None, said: Any, aside: Any) -> Line:
+    return Line(
+        rater=rater,
+        membership=membership,
+        rated=said.get("rated", 0),
+        others=said.get("others", 0),
+        skipped=aside.get("skipped", 0),
+        flagged=aside.get("flagged", 0),
+        late=said.get("late", 0),
+        last=said.get("last"),
+    )
+
+
+def by_pair(study: Study) -> QuerySet[Pair]:
+    """The pairs that were offered before, the least rated first."""
+    texts = [f"{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
+    return (
+        Pair.objects.filter(prompt__study=study, use="rate")
+        .select_related("prompt", "first__contestant", "second__contestant")
+        .defer(*texts, "prompt__turns", "prompt__input")
+        .order_by("people_ratings", "pk")
+    )
+
+
+def flags(study: Study, *, settled: bool) -> QuerySet[Flag]:
+    """What raters found wrong, with what they were shown; the newest first."""
+    related = ("assignment__rater", "assignment__pair__prompt")
+    sides = ("assignment__pair__first__contestant", "assignment__pair__second__contestant")
+    found = Flag.objects.filter(assignment__study=study, settled_at__isnull=not settled)
+    return found.select_related(*related, *sides)
+
+
+def open_flags(study: Study) -> QuerySet[Flag]:
+    """What nobody has looked at yet."""
+    return Flag.objects.filter(assignment__study=study, settled_at__isnull=True)
+
+
+def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
+    """How many open flags there are, by reason in words."""
+    rows = open_flags(study).order_by().values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
+    return [(Flag.Reason(reason).label, number) for reason, number in rows]

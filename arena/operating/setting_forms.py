@@ -1,0 +1,150 @@
+"""The settings of a study, as an operator fills them in."""
+
+from typing import Any
+
+from django import forms
+
+from arena.announcing import announce
+from arena.models import Pair, Study
+from arena.operating.fields import LinesField, PercentField
+
+
+class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Some settings of one study; only what was changed is written."""
+
+    def store(self) -> bool:
+        """Write what was changed, and have the figures computed anew where they may rest on it."""
+        changed = [name for name in self.changed_data if name in self._meta.fields]  # type: ignore[operator]
+        if changed:
+            self.instance.save(update_fields=changed)
+            if any(name not in UNSEEN for name in changed):
+                announce([self.instance])
+        return bool(changed)
+
+
+UNSEEN = {"guidelines", "criteria", "reasons", "reveal_names", "training_threshold", "pairing"} | {
+    f"{share}_share" for share in ("control", "repeat", "gold")
+}
+"""Settings on which no published figure rests."""
+
+
+class NewStudyForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A name and an address are enough to begin with."""
+
+    def clean_slug(self) -> str:
+        slug = str(self.cleaned_data["slug"])
+        if slug == "new":
+            raise forms.ValidationError("This address is taken by the page that makes studies.")
+        return slug
+
+    class Meta:
+        model = Study
+        fields = ("name", "slug", "description")
+        labels = {"slug": "Address"}
+        help_texts = {
+            "slug": "The last part of its address: letters, digits and hyphens, for example "
+            "summer-2026. Links break when it is changed, so it stays.",
+            "description": "What the study is about; Markdown. It stands on the study's page.",
+        }
+
+
+class GuidelinesForm(SettingForm):
+    class Meta:
+        model = Study
+        fields = ("guidelines",)
+        labels = {"guidelines": "Guidelines"}
+        help_texts = {
+            "guidelines": "Markdown. What makes an answer better here, what does not matter, when to call a "
+            "tie. Raters read this before they start, and with G at any time."
+        }
+        widgets = {"guidelines": forms.Textarea({"rows": 16})}
+
+
+class RatingForm(SettingForm):
+    """How people rate, how often, and which pairs they get."""
+
+    criteria = LinesField(
+        label="Criteria beside the overall rating",
+        help_text="One on each line, for example helpfulness. Each adds a row of buttons, on the same scale.",
+    )
+    reasons = LinesField(
+        label="Reasons offered after the choice",
+        help_text="One on each line. Raters may tick some; empty: none are offered.",
+    )
+    training_threshold = PercentField(
+        label="Training to pass, in percent",
+        required=False,
+        help_text="How many of the training pairs somebody has to get right before rating. "
+        "Empty: the training only explains.",
+    )
+    control_share = PercentField(
+        label="Chosen at random all the same, in percent",
+        help_text="With adaptive choice only: pairs drawn without it, so that it can be audited.",
+    )
+    repeat_share = PercentField(
+        label="Hidden repeats, in percent",
+        most=50,
+        help_text="Pairs a rater gets once more in the other order, to see how consistent they are.",
+    )
+    gold_share = PercentField(
+        label="Hidden checks, in percent",
+        most=50,
+        help_text="Pairs whose right answer is known, mixed in without saying so.",
+    )
+
+    class Meta:
+        model = Study
+        fields = (
+            *("points", "ratings_per_pair_people", "ratings_per_pair_judges"),
+            *("criteria", "reasons", "reveal_names", "training_threshold"),
+            *("pairing", "control_share", "repeat_share", "gold_share"),
+        )
+        labels = {
+            "points": "Scale",
+            "ratings_per_pair_people": "Ratings per pair by people",
+            "ratings_per_pair_judges": "Ratings per pair by each judge",
+            "reveal_names": "Tell raters who wrote the answers once they have rated them",
+            "pairing": "Choice of pairs",
+        }
+        help_texts = {
+            "points": "Ratings given already keep the scale they were given on.",
+            "ratings_per_pair_people": "By how many different people each pair is to be rated.",
+            "reveal_names": "Motivates some raters, and lets them recognise styles: better left off.",
+        }
+
+    GROUPS = {
+        "The scale": ("points", "criteria", "reasons", "reveal_names"),
+        "How much": ("ratings_per_pair_people", "ratings_per_pair_judges"),
+        "Which pairs people get": ("pairing", "control_share", "repeat_share", "gold_share"),
+        "Training": ("training_threshold",),
+    }
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields under their headings."""
+        return [(title, [self[name] for name in names]) for title, names in self.GROUPS.items()]
+
+    def clean_gold_share(self) -> float:
+        share = float(self.cleaned_data["gold_share"])
+        known = Pair.objects.filter(prompt__study=self.instance).exclude(gold="").exclude(use="train")
+        if share and not known.exists():
+            raise forms.ValidationError(
+                "This study has no pairs whose right answer is known; import some first, or give 0."
+            )
+        return share
+
+
+class PublishForm(SettingForm):
+    """Who sees what."""
+
+    class Meta:
+        model = Study
+        fields = ("name", "description", "visibility", "sign_up_open", "licence", "simulated")
+        labels = {
+            "sign_up_open": "Anyone may sign up and rate",
+            "simulated": "It holds simulated votes, and says so on every page",
+        }
+        widgets = {"description": forms.Textarea({"rows": 6}), "visibility": forms.RadioSelect}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["sign_up_open"].help_text = "Without an invitation, with an account they make themselves."

@@ -1,0 +1,48 @@
+"""A study with people in every role, and clients signed in as each."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import AbstractBaseUser
+from django.test import Client
+
+from arena.models import Membership, Role, Study
+from tests import factories as make
+
+VISITORS = ("anonymous", "stranger", "viewer", "rater", "operator", "staff")
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    return make.make_small_study(
+        prompts=3, contestants=3, name="Rivers", slug="rivers", guidelines="# Be fair"
+    )
+
+
+@pytest.fixture
+def users(study: Study) -> dict[str, AbstractBaseUser]:
+    """Everybody who may come by, by what they are in the study."""
+    found = {"stranger": make.make_user(username="stranger"), "staff": make.make_user(is_staff=True)}
+    for role in Role:
+        rater = make.make_member(study, user=make.make_user(username=f"the-{role}"), name=f"The {role}")
+        Membership.objects.filter(rater=rater).update(role=role)
+        found[role] = rater.user
+    return found
+
+
+@pytest.fixture
+def signed_in(users: dict[str, AbstractBaseUser]) -> Callable[[str], Client]:
+    """A browser of one of VISITORS."""
+
+    def client_of(visitor: str) -> Client:
+        client = Client()
+        if visitor != "anonymous":
+            client.force_login(users[visitor])  # type: ignore[arg-type]
+        return client
+
+    return client_of
+
+
+@pytest.fixture
+def operator(signed_in: Callable[[str], Client]) -> Client:
+    return signed_in("operator")
