@@ -28,11 +28,13 @@ TRIES = 3
 class Had:
     """What a rater was offered in a study; done is what was answered or put aside of it.
 
-    imbalance: times shown straight minus times swapped.
+    skipped counts what was put aside of the study's own pairs. imbalance: times shown straight minus times
+    swapped.
     """
 
     pairs: list[pairing.PairKey] = field(default_factory=list)
     done: list[pairing.PairKey] = field(default_factory=list)
+    skipped: int = 0
     imbalance: int = 0
     lost: dict[tuple[pairing.PairKey, int], int] = field(default_factory=dict)
     """The ids of assignments that were taken back, by pair and number of the repeat."""
@@ -50,12 +52,13 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """A pair to lease. swapped: None where the order is still to be drawn."""
+    """A pair to lease. swapped: None where the order is still to be drawn; is_new: nobody knows the pair."""
 
     pair: Pair
     purpose: Purpose = Purpose.STUDY
     swapped: bool | None = None
     repeat: int = 0
+    is_new: bool = False
 
     @property
     def key(self) -> tuple[pairing.PairKey, int]:
@@ -88,8 +91,8 @@ def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = Non
         hidden = _hidden(study, rater, had, draw)
         if hidden:
             return _lease(study, rater, hidden, draw, had, now)
-        pair = _pair_at(study, stock, place)
-        if pair and (leased := _lease(study, rater, _Chosen(pair), draw, had, now, int(claims[place]))):
+        chosen = _pair_at(study, stock, place)
+        if chosen and (leased := _lease(study, rater, chosen, draw, had, now, int(claims[place]))):
             return leased
         # Taken by a late answer, or gone: a text was retired or has a new version.
         anew = True
@@ -98,20 +101,21 @@ def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = Non
 
 def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
     """What a rater was offered and did not lose by an expired lease, and what came with an import."""
-    columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "state")
+    columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "purpose", "state")
     offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
     imported = Comparison.objects.current().filter(study=study, rater=rater, assignment=None).order_by()
     rows = offered.values_list(*columns).union(
         imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
     )
     had = Had()
-    for pk, pair, first, second, swapped, repeat, state in rows:
+    for pk, pair, first, second, swapped, repeat, purpose, state in rows:
         if state == Assignment.State.EXPIRED and pair != on_screen:
             had.lost[(first, second), repeat] = pk
         else:
             had.pairs.append((first, second))
             if state != Assignment.State.CLAIMED:
                 had.done.append((first, second))
+            had.skipped += (state, purpose) == (Assignment.State.SKIPPED, Purpose.STUDY)
             had.imbalance += -1 if swapped else 1
     return had
 
@@ -148,20 +152,21 @@ def _choose(study: Study, stock: Stock, claims: pairing.IntArray, had: Had, draw
     return pairing.choose_balanced(stock.possible, load, free, draw.rng)
 
 
-def _pair_at(study: Study, stock: Stock, place: int) -> Pair | None:
+def _pair_at(study: Study, stock: Stock, place: int) -> _Chosen | None:
     """The pair, made where there is none yet; None where it cannot be offered any more."""
     first, second = int(stock.possible.first[place]), int(stock.possible.second[place])
-    texts = list(Completion.objects.rateable_in(study).filter(pk__in=[first, second]).only("prompt"))
+    texts = list(Completion.objects.rateable_in(study).filter(pk__in=[first, second]).values_list("prompt"))
     if len(texts) < 2:
         return None
     found = Pair.objects.filter(first=first, second=second).first()
     if found is None:
         try:
             with transaction.atomic():
-                return Pair.objects.create(prompt_id=texts[0].prompt_id, first_id=first, second_id=second)
+                made = Pair.objects.create(prompt_id=texts[0][0], first_id=first, second_id=second)
+            return _Chosen(made, is_new=True)
         except IntegrityError:  # a judge's plan has just made it
             found = Pair.objects.get(first=first, second=second)
-    return found if found.use == Pair.Use.RATE else None
+    return _Chosen(found) if found.use == Pair.Use.RATE else None
 
 
 def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None:
@@ -219,7 +224,7 @@ def _lease(
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=had.lost[chosen.key])
         if lost.state != Assignment.State.EXPIRED:
             return None
-    if chosen.purpose == Purpose.STUDY and _is_full(study, chosen.pair, claims):
+    if chosen.purpose == Purpose.STUDY and not chosen.is_new and _is_full(study, chosen.pair, claims):
         return None
     if lost:
         # The same assignment in the same order: an answer still to come from its old page is then this one.

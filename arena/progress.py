@@ -40,13 +40,12 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
     ids = [study.pk for study in asked]
     mine = Q(study__in=ids, rater=rater, purpose=Purpose.STUDY)
     rated = _counts(Comparison.objects.current().filter(mine).values_list("study").annotate(n=Count("pk")))
-    skipped = _counts(
-        Assignment.objects.filter(mine, state="skipped")
-        .order_by()
-        .values_list("study")
-        .annotate(n=Count("pk"))
-    )
-    left = _left_of_one(rater, asked[0]) if len(asked) == 1 else _left_of_many(rater, ids)
+    if len(asked) == 1:
+        skipped, left = _of_one(rater, asked[0])
+    else:
+        put_aside = Assignment.objects.filter(mine, state="skipped").order_by()
+        skipped = _counts(put_aside.values_list("study").annotate(n=Count("pk")))
+        left = _left_of_many(rater, ids)
     return {pk: Progress(rated[pk], skipped[pk], left[pk]) for pk in ids}
 
 
@@ -54,11 +53,13 @@ def _counts(rows: Iterable[tuple[int, int]]) -> Counter[int]:
     return Counter(dict(rows))
 
 
-def _left_of_one(rater: Rater, study: Study) -> Counter[int]:
+def _of_one(rater: Rater, study: Study) -> tuple[Counter[int], Counter[int]]:
+    """How many pairs of a study were put aside, and how many are left."""
     stock = stock_of(study)
     open_pairs = stock.ratings < study.ratings_per_pair_people
-    open_pairs[stock.places(had_by(study, rater).done)] = False
-    return Counter({study.pk: int(np.count_nonzero(open_pairs))})
+    had = had_by(study, rater)
+    open_pairs[stock.places(had.done)] = False
+    return Counter({study.pk: had.skipped}), Counter({study.pk: int(np.count_nonzero(open_pairs))})
 
 
 def _left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
