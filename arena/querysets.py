@@ -38,10 +38,6 @@ class StudyQuerySet(models.QuerySet["Study"]):
         """Studies whose leaderboard is open to all."""
         return self.filter(visibility="public")
 
-    def for_rater(self, rater: Rater) -> StudyQuerySet:
-        """Open studies in which this person may rate."""
-        return self.filter(memberships__rater=rater, closed_at__isnull=True)
-
 
 class ContestantQuerySet(models.QuerySet["Contestant"]):
     def active(self) -> ContestantQuerySet:

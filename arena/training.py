@@ -7,13 +7,13 @@ stays so, whatever becomes of the training pairs later.
 import math
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from arena import scales
@@ -39,10 +39,14 @@ class OutOfStepError(Exception):
 
 def pairs_of(study: Study) -> QuerySet[Pair]:
     """The training pairs of a study in the order in which everybody meets them."""
+    found = _training_pairs().filter(prompt__study=study)
+    return found.select_related("prompt", "first", "second").order_by("pk")
+
+
+def _training_pairs() -> QuerySet[Pair]:
     # By subset: there are few prompts apart, however many a study has.
-    found = Pair.objects.filter(prompt__study=study, prompt__subset=APART, use=Pair.Use.TRAIN)
-    current = found.filter(first__is_current=True, second__is_current=True)
-    return current.select_related("prompt", "first", "second").order_by("pk")
+    found = Pair.objects.filter(prompt__subset=APART, use=Pair.Use.TRAIN)
+    return found.filter(first__is_current=True, second__is_current=True)
 
 
 def needed(membership: Membership) -> bool:
@@ -134,6 +138,39 @@ class Course:
 
     def step(self, number: int) -> Step | None:
         return self.steps[number - 1] if 1 <= number <= self.total else None
+
+
+class Waiting(NamedTuple):
+    """How far a member is who has a training before them: pairs answered in the latest attempt, of total."""
+
+    attempt: int
+    answered: int
+    total: int
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether all attempts were gone through and none was enough."""
+        return self.answered >= self.total and self.attempt >= MAX_ATTEMPTS
+
+
+def waiting(memberships: Iterable[Membership]) -> dict[int, Waiting]:
+    """Those of these members who have to go through a training first, by id. Two queries at most."""
+    asked = [each for each in memberships if each.trained_at is None and each.role == Role.RATER]
+    pairs = _training_pairs().filter(prompt__study__in=[each.study_id for each in asked]).order_by()
+    totals = dict(pairs.values_list("prompt__study").annotate(Count("pk")))
+    if not totals:
+        return {}
+    current = Q(pair__use=Pair.Use.TRAIN, pair__first__is_current=True, pair__second__is_current=True)
+    given = TrainingAnswer.objects.filter(current, membership__in=[each.pk for each in asked])
+    counted = given.order_by().values_list("membership", "attempt").annotate(Count("pk"))
+    latest: dict[int, tuple[int, int]] = {}
+    for member, attempt, answered in counted:
+        latest[member] = max(latest.get(member, (1, 0)), (attempt, answered))
+    return {
+        each.pk: Waiting(*latest.get(each.pk, (1, 0)), totals[each.study_id])
+        for each in asked
+        if each.study_id in totals
+    }
 
 
 def wanted_right(study: Study, total: int) -> int:

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from arena.annotation import joining_views, training_views, views
+from arena.annotation import joining_views, studies_views, training_views, views
 
 urlpatterns = [
     path("account/sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
@@ -13,7 +13,7 @@ urlpatterns = [
     path("join/<str:token>/", joining_views.join, name="join"),
     path("studies/<slug:slug>/sign-up/", joining_views.sign_up, name="sign-up"),
     path("account/token/", views.token, name="token"),
-    path("rate/", views.studies, name="rate"),
+    path("rate/", studies_views.studies, name="rate"),
     path("rate/<slug:slug>/", views.rate, name="rate-study"),
     path("rate/<slug:slug>/guidelines/", views.guidelines, name="guidelines"),
     path("rate/<slug:slug>/training/", training_views.overview, name="training"),

@@ -1,4 +1,4 @@
-"""Rating: the studies to rate, the guidelines, and one pair at a time.
+"""Rating: the guidelines, and one pair at a time.
 
 Every address that takes an answer serves a plain form (a page or a redirect comes back) and the page's script
 (arena.annotation.replies), by the same rules.
@@ -19,25 +19,8 @@ from arena.annotation.guidance import guidance
 from arena.annotation.replies import INVALID, REFUSED
 from arena.annotation.reveal import reveal
 from arena.answers import AlreadyAnsweredError, NotAllowedError, RatingError
-from arena.models import Assignment, Comparison, Flag, Membership, Rater, Study
+from arena.models import Assignment, Comparison, Flag, Membership
 from arena.progress import Progress, progress
-
-
-@require_safe
-@signed_in
-def studies(request: RaterRequest) -> HttpResponse:
-    """The studies this person may rate, with progress, and those anybody may join."""
-    rater = Rater.objects.filter(user=request.user).first()
-    mine = list(Study.objects.for_rater(rater)) if rater else []
-    done = progress(rater, mine) if rater else {}
-    others = Study.objects.filter(closed_at__isnull=True).exclude(pk__in=[study.pk for study in mine])
-    if not request.user.is_staff:
-        others = others.filter(sign_up_open=True)
-    return render(
-        request,
-        "annotation/studies.html",
-        {"mine": [(study, done[study.pk]) for study in mine], "others": others, "rater": rater},
-    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
