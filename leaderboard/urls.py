@@ -18,6 +18,7 @@ from leaderboard.pages import (
 )
 from leaderboard.pages.kinds import judges_now
 from leaderboard.pages.shell import routes
+from leaderboard.quality import rater_views
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -43,4 +44,8 @@ urlpatterns = [
     path("studies/<slug:slug>/export/", downloads.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", downloads.download, name="study-export-file"),
     path("studies/<slug:slug>/standings.json", standings.standings_json, name="standings-json"),
+    path("operate/<slug:slug>/raters/", rater_views.table, name="operate-raters"),
+    path("operate/<slug:slug>/raters/quality.<slug:form>", rater_views.file, name="operate-raters-file"),
+    path("operate/<slug:slug>/raters/<int:rater>/", rater_views.one, name="operate-rater"),
+    path("operate/<slug:slug>/raters/<int:rater>/decide/", rater_views.decide, name="operate-rater-decide"),
 ]

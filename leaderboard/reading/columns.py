@@ -79,14 +79,14 @@ def comparisons(study: Study, revision: int) -> Rows:
 def pairs(study: Study) -> Rows:
     """The pairs of a study by id, with the ids of their prompts and completions: fields PAIR."""
     found = Pair.objects.filter(prompt__study=study).order_by()
-    return _by_id(_fetched(found.values_list("pk", "prompt", "first", "second"), PAIR))
+    return _by_id(fetched(found.values_list("pk", "prompt", "first", "second"), PAIR))
 
 
 def completions(study: Study) -> Rows:
     """The completions of a study by id, with the ids of their contestants, 0 for none: fields COMPLETION."""
     found = Completion.objects.filter(prompt__study=study).order_by()
     author = Coalesce(F("contestant"), Value(0), output_field=models.BigIntegerField())
-    return _by_id(_fetched(found.annotate(author=author).values_list("pk", "author"), COMPLETION))
+    return _by_id(fetched(found.annotate(author=author).values_list("pk", "author"), COMPLETION))
 
 
 def _comparisons(study: Study, *, after: int) -> Rows:
@@ -118,10 +118,10 @@ def _comparisons(study: Study, *, after: int) -> Rows:
         "why",
         "difference",
     )
-    return _by_id(_fetched(found.values_list(*fields), COMPARISON))
+    return _by_id(fetched(found.values_list(*fields), COMPARISON))
 
 
-def _fetched(queryset: QuerySet[Any, Any], dtype: list[tuple[str, str]]) -> Rows:
+def fetched(queryset: QuerySet[Any, Any], dtype: list[tuple[str, str]]) -> Rows:
     """The rows of a query as the database gives them: without a Python object made of every value."""
     import numpy as np
 

@@ -1,0 +1,128 @@
+"""Which pairs raters differ about most: people among themselves, or people and judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arena.models import Rater, Study
+from arena.querysets import left_out_raters
+from leaderboard.reading import columns
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+PEOPLE: Final = "people"
+JUDGES: Final = "judges"
+KINDS: Final = (PEOPLE, JUDGES)
+"""Who differs: people among themselves, or people from judges."""
+
+TIE_WIDTH: Final = 1 / 7
+"""Mean preferences this near to the middle are a tie: 4 and 5 of 8 points lie just so far from it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Disputes:
+    """Pairs that at least two have rated, as parallel arrays; preferences run from -1 (the pair's first is
+    much better) to 1.
+
+    ``people`` and ``judges`` count the raters, ``for_first``, ``ties`` and ``for_second`` the verdicts of
+    people. ``apart`` is how far two people lie from each other on average, ``from_judges`` how far the mean
+    of people lies from that of judges; both from 0 to 2, NaN where there is nothing to compare. ``opposite``
+    says that people prefer different answers, ``against_judges`` that people and judges do.
+    """
+
+    pair: Array
+    people: Array
+    judges: Array
+    for_first: Array
+    ties: Array
+    for_second: Array
+    apart: Array
+    from_judges: Array
+    opposite: Array
+    against_judges: Array
+
+    def ranked(self, kind: str) -> Array:
+        """Places of the pairs that differ at all, the greatest difference first.
+
+        Different preferences come before different strengths of the same.
+        """
+        far, sides = (
+            (self.apart, self.opposite) if kind == PEOPLE else (self.from_judges, self.against_judges)
+        )
+        found = np.flatnonzero(np.nan_to_num(far) > 1e-9)
+        return found[np.lexsort((self.pair[found], -far[found], ~sides[found]))]
+
+
+def disputes(study: Study, revision: int) -> Disputes:
+    """Read the comparisons that count at a ``revision`` of the study and compare those of each pair."""
+    rows = columns.comparisons(study, revision)
+    chosen = rows["current"] & rows["counts"] & (rows["rating"] > 0)
+    rows = rows[chosen & ~np.isin(rows["rater"], left_out_raters(study))]
+    people = Rater.objects.in_study(study).filter(kind=Rater.Kind.PERSON).values_list("pk", flat=True)
+    return compare(rows, np.isin(rows["rater"], list(people)))
+
+
+def compare(rows: Array, person: Array) -> Disputes:
+    """The same from rows with pair, rater, swapped, points and rating; who rated a pair twice counts once."""
+    points = rows["points"].astype(np.float64)
+    shown = (2 * rows["rating"] - points - 1) / (points - 1)
+    preference = np.where(rows["swapped"], -shown, shown)
+    pairs, place = np.unique(rows["pair"], return_inverse=True)
+    who = np.unique(rows["rater"], return_inverse=True)[1]
+    key = place * (int(who.max(initial=0)) + 1) + who
+    _, start, group = np.unique(key, return_index=True, return_inverse=True)
+    mean = np.bincount(group, preference) / np.bincount(group) if len(rows) else np.empty(0)
+    of_pair, by_person = place[start], person[start]
+    size = len(pairs)
+    own, theirs = mean[by_person], mean[~by_person]
+    at, at_judges = of_pair[by_person], of_pair[~by_person]
+    verdict = _verdicts(own)
+    counts = [np.bincount(at[verdict == side], minlength=size) for side in (-1, 0, 1)]
+    of_people, of_judges = _means(at, own, size), _means(at_judges, theirs, size)
+    with np.errstate(invalid="ignore"):
+        against = _verdicts(of_people) * _verdicts(of_judges) < 0
+    return Disputes(
+        pair=pairs,
+        people=np.bincount(at, minlength=size),
+        judges=np.bincount(at_judges, minlength=size),
+        for_first=counts[0],
+        ties=counts[1],
+        for_second=counts[2],
+        apart=_apart(at, own, size),
+        from_judges=np.abs(of_people - of_judges),
+        opposite=(counts[0] > 0) & (counts[2] > 0),
+        against_judges=against,
+    )
+
+
+def _verdicts(mean: Array) -> Array:
+    return np.where(np.abs(mean) < TIE_WIDTH + 1e-9, 0.0, np.sign(mean))
+
+
+def _means(group: Array, values: Array, groups: int) -> Array:
+    counted = np.bincount(group, minlength=groups)
+    total = np.bincount(group, values, minlength=groups)
+    found: Array = np.divide(total, counted, out=np.full(groups, np.nan), where=counted > 0)
+    return found
+
+
+def _apart(group: Array, values: Array, groups: int) -> Array:
+    """The mean difference of two values of each group; NaN with fewer than two.
+
+    In order, the value at place i of n is added i - 1 times and taken away n - i times.
+    """
+    order = np.lexsort((values, group))
+    group, values = group[order], values[order]
+    counted = np.bincount(group, minlength=groups)
+    first = np.cumsum(counted) - counted
+    rank = np.arange(len(group)) - first[group]
+    total = np.bincount(group, values * (2 * rank - counted[group] + 1), minlength=groups)
+    possible = counted * (counted - 1) / 2
+    found: Array = np.divide(total, possible, out=np.full(groups, np.nan), where=possible > 0)
+    return found

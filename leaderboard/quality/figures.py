@@ -1,0 +1,150 @@
+"""The figures of every rater of a study, from what people said: arrays in, frozen results out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from leaderboard.quality.reading import CHECK, NO_GOLD, REPEAT, STUDY, Votes
+from leaderboard.stats.rater_quality.agreement import WithOthers, majority_of_others, with_others
+from leaderboard.stats.rater_quality.consistency import Consistency, consistency
+from leaderboard.stats.rater_quality.outliers import Outlier, outliers
+from leaderboard.stats.rater_quality.shares import Share, exact_share, wilson_share
+from leaderboard.stats.rater_quality.speed import Speed, speed
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Rows = npt.NDArray[Any]
+
+LEVEL: Final = 95.0
+"""Percent, of every interval."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How one rater rates, or everybody together.
+
+    ``checks`` are hidden checks, ``gold`` other pairs whose right answer is known, ``known`` both. ``first``
+    is the share of first answers among ratings that take a side with ties off; ``outlier`` is None where no
+    vote could be compared.
+    """
+
+    comparisons: int
+    agreement: WithOthers
+    consistency: Consistency
+    checks: Share
+    gold: Share
+    known: Share
+    speed: Speed
+    first: Share
+    ties: Share
+    outlier: Outlier | None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Figures by the id of the rater, and those of everybody who is not left out."""
+
+    raters: dict[int, Figures]
+    everybody: Figures
+
+
+def compare(votes: Votes) -> Compared:
+    """The figures of every rater. Those who are left out are measured against the others all the same."""
+    prepared = _Prepared.of(votes)
+    kept = _figures(prepared.only(votes.rows["kept"]), None)
+    order = np.argsort(votes.rows["rater"], kind="stable")
+    raters, start = np.unique(votes.rows["rater"][order], return_index=True)
+    parts = np.split(order, start[1:]) if len(raters) else []
+    found = {
+        int(pk): _figures(prepared.only(part), prepared.outliers.get(int(pk)))
+        for pk, part in zip(raters, parts, strict=True)
+    }
+    return Compared(found, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """Rows with what takes all of them to know: the majority of others, the earlier rating of a repeat."""
+
+    rows: Rows
+    majority: npt.NDArray[np.int64]
+    has_majority: npt.NDArray[np.bool_]
+    before: npt.NDArray[np.int64]
+    outliers: dict[int, Outlier]
+
+    @classmethod
+    def of(cls, votes: Votes) -> _Prepared:
+        rows = votes.rows
+        majority, known = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.bool_)
+        own = rows["purpose"] == STUDY
+        majority[own], known[own] = majority_of_others(
+            rows["pair"][own], rows["rater"][own], rows["verdict"][own], rows["kept"][own]
+        )
+        return cls(rows, majority, known, _before(rows), _outliers(rows[own]))
+
+    def only(self, chosen: Any) -> _Prepared:
+        return _Prepared(
+            self.rows[chosen], self.majority[chosen], self.has_majority[chosen], self.before[chosen], {}
+        )
+
+
+def _before(rows: Rows) -> npt.NDArray[np.int64]:
+    """For each repeat the rating that its rater gave first, in terms of the pair; 0 where there is none."""
+    found = np.zeros(len(rows), dtype=np.int64)
+    key = rows["rater"] * (int(rows["pair"].max(initial=0)) + 1) + rows["pair"]
+    again = rows["purpose"] == REPEAT
+    if not again.any():
+        return found
+    others = np.flatnonzero(~again & ((rows["purpose"] == STUDY) | (rows["purpose"] == CHECK)))
+    keys, place = np.unique(key[others], return_index=True)
+    where = np.minimum(np.searchsorted(keys, key[again]), max(len(keys) - 1, 0))
+    if len(keys):
+        earlier = others[place[where]]
+        same = (keys[where] == key[again]) & (rows["points"][earlier] == rows["points"][again])
+        found[again] = np.where(same, rows["straight"][earlier], 0)
+    return found
+
+
+def _outliers(rows: Rows) -> dict[int, Outlier]:
+    """Votes for one of two different contestants, ties left out."""
+    votes = rows[
+        (rows["verdict"] != 0)
+        & (rows["first"] > 0)
+        & (rows["second"] > 0)
+        & (rows["first"] != rows["second"])
+    ]
+    return outliers(votes["rater"], votes["first"], votes["second"], votes["verdict"] < 0, kept=votes["kept"])
+
+
+def _figures(own: _Prepared, outlier: Outlier | None) -> Figures:
+    rows = own.rows
+    study = rows["purpose"] == STUDY
+    counted = study & own.has_majority
+    repeated = own.before > 0
+    checks, gold = _right(rows[rows["purpose"] == CHECK]), _right(rows[study])
+    sides = np.sign(2 * rows["rating"][study] - rows["points"][study] - 1)
+    return Figures(
+        comparisons=int(study.sum()),
+        agreement=with_others(
+            rows["verdict"][counted], own.majority[counted], rows["prompt"][counted], LEVEL
+        ),
+        consistency=consistency(
+            own.before[repeated], rows["straight"][repeated], rows["points"][repeated], LEVEL
+        ),
+        checks=checks,
+        gold=gold,
+        known=wilson_share(checks.count + gold.count, checks.n + gold.n, LEVEL),
+        speed=speed(rows["seconds"][study], level=LEVEL),
+        first=exact_share(int((sides < 0).sum()), int((sides != 0).sum()), LEVEL),
+        ties=wilson_share(int((rows["verdict"][study] == 0).sum()), int(study.sum()), LEVEL),
+        outlier=outlier,
+    )
+
+
+def _right(rows: Rows) -> Share:
+    known = rows[rows["gold"] != NO_GOLD]
+    return wilson_share(int((known["verdict"] == known["gold"]).sum()), len(known), LEVEL)

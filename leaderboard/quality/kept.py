@@ -1,0 +1,59 @@
+"""The figures of a study's raters, kept in memory as long as nothing changed that they are made of."""
+
+from collections import OrderedDict
+from datetime import datetime
+from threading import Lock
+from typing import Final
+
+from arena.models import Study
+from leaderboard.quality.disagreements import Disputes, disputes
+from leaderboard.quality.figures import Compared, compare
+from leaderboard.quality.reading import votes
+from leaderboard.querysets import data_mark
+
+IN_MEMORY: Final = 8
+"""Results that a process keeps. The figures of 500 raters take about a megabyte."""
+
+Mark = tuple[int, int, int, datetime]
+
+_kept: OrderedDict[tuple[str, int], tuple[Mark, object]] = OrderedDict()
+_lock: Final = Lock()
+
+
+def compared(study: Study) -> Compared:
+    """The figures of every rater as of now."""
+    mark = _mark(study)
+    found = _get("raters", study.pk, mark)
+    if not isinstance(found, Compared):
+        found = compare(votes(study))
+        _put("raters", study.pk, mark, found)
+    return found
+
+
+def disputed(study: Study) -> Disputes:
+    """What raters differ about as of now."""
+    mark = _mark(study)
+    found = _get("pairs", study.pk, mark)
+    if not isinstance(found, Disputes):
+        found = disputes(study, mark[0])
+        _put("pairs", study.pk, mark, found)
+    return found
+
+
+def _mark(study: Study) -> Mark:
+    """The state of the data; the time tells a study from another one that had its number before."""
+    return (*data_mark(study), study.created_at)
+
+
+def _get(what: str, study: int, mark: Mark) -> object:
+    with _lock:
+        kept = _kept.get((what, study))
+        return kept[1] if kept and kept[0] == mark else None
+
+
+def _put(what: str, study: int, mark: Mark, found: object) -> None:
+    with _lock:
+        _kept[what, study] = (mark, found)
+        _kept.move_to_end((what, study))
+        while len(_kept) > IN_MEMORY:
+            _kept.popitem(last=False)

@@ -1,0 +1,19 @@
+"""Numbers on the pages about how people rate."""
+
+from django import template
+
+from leaderboard.quality import wording
+
+register = template.Library()
+
+
+@register.filter
+def seconds(number: float) -> str:
+    """A time in the unit one would say it in."""
+    return wording.seconds(number)
+
+
+@register.filter
+def bet(product: float) -> str:
+    """What a bet of 1 became at most."""
+    return f"{product:.1f}" if product < 1000 else "over 1,000"
