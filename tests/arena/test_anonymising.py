@@ -1,0 +1,269 @@
+"""Taking a person's details away: nothing names them any more, and what they rated stays."""
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from arena.anonymising import GONE, anonymise, why_not
+from arena.api.auth import digest
+from arena.models import (
+    ApiToken,
+    Comparison,
+    Flag,
+    ImportJob,
+    Invitation,
+    Membership,
+    Rater,
+    Role,
+    Study,
+    StudyEvent,
+)
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+NAMES = {
+    "username": "zebulon",
+    "email": "zeb@example.org",
+    "first_name": "Zebulon",
+    "last_name": "Quartermain",
+    "password": "a-good-password",
+}
+
+
+@pytest.fixture
+def study() -> Study:
+    return make.make_small_study(name="Rivers", slug="rivers")
+
+
+@pytest.fixture
+def rater(study: Study) -> Rater:
+    """Somebody whose name stands wherever it can stand."""
+    user = make.make_user(**NAMES)
+    rater = make.make_member(study, user=user, name="Zebulon Quartermain", slug="zebulon")
+    pair = make.make_pair(prompt=study.prompts.first())
+    assignment = make.make_assignment(pair=pair, rater=rater, skip_reason="flagged: other")
+    make.make_comparison(pair=pair, rater=rater, rationale="The first one is right.", rating=2, seconds=4)
+    Flag.objects.create(assignment=assignment, reason="other", comment="Broken for me")
+    ApiToken.objects.create(rater=rater, digest=digest("a key"), label="zebulon's laptop")
+    Invitation.objects.create(study=study, note="For Zebulon, the geologist")
+    StudyEvent.objects.create(study=study, kind="rater_paused", rater=rater, note="ZEBULON asked for a pause")
+    staff = make.make_user(is_staff=True)
+    LogEntry.objects.log_actions(staff.pk, [rater], CHANGE, "Renamed zebulon.", single_object=True)
+    LogEntry.objects.log_actions(staff.pk, [user], CHANGE, [{"changed": {"name": "zeb@example.org"}}])
+    make.make_import_job(("zebulon.jsonl", "{}"), study=study)
+    ImportJob.objects.update(report={"notes": ["rater zebulon is new"], "records": 1})
+    client = Client()
+    client.post(reverse("login"), {"username": "zebulon", "password": "wrong"})
+    client.post(reverse("login"), {"username": "zebulon", "password": NAMES["password"]})
+    assert "_auth_user_id" in client.session
+    return rater
+
+
+def dumped() -> str:
+    """Everything the database holds, as text."""
+    out = io.StringIO()
+    call_command("dumpdata", "--all", stdout=out)
+    return out.getvalue().lower()
+
+
+def left(names: list[str]) -> list[str]:
+    """Lines of a dump in which one of the names still stands."""
+    rows = json.loads(dumped())
+    return [str(row) for row in rows if any(name in json.dumps(row).lower() for name in names)]
+
+
+def test_no_row_of_the_database_names_the_person_any_more(rater: Rater) -> None:
+    assert len(left(["zebulon"])) > 8  # the dump shows what is looked for
+    anonymise(rater, None, keep_comments=False)
+    assert left(["zebulon", "quartermain", "zeb@"]) == []
+
+
+def test_the_account_is_gone_with_its_sessions_and_keys(rater: Rater) -> None:
+    user = rater.user
+    assert user is not None
+    client = Client()
+    client.force_login(user)
+    anonymise(rater, None)
+    assert client.get(reverse("rate")).status_code == 302
+    assert not type(user).objects.filter(pk=user.pk).exists()
+    assert not ApiToken.objects.exists()
+    again = client.post(reverse("login"), {"username": "zebulon", "password": NAMES["password"]})
+    assert again.status_code == 200
+    assert "_auth_user_id" not in client.session
+
+
+def test_what_was_rated_stays_as_it_was(rater: Rater) -> None:
+    columns = ("pk", "pair", "rater", "rating", "swapped", "seconds", "created_at", "purpose", "is_current")
+    before = list(Comparison.objects.values(*columns))
+    counters = list(Study.objects.values_list("revision", flat=True))
+    anonymise(rater, None)
+    assert list(Comparison.objects.values(*columns)) == before
+    assert list(Study.objects.values_list("revision", flat=True)) == counters
+    assert Membership.objects.filter(rater=rater).exists()
+    assert Comparison.objects.get().rationale == "The first one is right."
+
+
+def test_comments_go_where_that_is_asked(rater: Rater) -> None:
+    anonymise(rater, None, keep_comments=False)
+    assert Comparison.objects.get().rationale == ""
+    assert Flag.objects.get().comment == GONE
+
+
+def test_the_name_says_that_somebody_was_there(rater: Rater, study: Study) -> None:
+    after = anonymise(rater, make.make_user(is_staff=True))
+    assert after.name.startswith("former rater ")
+    assert after.slug == after.name.replace(" ", "-")
+    assert after.anonymised_at is not None
+    event = study.events.get(kind="anonymised")
+    assert (event.rater, event.note) == (rater, "")
+    assert event.by is not None
+
+
+def test_again_it_changes_nothing(rater: Rater, study: Study) -> None:
+    first, second = anonymise(rater, None), anonymise(rater, None)
+    assert (first.name, first.anonymised_at) == (second.name, second.anonymised_at)
+    assert study.events.filter(kind="anonymised").count() == 1
+
+
+def test_other_people_are_left_alone(rater: Rater, study: Study) -> None:
+    other = make.make_member(study, user=make.make_user(username="zebulonia"), name="Zebulonia")
+    note = Invitation.objects.create(study=study, note="For zebulonia")
+    client = Client()
+    assert other.user is not None
+    client.force_login(other.user)
+    anonymise(rater, None)
+    note.refresh_from_db()
+    other.refresh_from_db()
+    assert (note.note, other.name) == ("For zebulonia", "Zebulonia")
+    assert client.get(reverse("rate")).status_code == 200
+
+
+def test_a_name_of_two_letters_does_not_empty_notes_of_others(study: Study) -> None:
+    note = Invitation.objects.create(study=study, note="to be sent")
+    anonymise(make.make_member(study, user=make.make_user(username="be"), name="be"), None)
+    note.refresh_from_db()
+    assert note.note == "to be sent"
+
+
+def test_who_may_remove_whose_details(rater: Rater, study: Study) -> None:
+    operator = make.make_member(study)
+    Membership.objects.filter(rater=operator).update(role=Role.OPERATOR)
+    staff = make.make_user(is_staff=True)
+    assert why_not(rater, operator.user) == ""
+    assert why_not(rater, staff) == ""
+    assert "your account page" in why_not(operator, operator.user)
+    assert "staff account" in why_not(make.make_member(study, user=make.make_user(is_staff=True)), staff)
+    assert "no personal details" in why_not(make.make_rater(kind="judge"), staff)
+    Membership.objects.create(study=make.make_study(), rater=rater)
+    assert "studies of others" in why_not(rater, operator.user)
+    assert "already" in why_not(anonymise(rater, staff), staff)
+
+
+def test_a_judge_is_refused() -> None:
+    with pytest.raises(ValueError, match="no personal details"):
+        anonymise(make.make_rater(kind="judge"), None)
+
+
+@pytest.fixture
+def page(rater: Rater) -> str:
+    return reverse("operate-remove-details", args=["rivers", rater.pk])
+
+
+def staff_client() -> Client:
+    client = Client()
+    client.force_login(make.make_user(is_staff=True))
+    return client
+
+
+def test_the_operator_has_to_type_the_name(rater: Rater, page: str) -> None:
+    client = staff_client()
+    assert "Zebulon Quartermain" in client.get(page).content.decode()
+    refused = client.post(page, {"typed": "zebulon", "comments": "keep"})
+    assert refused.status_code == 422
+    assert "Nothing was changed" in refused.content.decode()
+    assert Rater.objects.get(pk=rater.pk).anonymised_at is None
+    assert client.post(page, {"typed": "Zebulon Quartermain", "comments": "blank"}).status_code == 302
+    assert Rater.objects.get(pk=rater.pk).anonymised_at is not None
+    assert Comparison.objects.get().rationale == ""
+    assert "removed already" in client.get(page).content.decode()
+
+
+def test_people_remove_their_own_details_with_their_password(rater: Rater, study: Study) -> None:
+    client = Client()
+    assert rater.user is not None
+    client.force_login(rater.user)
+    page = reverse("own-details")
+    refused = client.post(page, {"password": "wrong", "comments": "blank"})
+    assert refused.status_code == 422
+    assert "This is not your password" in refused.content.decode()
+    done = client.post(page, {"password": NAMES["password"], "comments": "blank"}, follow=True)
+    assert "Your details are removed" in done.content.decode()
+    assert left(["zebulon", "quartermain"]) == []
+    event = study.events.get(kind="anonymised")
+    assert (event.by, event.note) == (None, "Asked for by the person.")
+    assert client.get(page).status_code == 302
+
+
+def test_staff_are_told_why_they_cannot() -> None:
+    client = staff_client()
+    response = client.post(reverse("own-details"), {"password": "pw", "comments": "keep"})
+    assert response.status_code == 403
+    assert "This is a staff account" in response.content.decode()
+
+
+def test_somebody_without_a_study_can_go_too() -> None:
+    client = Client()
+    client.force_login(make.make_user(**NAMES))
+    assert (
+        client.post(reverse("own-details"), {"password": NAMES["password"], "comments": "keep"}).status_code
+        == 302
+    )
+    assert left(["zebulon"]) == []
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    def run(*arguments: str, typed: str = "") -> str:
+        out = io.StringIO()
+        monkeypatch.setattr("builtins.input", lambda prompt: typed)
+        call_command("anonymise_rater", *arguments, stdout=out)
+        return out.getvalue()
+
+    return run
+
+
+def test_the_command_asks_for_the_name(rater: Rater, command: Callable[..., str]) -> None:
+    with pytest.raises(CommandError, match="this is not the name"):
+        command("zebulon", typed="zebulon")
+    assert "former rater" in command("zebulon", typed="Zebulon Quartermain")
+    assert left(["quartermain"]) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [(["nobody"], "no person"), (["nobody", "--study", "rivers"], "in the study rivers")],
+)
+def test_the_command_says_whom_it_does_not_find(
+    study: Study, command: Callable[..., str], arguments: list[str], problem: str
+) -> None:
+    with pytest.raises(CommandError, match=problem):
+        command(*arguments, "--yes")
+
+
+def test_an_imported_rater_goes_by_the_study(study: Study, command: Callable[..., str]) -> None:
+    imported = make.make_rater(study=study, slug="worker-9", name="Worker Nine")
+    row: Any = make.make_comparison(
+        pair=make.make_pair(prompt=study.prompts.first()), rater=imported, external_id="worker-9/1"
+    )
+    command("worker-9", "--study", "rivers", "--yes")
+    row.refresh_from_db()
+    assert row.external_id == ""
+    assert left(["worker-9", "worker nine"]) == []
