@@ -1,0 +1,79 @@
+"""Pausing, closing and their opposites: once each, on record, and announced where figures rest on it."""
+
+from typing import Any
+
+import pytest
+
+from arena import lifecycle, services
+from arena.answers import NotAllowedError
+from arena.models import Study, StudyEvent
+from arena.signals import study_changed
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+Kind = StudyEvent.Kind
+
+
+@pytest.fixture
+def study() -> Study:
+    return make.make_small_study()
+
+
+@pytest.mark.parametrize(
+    ("kind", "back", "field"),
+    [(Kind.PAUSED, Kind.RESUMED, "paused_at"), (Kind.CLOSED, Kind.REOPENED, "closed_at")],
+)
+def test_there_and_back_once_each(
+    study: Study, kind: StudyEvent.Kind, back: StudyEvent.Kind, field: str
+) -> None:
+    user = make.make_user()
+    assert [lifecycle.decide(study, kind, user, " enough ") for _ in range(2)] == [True, False]
+    assert getattr(Study.objects.get(), field) is not None
+    assert [lifecycle.decide(study, back, user) for _ in range(2)] == [True, False]
+    assert getattr(Study.objects.get(), field) is None
+    said = [(event.kind, event.by, event.note) for event in study.events.order_by("pk")]
+    assert said == [(kind, user, "enough"), (back, user, "")]
+
+
+def test_a_decision_about_an_old_copy_looks_at_the_row(study: Study) -> None:
+    old = Study.objects.get()
+    lifecycle.decide(study, Kind.CLOSED, None)
+    assert lifecycle.decide(old, Kind.CLOSED, None) is False
+    assert study.events.count() == 1
+
+
+@pytest.mark.parametrize("kind", [Kind.PAUSED, Kind.CLOSED])
+def test_people_are_offered_nothing_meanwhile(study: Study, kind: StudyEvent.Kind) -> None:
+    rater = make.make_member(study)
+    assert services.claim(study, rater) is not None
+    lifecycle.decide(study, kind, None)
+    with pytest.raises(NotAllowedError):
+        services.claim(study, rater)
+
+
+@pytest.mark.parametrize(("kind", "raised"), [(Kind.PAUSED, 0), (Kind.CLOSED, 1)])
+def test_figures_are_computed_anew_where_they_rest_on_it(
+    study: Study, kind: StudyEvent.Kind, raised: int, django_capture_on_commit_callbacks: Any
+) -> None:
+    heard: list[int] = []
+
+    def hear(study_id: int, **rest: object) -> None:
+        heard.append(study_id)
+
+    study_changed.connect(hear)
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            lifecycle.decide(study, kind, None)
+    finally:
+        study_changed.disconnect(hear)
+    assert heard == [study.pk] * raised
+    assert Study.objects.get().revision == study.revision + raised
+
+
+def test_what_is_possible_follows_from_the_state(study: Study) -> None:
+    assert lifecycle.possible(study) == [Kind.PAUSED, Kind.CLOSED]
+    lifecycle.decide(study, Kind.PAUSED, None)
+    assert lifecycle.possible(study) == [Kind.RESUMED, Kind.CLOSED]
+    lifecycle.decide(study, Kind.CLOSED, None)
+    assert lifecycle.possible(study) == [Kind.REOPENED]
