@@ -32,7 +32,8 @@ def mask(text: str, phrases: Iterable[str]) -> str:
 
 def _whole(phrase: str) -> str:
     before = r"(?<!\w)" if re.match(r"\w", phrase[0]) else ""
-    after = r"(?![^\W\d_])" if re.match(r"[^\W\d_]", phrase[-1]) else ""
+    # A name may be followed by its version: "Llama" is hidden in "Llama2", but "GPT-4" is not "GPT-40".
+    after = r"(?!\w)" if phrase[-1].isdigit() else r"(?![^\W\d_])" if re.match(r"\w", phrase[-1]) else ""
     return f"{before}{re.escape(phrase)}{after}"
 
 

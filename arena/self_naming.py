@@ -8,6 +8,7 @@ somebody else's model is found too.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -104,14 +105,41 @@ _CAMEL: Final = re.compile(r"[^\W\d_][a-z]{2,}[A-Z]")
 """A name like RedPajama or OpenAI, which is no ordinary word."""
 
 
+_VERSION: Final = re.compile(
+    r"""
+    -?v?\d+(?:\.\d+)*[a-z]?(?:-\w+)*                # GPT-3.5-turbo, Llama2
+  | [ -]v?\d+(?:\.\d+)+                              # Claude 2.1
+  | [ -]v?\d+[a-z]?(?=\s*(?:[.,;:!?)\]"'*\n]|\Z))    # GPT 4, where nothing follows that is counted
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What may follow a name and belongs to it."""
+
+
+_SENTENCE_END: Final = re.compile(r"[.!?]\s|\n")
+
+
 class Named(NamedTuple):
-    """What gives a text's author away, as it stands in the text.
+    """What gives a text's author away, as it stands in the text: the ``name``, and the ``phrase`` around it.
 
     ``own``: it names its own author; otherwise it calls itself the model or the work of somebody else.
     """
 
+    name: str
     phrase: str
     own: bool
+
+
+class _Mention(NamedTuple):
+    """A name as it stands in a text, what tells it from other names, and ``named`` where it tells the author.
+
+    ``follows``: nothing ends a sentence between the name before and this one.
+    """
+
+    name: str
+    key: tuple[str, bool]
+    named: Named | None
+    follows: bool
 
 
 class NameFinder:
@@ -132,20 +160,54 @@ class NameFinder:
 
     def find(self, text: str) -> Named | None:
         """What gives the author of this text away first; None where nothing does."""
+        return next((mention.named for mention in self._mentions(text) if mention.named), None)
+
+    def find_all(self, turns: Iterable[str]) -> list[str]:
+        """Every name in a completion that gives its author away, as it stands there; each once.
+
+        Once a text has called itself by an ordinary name, that name tells wherever it stands again, and so do
+        the names in the rest of the sentence: "I am Koala, trained by Google".
+        """
+        mentions = [mention for turn in turns for mention in self._mentions(turn)]
+        keys = {mention.key for mention in mentions if mention.named}
+        names = []
+        telling = False
+        for mention in mentions:
+            goes_on = telling and mention.follows and mention.name[0].isupper()
+            telling = mention.key in keys or goes_on
+            if telling:
+                names.append(mention.name)
+        return list(dict.fromkeys(names))
+
+    def _mentions(self, text: str) -> Iterator[_Mention]:
         # Looking for small letters in small letters takes less than half the time of ignoring case.
         small = text.lower()
-        # A few letters become two in small; the places then differ, and the phrase is told in small letters.
-        shown = text if len(text) == len(small) else small
-        for match in self._names.finditer(small):
+        # A few letters become two in small, and the places then differ.
+        found = (
+            self._names.finditer(small)
+            if len(text) == len(small)
+            else re.finditer(self._names.pattern, text, re.IGNORECASE)
+        )
+        last = 0
+        for match in found:
             start, end = match.span()
             bare = _bare(match[0])
-            if bare in self._telling:
-                return Named(shown[start:end], own=True)
-            before = _ABOUT_ITSELF.search(shown[max(0, start - _REACH) : start])
-            if before:
-                own = bare in self._labels or any(name in bare for name in self._own)
-                return Named(before[0] + shown[start:end], own)
-        return None
+            version = _VERSION.match(text, end)
+            name = text[start : version.end() if version else end]
+            follows = bool(last) and not _SENTENCE_END.search(text, last, start)
+            last = start + len(name)
+            named = self._named(bare, name, text[max(0, start - _REACH) : start])
+            # A "koala" in small letters is an animal, also where the text calls itself Koala.
+            yield _Mention(name, (bare, name.islower()), named, follows)
+
+    def _named(self, bare: str, name: str, before: str) -> Named | None:
+        if bare in self._telling:
+            return Named(name, name, own=True)
+        about = _ABOUT_ITSELF.search(before)
+        if about is None:
+            return None
+        own = bare in self._labels or any(one in bare for one in self._own)
+        return Named(name, about[0] + name, own)
 
 
 def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:

@@ -38,7 +38,8 @@ class _Batch:
 
     new: dict[Cell, Completion] = field(default_factory=dict)
     changed: list[Completion] = field(default_factory=list)
-    rewritten: list[tuple[Cell, Completion, CompletionRecord]] = field(default_factory=list)
+    rewritten: list[tuple[Cell, Completion, CompletionRecord, list[str]]] = field(default_factory=list)
+    """Completions with another text: what is known, what is said now, and the words that tell its author."""
 
 
 class Completions:
@@ -72,12 +73,12 @@ class Completions:
         batch = _Batch()
         for cell, record in cells.items():
             known = stored.get(self._ids.get(cell, 0))
-            self._watch.look(record, self._contestants.get(record.contestant))
+            telling = self._watch.look(record, self._contestants.get(record.contestant))
             self._counts.empty += is_empty(record.turns) and not (known and record.implied)
             if known is None:
-                batch.new[cell] = self._made(cell, record)
+                batch.new[cell] = self._made(cell, record, telling)
             else:
-                self._compare(cell, known, record, batch)
+                self._compare(cell, known, record, telling, batch)
         self._write(batch)
 
     def _introduce_contestants(self, records: list[CompletionRecord]) -> None:
@@ -143,7 +144,7 @@ class Completions:
         return Completion.objects.defer("turns").in_bulk(pks) if pks else {}
 
     @staticmethod
-    def _made(cell: Cell, record: CompletionRecord, version: int = 1) -> Completion:
+    def _made(cell: Cell, record: CompletionRecord, telling: list[str], version: int = 1) -> Completion:
         return Completion(
             prompt_id=cell[0],
             contestant_id=cell[1] if isinstance(cell[1], int) else None,
@@ -153,9 +154,12 @@ class Completions:
             digest=digest_of(record.turns),
             version=version,
             extra=dict(record.extra),
+            telling=telling,
         )
 
-    def _compare(self, cell: Cell, known: Completion, record: CompletionRecord, batch: _Batch) -> None:
+    def _compare(
+        self, cell: Cell, known: Completion, record: CompletionRecord, telling: list[str], batch: _Batch
+    ) -> None:
         if record.implied and known.digest != digest_of(()):
             if known.digest != digest_of(record.turns):
                 self._refuse_text(record)
@@ -163,7 +167,7 @@ class Completions:
         changed = assign(known, self._said(known, record))
         # An unknown text never replaces a known one.
         if record.turns and digest_of(record.turns) != known.digest:
-            batch.rewritten.append((cell, known, record))
+            batch.rewritten.append((cell, known, record, telling))
         elif changed:
             batch.changed.append(known)
         else:
@@ -174,26 +178,27 @@ class Completions:
         return {"external_id": record.id or None, "extra": {**known.extra, **record.extra}}
 
     def _write(self, batch: _Batch) -> None:
-        pairless = self._without_pairs([known for _, known, _ in batch.rewritten])
+        pairless = self._without_pairs([known for _, known, _, _ in batch.rewritten])
         versions: dict[Cell, Completion] = {}
         outdated: list[int] = []
         filled: list[Completion] = []
         unknown = digest_of(())
-        for cell, known, record in batch.rewritten:
+        text = ("turns", "is_empty", "digest", "telling")
+        for cell, known, record, telling in batch.rewritten:
             if known.pk in pairless or known.digest == unknown:
-                values = self._made(cell, record)
-                for name in ("turns", "is_empty", "digest"):
+                values = self._made(cell, record, telling)
+                for name in text:
                     setattr(known, name, getattr(values, name))
                 filled.append(known)
             else:
-                versions[cell] = self._made(cell, record, known.version + 1)
+                versions[cell] = self._made(cell, record, telling, known.version + 1)
                 outdated.append(known.pk)
         Completion.objects.filter(pk__in=outdated).update(is_current=False)
         made = batch.new | versions
         Completion.objects.bulk_create(made.values())
         columns = ["external_id", "extra"]
         Completion.objects.bulk_update(batch.changed, columns, batch_size=100)
-        Completion.objects.bulk_update(filled, [*columns, "turns", "is_empty", "digest"], batch_size=100)
+        Completion.objects.bulk_update(filled, [*columns, *text], batch_size=100)
         self._ids |= {cell: completion.pk for cell, completion in made.items()}
         self._counts.added += len(batch.new)
         self._counts.versions += len(versions)
