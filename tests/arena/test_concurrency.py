@@ -77,6 +77,35 @@ def test_two_tabs_of_one_rater_get_the_same_pair() -> None:
     assert Assignment.objects.count() == 1
 
 
+def test_two_tabs_that_look_ahead_hold_one_pair_more() -> None:
+    study = make.make_small_study()
+    rater = make.make_member(study)
+    current = services.claim(study, rater)
+    assert current is not None
+    ahead = at_once(*[lambda: services.claim(study, rater, current.public_id)] * 3)
+    assert ahead[0] == ahead[1] == ahead[2] != current
+    assert Assignment.objects.count() == 2
+
+
+def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
+    """Either the claim comes first and the answer is late, or the answer does and the pair is full."""
+    for _ in range(6):
+        study = make.make_small_study(prompts=1, contestants=2)
+        slow, quick = make.make_member(study), make.make_member(study)
+        lost = services.claim(study, slow)
+        assert lost is not None
+        Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+        said, held = at_once(
+            lambda lost=lost, slow=slow: services.record_comparison(
+                slow, lost.public_id, Answer(points=8, rating=3)
+            ),
+            lambda study=study, quick=quick: services.claim(study, quick),
+        )
+        assert isinstance(said, Comparison)
+        assert not isinstance(held, Exception)
+        assert said.is_late == (held is not None)
+
+
 def test_a_double_click_stores_one_comparison() -> None:
     assignment = make.make_assignment()
     rater = assignment.rater

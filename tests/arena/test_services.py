@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from arena import services
 from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
-from arena.models import Assignment, Comparison, Completion, Pair, Prompt, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
 from arena.signals import comparison_recorded
 from tests import factories as make
 
@@ -411,3 +411,138 @@ def test_live_claims_and_judges_are_left_alone(study: Study, rater: Rater) -> No
     live.refresh_from_db()
     judge.refresh_from_db()
     assert (live.state, judge.state) == ("claimed", "claimed")
+
+
+# --- late answers -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def single() -> Study:
+    """A study of one pair that wants one rating."""
+    return make.make_small_study(prompts=1, contestants=2)
+
+
+def test_a_late_answer_to_a_pair_rated_by_others_is_kept_and_marked(single: Study) -> None:
+    slow, quick = make.make_member(single), make.make_member(single)
+    lost = claimed(single, slow)
+    lapse(lost)
+    services.expire_lapsed()
+    assert not answer(quick, claimed(single, quick)).is_late
+    assert answer(slow, lost).is_late
+    assert Pair.objects.get().people_ratings == 2
+
+
+def test_a_late_answer_to_a_pair_held_by_another_is_marked_too(single: Study) -> None:
+    slow, quick = make.make_member(single), make.make_member(single)
+    lost = claimed(single, slow)
+    lapse(lost)
+    held = claimed(single, quick)
+    assert answer(slow, lost).is_late
+    assert not answer(quick, held).is_late
+
+
+def test_a_late_answer_that_is_still_wanted_is_like_any_other(single: Study) -> None:
+    slow = make.make_member(single)
+    lost = claimed(single, slow)
+    lapse(lost)
+    services.expire_lapsed()
+    assert not answer(slow, lost).is_late
+    assert services.claim(single, make.make_member(single)) is None
+
+
+def test_a_revised_late_answer_stays_late(single: Study) -> None:
+    slow, quick = make.make_member(single), make.make_member(single)
+    lost = claimed(single, slow)
+    lapse(lost)
+    answer(quick, claimed(single, quick))
+    answer(slow, lost, 2)
+    services.undo(single, slow)
+    assert answer(slow, lost, 7).is_late
+
+
+def test_a_skip_taken_back_after_the_pair_was_rated_is_late(single: Study) -> None:
+    first, second = make.make_member(single), make.make_member(single)
+    skipped = claimed(single, first)
+    services.skip(first, skipped.public_id)
+    answer(second, claimed(single, second))
+    assert services.undo(single, first) == skipped
+    assert answer(first, skipped).is_late
+
+
+def test_an_answer_in_time_is_never_late_for_what_others_did(single: Study) -> None:
+    Study.objects.update(ratings_per_pair_people=2)
+    slow, second, third = (make.make_member(single) for _ in range(3))
+    lost = claimed(single, slow)
+    lapse(lost)
+    held = [(rater, claimed(single, rater)) for rater in (second, third)]
+    assert answer(slow, lost).is_late
+    assert [answer(rater, assignment).is_late for rater, assignment in held] == [False, False]
+
+
+# --- flags, reasons, and what counts ------------------------------------------------------------------------
+
+
+def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    flag = services.flag(rater, assignment.public_id, "names", "It says so.")
+    assignment.refresh_from_db()
+    assert (flag.reason, flag.comment) == ("names", "It says so.")
+    assert (assignment.state, assignment.skip_reason) == ("skipped", "flagged: names")
+    assert services.flag(rater, assignment.public_id, "other", "again") == flag
+    assert claimed(study, rater) != assignment
+    assert services.undo(study, rater) == assignment
+    assert not Flag.objects.exists()
+
+
+def test_flagging_a_reopened_pair_keeps_its_answer(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    answer(rater, assignment)
+    services.undo(study, rater)
+    services.flag(rater, assignment.public_id, "harm")
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+    assert Comparison.objects.current().get().rating == 3
+
+
+def test_an_unknown_reason_or_a_strangers_pair_is_not_flagged(study: Study, rater: Rater) -> None:
+    assignment = claimed(study, rater)
+    with pytest.raises(InvalidAnswerError, match="must be one of"):
+        services.flag(rater, assignment.public_id, "bored")
+    with pytest.raises(NotAllowedError, match="no such assignment"):
+        services.flag(make.make_member(study), assignment.public_id, "other")
+    assert not Flag.objects.exists()
+
+
+def test_reasons_are_those_of_the_study_each_once(rater: Rater) -> None:
+    study = make.make_small_study(reasons=["Clearer", "Safer"])
+    rater = make.make_member(study)
+    assignment = claimed(study, rater)
+    with pytest.raises(InvalidAnswerError, match="does not offer the reason “Shorter”") as refused:
+        answer(rater, assignment, reasons=("Clearer", "Shorter"))
+    assert refused.value.field == "reasons"
+    said = answer(rater, assignment, reasons=("Safer", "Clearer", "Safer"))
+    assert said.reasons == ["Safer", "Clearer"]
+    services.undo(study, rater)
+    assert answer(rater, assignment, reasons=("Clearer",)).revises == said
+
+
+@pytest.mark.parametrize("purpose", ["repeat", "check", "adjudication"])
+def test_only_what_is_given_for_the_study_counts_as_wanted(purpose: str) -> None:
+    assignment = make.make_assignment(purpose=purpose)
+    assert answer(assignment.rater, assignment).purpose == purpose
+    assert Pair.objects.get().people_ratings == 0
+
+
+def test_what_a_rater_says_who_is_left_out_is_kept_and_not_counted(study: Study, rater: Rater) -> None:
+    Membership.objects.update(left_out_at=timezone.now())
+    answer(rater, claimed(study, rater))
+    assert Pair.objects.get().people_ratings == 0
+
+
+def test_adjudications_are_not_mixed_with_rating(study: Study, rater: Rater) -> None:
+    apart = make.make_assignment(
+        pair=make.make_pair(prompt=study.prompts.first()), rater=rater, purpose="adjudication"
+    )
+    assert claimed(study, rater) != apart
+    answer(rater, apart)
+    assert services.undo(study, rater) is None

@@ -1,0 +1,372 @@
+"""What people are offered: ahead, hidden repeats and checks, the control share, and who gets nothing."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from scipy.stats import binom
+
+from arena import progress, services, stock
+from arena.answers import Answer, NotAllowedError
+from arena.models import Assignment, Comparison, Completion, Membership, Pair, Rater, Study
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
+    assignment = services.claim(study, rater, ahead)
+    assert assignment is not None
+    return assignment
+
+
+def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
+    return services.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
+
+
+def rate_all(study: Study, rater: Rater, rating: int = 3) -> list[Assignment]:
+    """Everything there is for this rater, in the order it came in."""
+    done = []
+    while assignment := services.claim(study, rater):
+        answer(rater, assignment, rating)
+        done.append(assignment)
+    return done
+
+
+@pytest.fixture
+def study() -> Study:
+    return make.make_small_study(prompts=4, contestants=4)
+
+
+@pytest.fixture
+def rater(study: Study) -> Rater:
+    return make.make_member(study)
+
+
+# --- one ahead ----------------------------------------------------------------------------------------------
+
+
+def test_one_further_pair_can_be_held_ahead_and_not_two(study: Study, rater: Rater) -> None:
+    current = claimed(study, rater)
+    services.mark_shown(current)
+    following = claimed(study, rater, current.public_id)
+    assert following != current
+    assert claimed(study, rater, current.public_id) == following
+    assert claimed(study, rater) == current
+    assert Assignment.objects.live().filter(rater=rater).count() == 2
+
+
+def test_what_was_held_ahead_is_what_comes_next(study: Study, rater: Rater) -> None:
+    current = claimed(study, rater)
+    services.mark_shown(current)
+    following = claimed(study, rater, current.public_id)
+    answer(rater, current)
+    assert claimed(study, rater) == following
+
+
+def test_a_pair_brought_back_comes_before_the_one_held_ahead(study: Study, rater: Rater) -> None:
+    first = claimed(study, rater)
+    services.mark_shown(first)
+    second = claimed(study, rater, first.public_id)
+    answer(rater, first)
+    services.mark_shown(second)
+    third = claimed(study, rater, second.public_id)
+    assert services.undo(study, rater) == first
+    order = [claimed(study, rater)]
+    while len(order) < 3:
+        answer(rater, order[-1], 6)
+        order.append(claimed(study, rater))
+    assert order == [first, second, third]
+
+
+def test_the_pair_on_screen_is_not_offered_ahead_when_its_lease_ran_out(rater: Rater) -> None:
+    study = make.make_small_study(prompts=1, contestants=2)
+    rater = make.make_member(study)
+    current = claimed(study, rater)
+    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    services.expire_lapsed()
+    assert services.claim(study, rater, current.public_id) is None
+    assert claimed(study, rater) == current
+
+
+def test_an_unknown_pair_on_screen_changes_nothing(study: Study, rater: Rater) -> None:
+    for unknown in ("", "nonsense", "\0"):
+        assert claimed(study, rater, unknown) == claimed(study, rater)
+
+
+# --- who is offered nothing ---------------------------------------------------------------------------------
+
+
+def test_a_paused_study_offers_nothing_and_takes_answers_in_hand(study: Study, rater: Rater) -> None:
+    held = claimed(study, rater)
+    Study.objects.update(paused_at=timezone.now())
+    with pytest.raises(NotAllowedError, match="This study is paused"):
+        services.claim(study, rater)
+    assert answer(rater, held).rating == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"paused_at": "now"}, "You are paused in this study"), ({"role": "viewer"}, "not rate in it")],
+)
+def test_paused_members_and_viewers_are_offered_nothing(
+    study: Study, rater: Rater, change: dict[str, Any], words: str
+) -> None:
+    changes = {name: timezone.now() if value == "now" else value for name, value in change.items()}
+    Membership.objects.update(**changes)
+    with pytest.raises(NotAllowedError, match=words):
+        services.claim(study, rater)
+    assert not Assignment.objects.exists()
+
+
+# --- pairs for something else -------------------------------------------------------------------------------
+
+
+def gold_pair(study: Study, use: str, **more: Any) -> Pair:
+    prompt = make.make_prompt(study=study)
+    texts = [make.make_completion(prompt=prompt, contestant=None) for _ in range(2)]
+    return make.make_pair(
+        prompt=prompt, first=texts[0], second=texts[1], use=use, gold="first", gold_source="key", **more
+    )
+
+
+def test_training_pairs_and_checks_are_not_rated_for_the_study(study: Study, rater: Rater) -> None:
+    apart = [gold_pair(study, "train"), gold_pair(study, "check")]
+    prompt = apart[0].prompt
+    texts = [make.make_completion(prompt=prompt, contestant=None) for _ in range(2)]
+    make.make_pair(prompt=prompt, first=texts[0], second=texts[1], use="train", gold="tie", gold_source="key")
+    assert len(rate_all(study, rater)) == 24
+    assert not Comparison.objects.filter(pair__prompt__in=[pair.prompt for pair in apart]).exists()
+    assert Pair.objects.filter(use="rate").count() == 24
+
+
+def test_a_check_among_the_studys_own_texts_leaves_their_other_pairs(rater: Rater) -> None:
+    study = make.make_small_study(prompts=1, contestants=3)
+    rater = make.make_member(study)
+    first, second, _ = Completion.objects.filter(prompt__study=study).order_by("pk")
+    make.make_pair(
+        prompt=first.prompt, first=first, second=second, use="check", gold="tie", gold_source="key"
+    )
+    pairs = {assignment.pair_id for assignment in rate_all(study, rater)}
+    assert pairs == set(Pair.objects.filter(prompt__study=study, use="rate").values_list("pk", flat=True))
+    assert len(pairs) == 2
+
+
+# --- repeats and checks -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def watched() -> Study:
+    """A study with hidden repeats and checks: 60 pairs and five to check by."""
+    study = make.make_small_study(prompts=10, contestants=4, repeat_share=0.3, gold_share=0.2)
+    for _ in range(5):
+        gold_pair(study, "check")
+    return study
+
+
+def test_repeats_come_once_each_in_the_other_order_after_ten_others(watched: Study) -> None:
+    rater = make.make_member(watched)
+    done = rate_all(watched, rater)
+    place = {(each.pair_id, each.purpose): number for number, each in enumerate(done)}
+    assert len(place) == len(done)
+    repeats = [each for each in done if each.purpose == "repeat"]
+    assert 10 <= len(repeats) <= 40
+    for again in repeats:
+        earlier = done[place[again.pair_id, "study"]]
+        assert (again.repeat, earlier.repeat, again.swapped) == (1, 0, not earlier.swapped)
+        assert place[again.pair_id, "repeat"] - place[again.pair_id, "study"] > 10
+
+
+def test_checks_come_once_each_and_nothing_of_it_counts(watched: Study) -> None:
+    rater = make.make_member(watched)
+    done = rate_all(watched, rater)
+    purposes = Counter(each.purpose for each in done)
+    assert purposes["study"] == 60
+    assert purposes["check"] == 5
+    assert Counter(Comparison.objects.values_list("purpose", flat=True)) == purposes
+    assert set(Pair.objects.filter(use="rate").values_list("people_ratings", flat=True)) == {1}
+    assert set(Pair.objects.filter(use="check").values_list("people_ratings", flat=True)) == {0}
+    assert progress.progress(rater, [watched])[watched.pk] == progress.Progress(60, 0, 0)
+
+
+def test_what_is_drawn_follows_from_the_stored_seed(watched: Study) -> None:
+    import random
+
+    rater = make.make_member(watched)
+    for assignment in rate_all(watched, rater):
+        drawn = random.Random(assignment.seed).random()
+        if assignment.purpose == "repeat":
+            assert drawn < 0.3
+        elif assignment.purpose == "check":
+            assert 0.3 <= drawn < 0.5
+
+
+def test_without_pairs_made_for_it_gold_pairs_of_the_study_are_checks() -> None:
+    study = make.make_small_study(prompts=6, contestants=2, gold_share=0.5)
+    known = gold_pair(study, "rate")
+    seen = Counter[str]()
+    for _ in range(12):
+        done = rate_all(study, make.make_member(study))
+        assert len({each.pair_id for each in done}) == len(done)
+        seen.update(each.purpose for each in done if each.pair_id == known.pk)
+    known.refresh_from_db()
+    assert seen["check"] >= 1
+    assert known.people_ratings == seen["study"] <= 1
+
+
+def test_repeats_and_checks_do_not_come_alone(watched: Study) -> None:
+    """Where nothing is left to rate, nobody is asked the same again."""
+    Study.objects.update(repeat_share=0.5, gold_share=0.5)
+    first = make.make_member(watched)
+    rate_all(watched, first)
+    late = make.make_member(watched)
+    assert services.claim(watched, late) is None
+
+
+# --- adaptive -----------------------------------------------------------------------------------------------
+
+
+def test_the_control_share_of_an_adaptive_study_is_marked() -> None:
+    study = make.make_small_study(prompts=20, contestants=4, pairing="adaptive", control_share=0.25)
+    done = rate_all(study, make.make_member(study))
+    assert len(done) == 120
+    low, high = binom.interval(0.9999, 120, 0.25)
+    assert low <= sum(each.is_random for each in done) <= high
+
+
+def test_a_balanced_study_has_no_control(study: Study, rater: Rater) -> None:
+    assert not any(each.is_random for each in rate_all(study, rater))
+
+
+def test_an_adaptive_study_joins_contestants_first() -> None:
+    study = make.make_small_study(prompts=8, contestants=6, pairing="adaptive", control_share=0.0)
+    rater = make.make_member(study)
+    joined: set[frozenset[int]] = {frozenset([pk]) for pk in study.contestants.values_list("pk", flat=True)}
+    for _ in range(5):
+        assignment = claimed(study, rater)
+        sides = {assignment.pair.first.contestant_id, assignment.pair.second.contestant_id}
+        met = [group for group in joined if group & sides]
+        assert len(met) == 2
+        joined = (joined - set(met)) | {met[0] | met[1]}
+        answer(rater, assignment)
+    assert len(joined) == 1
+
+
+def test_an_adaptive_study_prefers_what_is_uncertain() -> None:
+    study = make.make_small_study(prompts=60, contestants=3, pairing="adaptive", control_share=0.0)
+    rater, others = make.make_member(study), make.make_member(study)
+    first, second, new = study.contestants.order_by("pk")
+    for prompt in study.prompts.order_by("pk")[:40]:
+        texts = {c.contestant_id: c for c in prompt.completions.all()}
+        pair = make.make_pair(prompt=prompt, first=texts[first.pk], second=texts[second.pk])
+        make.make_comparison(pair=pair, rater=others, rating=3 + prompt.pk % 4)
+    drawn = Counter[bool]()
+    for _ in range(40):
+        assignment = claimed(study, rater)
+        drawn[new.pk in {assignment.pair.first.contestant_id, assignment.pair.second.contestant_id}] += 1
+        answer(rater, assignment, 4)
+    assert drawn[True] > 30
+
+
+def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> None:
+    study = make.make_small_study(prompts=3, contestants=2, pairing="adaptive", ratings_per_pair_people=5)
+    rater, out = make.make_member(study), make.make_member(study)
+    a, b = study.contestants.order_by("pk").values_list("pk", flat=True)
+    tally = stock.Tally(study.pk, (a, b))
+    assignment = claimed(study, rater)
+    answer(rater, assignment, 1)
+    tally.worth()
+    wins = [[0.0, 0.0], [1.0, 0.0]] if assignment.swapped else [[0.0, 1.0], [0.0, 0.0]]
+    assert tally._wins.tolist() == wins
+    services.undo(study, rater)
+    answer(rater, assignment, 4)
+    answer(out, claimed(study, out), 8)
+    Membership.objects.filter(rater=out).update(left_out_at=timezone.now())
+    tally.worth()
+    assert tally._wins.tolist() == [[0.0, 0.5], [0.5, 0.0]]
+    fresh = stock.Tally(study.pk, (a, b))
+    fresh.worth()
+    assert fresh._wins.tolist() == tally._wins.tolist()
+
+
+# --- what is kept of a study --------------------------------------------------------------------------------
+
+
+def test_of_a_very_large_study_a_part_is_kept_and_yet_all_is_rated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stock, "MOST_PAIRS", 7)
+    study = make.make_small_study(prompts=6, contestants=3)
+    assert len(stock.stock_of(study).possible) == 9
+    assert len(rate_all(study, make.make_member(study))) == 18
+
+
+def test_many_new_comparisons_are_read_with_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stock, "MOST_NEW", 2)
+    study = make.make_small_study(prompts=2, contestants=3)
+    assert len(rate_all(study, make.make_member(study))) == 6
+
+
+def test_what_is_kept_is_forgotten_when_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stock, "MOST_KEPT", 10)
+    studies = [make.make_small_study(prompts=2, contestants=3) for _ in range(3)]
+    for study in studies:
+        stock.stock_of(study)
+    assert sum(len(each.possible) for each in stock._kept.values()) <= 10
+
+
+def test_ratings_that_another_process_took_are_seen_before_a_pair_is_offered(study: Study) -> None:
+    """As if this process had read nothing of them: the row itself says that the pair is full."""
+    rater, other = make.make_member(study), make.make_member(study)
+    known = stock.stock_of(study)
+    rate_all(study, other)
+    known.ratings[:] = 0
+    known._newest = 10**9
+    assert services.claim(study, rater) is None
+
+
+def test_a_new_text_is_offered_after_an_import(study: Study, rater: Rater) -> None:
+    rate_all(study, rater)
+    prompt = study.prompts.first()
+    make.make_completion(prompt=prompt, contestant=make.make_contestant(study=study))
+    study.touch()
+    study.refresh_from_db()
+    assert len(rate_all(study, rater)) == 4
+
+
+def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> None:
+    other = make.make_small_study(prompts=1, contestants=3)
+    gold_pair(study, "check")
+    for _ in range(3):
+        answer(rater, claimed(study, rater))
+    services.skip(rater, claimed(study, rater).public_id)
+    expected = progress.Progress(rated=3, skipped=1, left=20)
+    assert progress.progress(rater, [study])[study.pk] == expected
+    assert progress.progress(rater, [study, other])[study.pk] == expected
+    assert progress.progress(rater, [study, other])[other.pk].left == 3
+
+
+# --- order --------------------------------------------------------------------------------------------------
+
+
+def test_orders_are_balanced_over_all_per_pair_and_per_rater() -> None:
+    study = make.make_small_study(prompts=15, contestants=3, ratings_per_pair_people=3)
+    raters = [make.make_member(study) for _ in range(4)]
+    busy = list(raters)
+    while busy:
+        for rater in list(busy):
+            assignment = services.claim(study, rater)
+            if assignment is None:
+                busy.remove(rater)
+            else:
+                answer(rater, assignment)
+    shown = list(Assignment.objects.values_list("pair", "rater", "swapped"))
+    assert len(shown) == 135
+    low, high = binom.interval(0.9999, 135, 0.5)
+    assert low <= sum(swapped for *_, swapped in shown) <= high
+    for pk in {rater for _, rater, _ in shown}:
+        mine = [swapped for _, rater, swapped in shown if rater == pk]
+        low, high = binom.interval(0.9999, len(mine), 0.5)
+        assert low <= sum(mine) <= high
+    for pair in {pair for pair, *_ in shown}:
+        assert sum(swapped for one, _, swapped in shown if one == pair) in (1, 2)
