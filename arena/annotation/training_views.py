@@ -94,6 +94,11 @@ class _Place(NamedTuple):
     attempt: int | None = None
 
     @property
+    def done(self) -> int:
+        """Pairs before this one."""
+        return self.number - 1
+
+    @property
     def after(self) -> str:
         """The address that comes next."""
         if self.attempt is None:
@@ -125,6 +130,7 @@ def _answered(request: HttpRequest, here: _Place, rating: int, points: int, *, s
         "study": here.study,
         "here": here,
         "task": lesson.build(here.study, here.pair, swapped=swapped),
+        "is_answered": True,
         "rating": rating,
         "said": lesson.in_words(rating, points),
         "is_right": training.is_right(here.pair, rating, points, swapped=swapped),

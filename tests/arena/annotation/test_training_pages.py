@@ -85,7 +85,7 @@ def test_the_end_opens_rating(client: Client, rater: Membership) -> None:
     for number in (1, 2, 3):
         answer(client, 1, number, right=number != 2)
     end = page(client, "training").content.decode()
-    assert "You answered 2 of 3 training pairs rightly" in end
+    assert "You got 2 of 3 training pairs right" in end
     assert page(client, "rate-study").status_code == 200
     rate = page(client, "rate-study").content.decode()
     assert "Secret &lt;i&gt;reason&lt;/i&gt; 3." in rate  # an example in the guidelines
@@ -102,7 +102,7 @@ def test_who_fails_goes_through_it_again_and_then_asks(
         for number in (1, 2, 3):
             answer(client, attempt, number, right=number == 1)
         content = page(client, "training").content.decode()
-        assert "You answered 1 of 3 pairs rightly; 3 are asked for" in content
+        assert "You got 1 of 3 pairs right; 3 are needed" in content
         assert page(client, "rate-study").headers["Location"] == reverse("training", args=["s"])
         assert ("Go through it again" in content) is (attempt < 3)
     assert "Please ask the operator" in content
