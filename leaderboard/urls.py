@@ -18,7 +18,7 @@ from leaderboard.pages import (
 )
 from leaderboard.pages.kinds import judges_now
 from leaderboard.pages.shell import routes
-from leaderboard.quality import rater_views
+from leaderboard.quality import dispute_views, rater_views
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -48,4 +48,6 @@ urlpatterns = [
     path("operate/<slug:slug>/raters/quality.<slug:form>", rater_views.file, name="operate-raters-file"),
     path("operate/<slug:slug>/raters/<int:rater>/", rater_views.one, name="operate-rater"),
     path("operate/<slug:slug>/raters/<int:rater>/decide/", rater_views.decide, name="operate-rater-decide"),
+    path("operate/<slug:slug>/disagreements/", dispute_views.disagreements, name="operate-disagreements"),
+    path("operate/<slug:slug>/disagreements/<int:pair>/", dispute_views.settle, name="operate-dispute"),
 ]
