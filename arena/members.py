@@ -29,12 +29,6 @@ def change_role(membership: Membership, role: Role, by: Visitor) -> bool:
     return True
 
 
-def count_as_trained(membership: Membership) -> bool:
-    """Let a member rate who has not passed the training; False where the training is passed already."""
-    waiting = Membership.objects.filter(pk=membership.pk, trained_at__isnull=True)
-    return bool(waiting.update(trained_at=timezone.now()))
-
-
 def withdraw(invitation: Invitation) -> bool:
     """Make a link stop working; False where it was withdrawn before."""
     valid = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)

@@ -247,14 +247,6 @@ def let_through(membership: Membership) -> None:
     Membership.objects.filter(pk=membership.pk, trained_at__isnull=True).update(trained_at=timezone.now())
 
 
-@transaction.atomic
-def start_over(membership: Membership) -> None:
-    """Forget what a member who has not passed answered, so that all attempts are open again."""
-    locked = Membership.objects.select_for_update(no_key=True).get(pk=membership.pk)
-    if locked.trained_at is None:
-        TrainingAnswer.objects.filter(membership=locked).delete()
-
-
 def examples(membership: Membership) -> Sequence[Pair]:
     """The training pairs as worked examples, for those who need not be tested with them any more."""
     return [] if needed(membership) else list(pairs_of(membership.study))

@@ -129,9 +129,7 @@ class TestCourse:
         assert training.needed(found)
         with pytest.raises(training.OutOfStepError):
             training.answer(found, 4, 1, 1)
-        training.start_over(found)
-        assert training.course(found).attempt == 1
-        assert not TrainingAnswer.objects.exists()
+        assert TrainingAnswer.objects.count() == 6
 
     def test_who_passes_the_second_time_is_through(self) -> None:
         found = member(trained(2, training_threshold=0.6))
@@ -147,7 +145,6 @@ class TestCourse:
         training.let_through(found)
         passed = Membership.objects.get(pk=found.pk)
         training.let_through(passed)
-        training.start_over(passed)
         assert Membership.objects.get(pk=found.pk).trained_at == passed.trained_at
         assert TrainingAnswer.objects.count() == 1
 
