@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from arena.models import Completion, Study
@@ -23,11 +24,35 @@ def mask(text: str, phrases: Iterable[str]) -> str:
     A phrase that begins or ends with a letter does not count inside a longer word: hiding "Meta" leaves
     "metaphor" and "Metadata" alone.
     """
-    # The longest first: of "GPT-4" and "GPT" the first is hidden whole.
+    pattern = _pattern(phrases)
+    return pattern.sub(HIDDEN, text) if pattern else text
+
+
+class Mention(NamedTuple):
+    """A phrase where it stands, with what is around it."""
+
+    before: str
+    phrase: str
+    after: str
+
+
+def in_context(text: str, phrases: Iterable[str], *, around: int = 70, most: int = 3) -> list[Mention]:
+    """The first places where a phrase stands in a text as a whole word, each with ``around`` characters."""
+    pattern = _pattern(phrases)
+    return [
+        Mention(
+            ("…" if found.start() > around else "") + text[max(0, found.start() - around) : found.start()],
+            found[0],
+            text[found.end() : found.end() + around] + ("…" if found.end() + around < len(text) else ""),
+        )
+        for found in islice(pattern.finditer(text) if pattern else (), most)
+    ]
+
+
+def _pattern(phrases: Iterable[str]) -> re.Pattern[str] | None:
+    # The longest first: of "GPT-4" and "GPT" the first is found whole.
     known = sorted({phrase for phrase in phrases if phrase}, key=lambda phrase: (-len(phrase), phrase))
-    if not known:
-        return text
-    return re.sub("|".join(map(_whole, known)), HIDDEN, text)
+    return re.compile("|".join(map(_whole, known))) if known else None
 
 
 def _whole(phrase: str) -> str:

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from arena.operating import data_views, import_views, people_views, progress_views, state_views, views
+from arena.operating import data_views, import_views, names, people_views, progress_views, state_views, views
 
 _study = [
     path("", views.study, name="operate-study"),
@@ -14,6 +14,7 @@ _study = [
     path("answers/missing.csv", data_views.holes, name="operate-holes"),
     path("pairs/", data_views.pairs, name="operate-pairs"),
     path("judges/", data_views.judges, name="operate-judges"),
+    path("names/", names.names, name="operate-names"),
     path("publish/", views.publish, name="operate-publish"),
     path("import/", import_views.upload, name="operate-import"),
     path("import/<int:job>/", import_views.job, name="operate-import-job"),

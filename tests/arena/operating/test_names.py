@@ -1,0 +1,85 @@
+"""The page about answers that tell who wrote them."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from arena.models import Completion, Study, StudyEvent
+from arena.transfer.self_naming import find_names
+from tests import factories as make
+
+
+@pytest.fixture
+def naming(study: Study) -> Study:
+    """The study with three more answers, two of which tell."""
+    prompt = make.make_prompt(study=study)
+    koala, rook = (make.make_contestant(study=study, name=name) for name in ("Koala (13B)", "Rook 7B"))
+    make.make_completion(
+        prompt=prompt, contestant=koala, turns=["<b>Hi</b>, I am Koala & glad.", "Koala again."]
+    )
+    make.make_completion(prompt=prompt, contestant=rook, turns=["I was made by OpenAI. " + "long " * 100])
+    make.make_completion(prompt=make.make_prompt(study=study), contestant=rook, turns=["Hello."])
+    find_names(study)
+    return study
+
+
+def test_the_page_shows_names_in_their_context(naming: Study, signed_in: Callable[[str], Client]) -> None:
+    page = signed_in("operator").get(f"/operate/{naming.slug}/names/").content.decode()
+    assert "&lt;b&gt;Hi&lt;/b&gt;, I am <mark>Koala</mark> &amp; glad." in page
+    assert "<mark>Koala</mark> again." in page
+    assert "made by <mark>OpenAI</mark>. long" in page
+    assert "2 of " in page
+    assert '<th scope="row">Koala (13B)</th><td class="num">1</td><td class="num">1</td>' in page
+    assert '<th scope="row">Rook 7B</th><td class="num">1</td><td class="num">2</td>' in page
+    assert 'value="show" aria-describedby="naming-show-meaning" required checked' in page
+    assert "is left out" not in page
+
+
+def test_a_choice_is_recorded_once_and_changes_no_figure(
+    naming: Study, signed_in: Callable[[str], Client]
+) -> None:
+    client = signed_in("operator")
+    for said in ("Saved", "It was so already"):
+        page = client.post(f"/operate/{naming.slug}/names/", {"naming": "exclude"}, follow=True)
+        assert said in page.content.decode()
+    assert "Every answer of Koala (13B) is left out" in page.content.decode()
+    revision = naming.revision
+    naming.refresh_from_db()
+    assert (naming.naming, naming.revision) == ("exclude", revision)
+    event = StudyEvent.objects.get(study=naming)
+    assert event.kind == "naming"
+    assert event.by is not None
+    assert event.note == "Leave them out: they are not offered. Before: Show them as they are."
+
+
+@pytest.mark.parametrize("sent", [{}, {"naming": "burn"}, {"naming": ""}])
+def test_a_choice_there_is_not_changes_nothing(
+    naming: Study, signed_in: Callable[[str], Client], sent: dict[str, str]
+) -> None:
+    answer = signed_in("operator").post(f"/operate/{naming.slug}/names/", sent)
+    assert answer.status_code == 422
+    assert "Choose one of the three." in answer.content.decode()
+    naming.refresh_from_db()
+    assert naming.naming == "show"
+    assert not StudyEvent.objects.filter(study=naming).exists()
+
+
+def test_names_can_be_looked_for_again(naming: Study, signed_in: Callable[[str], Client]) -> None:
+    Completion.objects.filter(prompt__study=naming).update(telling=[])
+    client = signed_in("operator")
+    address = f"/operate/{naming.slug}/names/"
+    assert "tells who wrote it" in client.get(address).content.decode()
+    assert (
+        "2 tell who wrote them, 2 of these are news"
+        in client.post(address, {"look": "1"}, follow=True).content.decode()
+    )
+    assert (
+        "2 tell who wrote them, as was known"
+        in client.post(address, {"look": "1"}, follow=True).content.decode()
+    )
+
+
+def test_a_study_without_answers_says_so(signed_in: Callable[[str], Client]) -> None:
+    empty = make.make_study()
+    assert "No answers yet." in signed_in("staff").get(f"/operate/{empty.slug}/names/").content.decode()
