@@ -38,10 +38,17 @@ const Outbox = (() => {
     }
   }
 
+  function read(key) {
+    try {
+      return JSON.parse(localStorage.getItem(key));
+    } catch {
+      return null;
+    }
+  }
+
   function stored() {
     try {
-      const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
-      return keys.map((key) => JSON.parse(localStorage.getItem(key))).filter(Boolean);
+      return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map(read).filter(Boolean);
     } catch {
       return [];
     }

@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
+from scipy.stats import binom
 
 from arena.annotation.urls import urlpatterns
 from arena.models import Assignment, Completion, Invitation, Rater, Study
@@ -70,7 +71,7 @@ def everything(response: HttpResponse) -> str:
 def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, HttpResponse]]:
     """Every named address of the rater's pages, asked as a page and as its script asks."""
     token = Invitation.objects.create(study=study).token
-    given = {"token": token, "slug": study.slug}
+    given = {"token": token, "slug": study.slug, "number": 1, "attempt": 1}
     for pattern in urlpatterns:
         assert isinstance(pattern, URLPattern)
         assert pattern.name is not None
@@ -199,3 +200,135 @@ def test_ids_of_assignments_do_not_count_up(study: Study) -> None:
     ]
     assert len(set(ids)) == 20
     assert ids != sorted(ids)
+
+
+@pytest.fixture
+def token_study() -> Study:
+    """Two contestants that answer alike, whose every name, id and address is a word found nowhere else."""
+    study = make.make_study(reveal_names=True, ratings_per_pair_people=4, simulated=True)
+    field = [
+        make.make_contestant(
+            pk=8_800_000 + number,
+            study=study,
+            name=f"Tokenname{number}",
+            slug=f"tokenslug{number}",
+            family=f"Tokenfamily{number}",
+            organisation=f"Tokenorganisation{number}",
+            licence=f"tokenlicence{number}",
+            size=f"tokensize{number}",
+            generation={"model": f"tokengeneration{number}"},
+            extra={"path": f"tokenextra{number}"},
+        )
+        for number in (1, 2)
+    ]
+    for number in range(30):
+        prompt = make.make_prompt(
+            study=study, extra={"source": "tokenprompt"}, external_id=f"tokenid{number}"
+        )
+        for contestant in field:
+            make.make_completion(
+                pk=9_900_000 + 2 * number + contestant.pk % 2,
+                prompt=prompt,
+                contestant=contestant,
+                turns=["An answer."],
+                external_id=f"tokenexternal{contestant.pk}",
+                extra={"model": contestant.name},
+            )
+    return study
+
+
+TELLING = re.compile(r"token[a-z]+\d|99000\d\d|880000\d", re.IGNORECASE)
+"""A name, id or address of token_study."""
+
+
+def test_no_byte_before_the_vote_tells_a_contestant(token_study: Study) -> None:
+    """All that a rater's browser gets, pair after pair: pages, fragments, what is fetched ahead, headers."""
+    rater = make.make_member(token_study)
+    token_study.memberships.update(guidelines_read_at=timezone.now())
+    client = Client()
+    client.force_login(rater.user)
+    rate = reverse("rate-study", args=[token_study.slug])
+    seen: list[str] = []
+
+    def look(response: HttpResponse) -> HttpResponse:
+        seen.append(everything(response))
+        assert not TELLING.findall(seen[-1])
+        return response
+
+    for number in range(12):
+        look(client.get(rate))
+        current = look(client.get(rate, headers=JSON)).json()["assignment"]
+        held_ready = look(client.get(f"{rate}next/", {"after": current}, headers=JSON)).json()
+        assert held_ready["assignment"] not in ("", current)
+        look(client.get(f"{rate}flag/", {"assignment": current}))
+        sent = {"assignment": current, "rater": str(rater.user_id), "rating": "9", "reason": "none"}
+        for name in ("", "flag/", "shown/"):
+            look(client.post(rate + name, sent, headers=JSON))
+        look(client.post(rate, sent))
+        if number % 3 == 0:
+            look(client.post(f"{rate}skip/", sent, headers=JSON))
+            look(client.post(f"{rate}undo/", sent, headers=JSON))
+        # The vote: from here on, and not before, the reply to it may tell.
+        answer = client.post(rate, sent | {"rating": "3"}, headers=JSON)
+        assert TELLING.search(answer.json()["reveal"])
+        assert not TELLING.search(everything(answer).replace(answer.json()["reveal"], ""))
+        look(client.post(f"{rate}undo/", sent, headers=JSON))
+        # The pair that was held ready while the names of the last were told is next, and tells nothing.
+        assert look(client.get(rate, headers=JSON)).json()["assignment"] == held_ready["assignment"]
+    assert len(seen) > 100
+
+
+def test_files_that_pages_load_are_the_same_for_every_pair(token_study: Study) -> None:
+    rater = make.make_member(token_study)
+    token_study.memberships.update(guidelines_read_at=timezone.now())
+    client = Client()
+    client.force_login(rater.user)
+    rate = reverse("rate-study", args=[token_study.slug])
+    loaded = set()
+    for _ in range(6):
+        html = client.get(rate).content.decode()
+        loaded.add(tuple(re.findall(r'(?:src|href)="([^"]+\.(?:js|css|svg))"', html)))
+        current = re.search(r'data-assignment="([^"]+)"', html)
+        assert current
+        client.post(rate, {"assignment": current[1], "rating": "3"})
+    assert len(loaded) == 1
+    assert len(loaded.pop()) >= 8
+
+
+def test_no_place_on_the_page_goes_to_a_contestant_more_often() -> None:
+    """Four hundred draws, each the first of its pair and its rater, so that no balance steadies the coin."""
+    from arena import pairing
+
+    draws = 400
+    swapped = sum(pairing.choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(draws))
+    low, high = binom.ppf([0.0005, 0.9995], draws, 0.5)
+    assert low <= swapped <= high
+
+
+def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
+    """Over 400 pages each contestant's text stands first in about half."""
+    study = make.make_study(ratings_per_pair_people=4)
+    field = [make.make_contestant(study=study) for _ in range(2)]
+    for _ in range(100):
+        prompt = make.make_prompt(study=study)
+        for number, contestant in enumerate(field):
+            make.make_completion(prompt=prompt, contestant=contestant, turns=[f"Written by number {number}."])
+    first = Counter[str]()
+    for _ in range(4):
+        rater = make.make_member(study)
+        study.memberships.update(guidelines_read_at=timezone.now())
+        client = Client()
+        client.force_login(rater.user)
+        rate = reverse("rate-study", args=[study.slug])
+        shown = client.get(rate, headers=JSON).json()
+        while shown["assignment"]:
+            found = re.search(r"Written by number (\d)\.", shown["html"])
+            assert found
+            first[found[1]] += 1
+            sent = {"assignment": shown["assignment"], "rater": str(rater.user_id)}
+            client.post(f"{rate}skip/", sent, headers=JSON)
+            shown = client.get(rate, headers=JSON).json()
+    draws = first.total()
+    assert draws == 400
+    low, high = binom.ppf([0.0005, 0.9995], draws, 0.5)
+    assert low <= first["0"] <= high
