@@ -34,6 +34,11 @@ class Pace:
         return self.comparisons / self.hours
 
     @property
+    def is_long(self) -> bool:
+        """Whether the window holds nights, in which nobody rates."""
+        return self.hours > 12
+
+    @property
     def is_thin(self) -> bool:
         """Whether the rate rests on too few comparisons to say much."""
         return self.comparisons < ENOUGH

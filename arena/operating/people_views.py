@@ -34,7 +34,7 @@ def people(request: OperatorRequest) -> HttpResponse:
         "form": form,
         "links": links,
         "members": paged(request, everybody),
-        "roles": Role.choices,
+        "roles": [(role.value, role.label.partition(": ")[2]) for role in Role],
         "has_training": Pair.objects.filter(prompt__study=request.study, use="train").exists(),
         "next_address": next_of(request),
     }
