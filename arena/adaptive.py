@@ -18,6 +18,9 @@ FloatArray = NDArray[np.float64]
 PRIOR_DEVIATION = 1.5
 """Standard deviation of strengths before any comparison, in logits: about 260 Elo points."""
 
+REFIT = 0.01
+"""The model is fitted again when the comparisons have grown by this share; less hardly changes it."""
+
 STEPS = 50
 """Newton's method converges in less than ten; this ends it whatever comes."""
 

@@ -33,9 +33,6 @@ MOST_NEW = 20_000
 OLDEST = 60.0
 """Seconds after which everything is read again, or 50 times as long as that takes."""
 
-REFIT = 0.01
-"""The model of an adaptive study is fitted again when its comparisons have grown by this share."""
-
 
 class Stock:
     """The possible pairs of a study with their ratings by people; ``refresh`` reads what is new."""
@@ -105,7 +102,7 @@ class Tally:
         """``adaptive.worth`` of the comparisons there are, at most a hundredth of them ago."""
         self._read()
         games = float(self._wins.sum())
-        if self._fitted < 0 or abs(games - self._fitted) > REFIT * self._fitted:
+        if self._fitted < 0 or abs(games - self._fitted) > adaptive.REFIT * self._fitted:
             self._worth, self._fitted = adaptive.worth(self._wins), games
         return self._worth
 
