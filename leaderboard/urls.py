@@ -18,7 +18,7 @@ from leaderboard.pages import (
 )
 from leaderboard.pages.kinds import judges_now
 from leaderboard.pages.shell import routes
-from leaderboard.quality import dispute_views, rater_views
+from leaderboard.quality import dispute_views, rater_views, report_view
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -50,4 +50,5 @@ urlpatterns = [
     path("operate/<slug:slug>/raters/<int:rater>/decide/", rater_views.decide, name="operate-rater-decide"),
     path("operate/<slug:slug>/disagreements/", dispute_views.disagreements, name="operate-disagreements"),
     path("operate/<slug:slug>/disagreements/<int:pair>/", dispute_views.settle, name="operate-dispute"),
+    path("rate/<slug:slug>/report/", report_view.my_report, name="rater-report"),
 ]

@@ -66,6 +66,12 @@ def compare(votes: Votes) -> Compared:
     return Compared(found, kept)
 
 
+def of_parts(votes: Votes, *parts: npt.NDArray[np.bool_]) -> list[Figures]:
+    """The figures of some parts of the rows, each measured against all that others said."""
+    prepared = _Prepared.of(votes)
+    return [_figures(prepared.only(part), None) for part in parts]
+
+
 @dataclass(frozen=True, eq=False)
 class _Prepared:
     """Rows with what takes all of them to know: the majority of others, the earlier rating of a repeat."""

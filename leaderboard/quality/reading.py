@@ -63,28 +63,14 @@ class Votes:
 
     rows: npt.NDArray[Any]
 
-    def of(self, rater: int) -> Votes:
-        """Those of one rater."""
-        return Votes(self.rows[self.rows["rater"] == rater])
 
-    def given_for(self, purpose: int) -> npt.NDArray[Any]:
-        """The rows of one purpose."""
-        found: npt.NDArray[Any] = self.rows[self.rows["purpose"] == purpose]
-        return found
-
-    @property
-    def raters(self) -> list[int]:
-        """The ids of all raters."""
-        return sorted(set(self.rows["rater"].tolist()))
-
-
-def votes(study: Study) -> Votes:
-    """Read them: three queries, however many there are."""
+def votes(study: Study, around: Rater | None = None) -> Votes:
+    """Read them; only those about pairs that somebody has rated where ``around`` names one."""
     import numpy as np
 
     from leaderboard.stats.rater_quality.consistency import verdicts
 
-    given, pairs = _given(study), columns.pairs(study)
+    given, pairs = _given(study, around), columns.pairs(study)
     rows = np.zeros(len(given), dtype=_ALL)
     for name, _ in _GIVEN:
         rows[name] = given[name]
@@ -101,7 +87,7 @@ def votes(study: Study) -> Votes:
     return Votes(rows)
 
 
-def _given(study: Study) -> npt.NDArray[Any]:
+def _given(study: Study, around: Rater | None) -> npt.NDArray[Any]:
     why: Any = Case(
         *(When(purpose=name, then=Value(number)) for name, number in _PURPOSES.items()),
         output_field=models.SmallIntegerField(),
@@ -109,6 +95,9 @@ def _given(study: Study) -> npt.NDArray[Any]:
     found = Comparison.objects.current().filter(
         study=study, rater__kind=Rater.Kind.PERSON, rating__isnull=False
     )
+    if around is not None:
+        own = Comparison.objects.current().filter(study=study, rater=around)
+        found = found.filter(pair__in=own.values("pair"))
     fields = ("pk", "pair", "rater", "swapped", "points", "rating", why, "seconds")
     return columns.fetched(found.order_by("pk").values_list(*fields), _GIVEN)
 

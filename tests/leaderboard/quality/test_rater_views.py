@@ -20,7 +20,7 @@ def study():
 
 @pytest.fixture
 def careless(study):
-    return study.memberships.order_by("pk").last().rater
+    return study.memberships.filter(role=Role.RATER).order_by("pk").last().rater
 
 
 def url(name, study, *more):
