@@ -9,6 +9,7 @@ from arena.transfer.columns import assign, fits
 from arena.transfer.report import ImportReport
 from arena.transfer.sides import SideFinder, Sides
 
+_COUNTED_AS: Final = {None: "gold labels", "train": "training pairs", "check": "hidden checks"}
 _TURNED: Final = {"first": "second", "tie": "tie", "second": "first"}
 
 
@@ -63,7 +64,7 @@ class Pairs:
         """Set the pair's label if it has none, and what it is for; returns whether anything changed."""
         gold = _TURNED[record.gold] if swapped else record.gold
         said = {"use": record.use, "explanation": record.explanation}
-        counts = self._report.counts["gold labels" if record.use is None else "training pairs and checks"]
+        counts = self._report.counts[_COUNTED_AS[record.use]]
         if not pair.gold:
             assign(pair, {"gold": gold, "gold_source": record.source, **said})
             counts.added += 1

@@ -15,7 +15,8 @@ KINDS: Final = (
     "raters",
     "pairs",
     "gold labels",
-    "training pairs and checks",
+    "training pairs",
+    "hidden checks",
     "comparisons",
 )
 KEPT_ERRORS: Final = 1000

@@ -5,18 +5,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from arena import services
+from arena.answers import Answer
 from arena.apart import APART
-from arena.models import Comparison, Completion, Pair, Prompt, Study
+from arena.models import Comparison, Completion, Membership, Pair, Prompt, Study
 from arena.planning import plan
 from arena.progress import progress
 from arena.transfer import ImportReport, export, import_files
 from arena.transfer.missing import find_missing
+from leaderboard.reading.games import opinions
 from leaderboard.reading.measures import texts
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
+KINDS = ("training pairs", "hidden checks")
 PAIRS: list[dict[str, Any]] = [
     {
         "id": "a",
@@ -43,7 +48,7 @@ def reasons(report: ImportReport) -> list[str]:
 def test_pairs_have_use_gold_and_explanation(tmp_path: Path) -> None:
     report = bring(tmp_path, *PAIRS)
     assert reasons(report) == []
-    assert report.counts["training pairs and checks"].added == 2
+    assert [report.counts[kind].added for kind in KINDS] == [1, 1]
     train, check = Pair.objects.order_by("pk")
     assert (train.use, train.gold, train.explanation) == ("train", "first", "It says A.")
     assert (check.use, check.gold, check.gold_source) == ("check", "second", "training file")
@@ -55,13 +60,13 @@ def test_twice_adds_nothing(tmp_path: Path) -> None:
     bring(tmp_path, *PAIRS)
     again = bring(tmp_path, *PAIRS)
     assert (reasons(again), again.written) == ([], 0)
-    assert again.counts["training pairs and checks"].unchanged == 2
+    assert [again.counts[kind].unchanged for kind in KINDS] == [1, 1]
 
 
 def test_a_better_explanation_and_another_use_are_taken_over(tmp_path: Path) -> None:
     bring(tmp_path, *PAIRS)
     report = bring(tmp_path, {**PAIRS[0], "explanation": "Only it says A."}, {**PAIRS[1], "use": "train"})
-    assert (reasons(report), report.counts["training pairs and checks"].updated) == ([], 2)
+    assert (reasons(report), report.counts["training pairs"].updated) == ([], 2)
     assert [(pair.use, pair.explanation) for pair in Pair.objects.order_by("pk")] == [
         ("train", "Only it says A."),
         ("train", ""),
@@ -97,3 +102,21 @@ def test_the_study_stays_what_it_is(tmp_path: Path) -> None:
     found = texts(study)
     assert (len(found.prompts), len(found.completion)) == (2, 6)
     assert not Comparison.objects.exists()
+
+
+def test_raters_are_offered_checks_unmarked_and_training_pairs_never(tmp_path: Path) -> None:
+    study = make.make_small_study(prompts=2, contestants=3, slug="s", gold_share=0.5)
+    bring(tmp_path, *PAIRS)
+    member = make.make_member(study)
+    Membership.objects.update(trained_at=timezone.now())
+    purposes = []
+    while assignment := services.claim(study, member):
+        assert assignment.pair
+        assert assignment.pair.use != "train"
+        purposes.append((assignment.purpose, assignment.pair.prompt.subset == APART))
+        services.record_comparison(member, assignment.public_id, Answer(points=8, rating=1, source="web"))
+    assert purposes.count(("study", False)) == 6
+    assert set(purposes) - {("study", False)} <= {("check", True)}
+    # Counted on no board and as no rating wanted.
+    assert len(opinions(study).rows) == 6
+    assert sum(Pair.objects.values_list("people_ratings", flat=True)) == 6
