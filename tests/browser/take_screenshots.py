@@ -26,7 +26,12 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
-        for name, size, scheme in (("desk", DESK, "light"), ("phone", PHONE, "dark")):
+        for name, size, scheme, take_them in (
+            ("desk", DESK, "light", take_all),
+            ("phone", PHONE, "dark", take_all),
+            ("desk-dark", DESK, "dark", take_rating),
+            ("phone-light", PHONE, "light", take_rating),
+        ):
             context = chromium.new_context(viewport=size, color_scheme=scheme)
             page = context.new_page()
             page.goto(f"{given.address}/account/sign-in/")
@@ -34,12 +39,12 @@ def main() -> None:
             page.fill("input[name=password]", given.password)
             page.press("input[name=password]", "Enter")
             page.wait_for_load_state("networkidle")
-            take_all(page, given.address, name)
+            take_them(page, given.address, name)
         chromium.close()
 
 
 def take_all(page: Any, address: str, suffix: str) -> None:
-    """The board, its figures and the rating page at one size; joins the demo study on the way."""
+    """The board, its figures and the rating page at one size."""
     page.goto(f"{address}/studies/demo/")
     page.locator("#board").evaluate("board => board.scrollIntoView()")
     take(page, f"board-{suffix}")
@@ -52,14 +57,22 @@ def take_all(page: Any, address: str, suffix: str) -> None:
     page.goto(f"{address}/studies/llmfao/")
     page.locator("#board").evaluate("board => board.scrollIntoView()")
     take(page, f"llmfao-{suffix}")
+    take_rating(page, address, suffix)
+    page.goto(f"{address}/judging/")
+    take(page, f"judging-{suffix}")
+
+
+def take_rating(page: Any, address: str, suffix: str) -> None:
+    """The rating page before and after the choice; joins the demo study on the way."""
     page.goto(f"{address}/rate/demo/")
     while page.locator("#task").count() == 0:  # sign-up, then guidelines: their one button leads on
         page.locator("main form button").last.click()
         page.wait_for_load_state("networkidle")
     page.locator("input[name=rating]").first.wait_for(state="attached")
     take(page, f"rating-{suffix}")
-    page.goto(f"{address}/judging/")
-    take(page, f"judging-{suffix}")
+    page.keyboard.press("6")
+    page.keyboard.press("q")
+    take(page, f"rating-chosen-{suffix}")
 
 
 def take(page: Any, name: str) -> None:
