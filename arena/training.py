@@ -217,7 +217,9 @@ def answer(membership: Membership, attempt: int, number: int, rating: int) -> Tr
     The same pair answered again keeps its first answer. Raises OutOfStepError where it is not the turn of
     this pair, and scales.ScaleError.
     """
-    locked = Membership.objects.select_for_update(no_key=True).select_related("study").get(pk=membership.pk)
+    # Of the member alone: the study's row is what claims wait for.
+    own = Membership.objects.select_for_update(no_key=True, of=("self",))
+    locked = own.select_related("study").get(pk=membership.pk)
     now = course_at(locked, attempt)
     step = now.step(number) if now else None
     if now is None or step is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from arena.models import Comparison, Membership, Pair, Study, TrainingAnswer
+from arena.models import Comparison, Invitation, Membership, Pair, Role, Study, TrainingAnswer
 from tests import factories as make
 from tests.browser.conftest import Visitor
 from tests.browser.watching import check_accessible
@@ -71,6 +71,7 @@ def test_all_of_it_by_keyboard(visitor: Visitor, trained: Study) -> None:
     visitor.page.keyboard.press("g")
     visitor.page.click("#guidelines .example summary")
     assert visitor.page.is_visible("#guidelines .example-why")
+    check_accessible(visitor.page)
     assert visitor.complaints == []
 
 
@@ -128,6 +129,16 @@ def test_every_page_is_accessible_and_fits(
     visitor.visit("guidelines", trained.slug)
     visitor.page.click(".example summary")
     check("guidelines")
+    visitor.visit("rate-study", trained.slug)
+    visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
+    visitor.page.keyboard.press("g")
+    visitor.page.click("#guidelines .example summary")
+    check("dialog")
+    invitation = Invitation.objects.create(study=trained, role=Role.OPERATOR)
+    visitor.visit("join", invitation.token)
+    check("join")
+    visitor.visit("rate")
+    check("studies-after")
     assert visitor.complaints == []
 
 
