@@ -30,7 +30,7 @@ class RaterAdmin(AnnouncingAdmin):
         return Rater.objects.annotate(rating_total=current)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["kind", "slug", "study", "user"] if obj else ["study"]
+        return ["kind", "slug", "study", "user", "anonymised_at"] if obj else ["study", "anonymised_at"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A rater who has rated is paused, not deleted: the history stays."""
@@ -80,18 +80,22 @@ class GroupAdmin(AnnouncingAdmin):
 
 
 class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    list_display = ["rater", "study", "joined_at", "guidelines_read_at"]
-    list_filter = ["study"]
+    list_display = ["rater", "study", "role", "joined_at", "trained_at", "paused_at", "left_out_at"]
+    list_filter = ["study", "role"]
     list_select_related = ["rater", "study"]
     search_fields = ["rater__name", "rater__user__username"]
     autocomplete_fields = ["rater", "study"]
-    readonly_fields = ["joined_at", "guidelines_read_at"]
+    # What is decided about a member is recorded with its reason: on the operators' pages of the study.
+    readonly_fields = ["joined_at", "guidelines_read_at", "paused_at", "left_out_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [*self.readonly_fields, "role"] if obj else list(self.readonly_fields)
 
 
 class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """The link is the invitation: whoever has it can join, as often as it says."""
 
-    list_display = ["__str__", "study", "path", "uses", "max_uses", "expires_at", "open"]
+    list_display = ["__str__", "study", "role", "path", "uses", "max_uses", "expires_at", "open"]
     list_filter = ["study", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["study"]
     search_fields = ["note"]
@@ -101,7 +105,7 @@ class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = ["link", "uses", "revoked_at", "created_at"]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        asked = ["study", "note", "group", "max_uses", "expires_at"]
+        asked = ["study", "role", "note", "group", "max_uses", "expires_at"]
         return [*asked, *self.readonly_fields] if obj else asked
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:

@@ -70,7 +70,7 @@ class Rater(models.Model):
 
 
 class Role(models.TextChoices):
-    """What somebody may do in a study; each may all that those before may."""
+    """What somebody may do in a study. Raters do not see a private board: it would sway them."""
 
     VIEWER = "viewer", "Viewer: sees results and progress"
     RATER = "rater", "Rater: rates pairs"

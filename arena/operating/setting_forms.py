@@ -148,3 +148,8 @@ class PublishForm(SettingForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["sign_up_open"].help_text = "Without an invitation, with an account they make themselves."
+        self.fields["simulated"].help_text = ""
+        self.fields["visibility"].choices = [  # type: ignore[attr-defined]
+            (Study.Visibility.PRIVATE, "Private: operators and viewers alone see the board"),
+            (Study.Visibility.PUBLIC, "Public: everybody sees the board"),
+        ]

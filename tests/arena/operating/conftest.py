@@ -1,6 +1,7 @@
 """A study with people in every role, and clients signed in as each."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
@@ -46,3 +47,8 @@ def signed_in(users: dict[str, AbstractBaseUser]) -> Callable[[str], Client]:
 @pytest.fixture
 def operator(signed_in: Callable[[str], Client]) -> Client:
     return signed_in("operator")
+
+
+def sent(response: Any) -> str:
+    """The text of a file that is written while it is sent."""
+    return b"".join(response.streaming_content).decode("utf-8-sig")

@@ -20,9 +20,7 @@ POSTED = {"operate-withdraw", "operate-role", "operate-trained", "operate-settle
 def place(study: Study) -> Callable[[str], str]:
     """The address of a page, with rows of the study where it needs some."""
     rater = make.make_member(study)
-    assignment = make.make_assignment(
-        pair=make.make_pair(prompt=study.prompts.get(pk=study.prompts.first().pk))
-    )  # type: ignore[union-attr]
+    assignment = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
     rows: dict[str, Any] = {
         "job": make.make_import_job(("prompts.jsonl", "{}"), study=study).pk,
         "link": Invitation.objects.create(study=study).pk,

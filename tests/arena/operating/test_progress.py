@@ -17,6 +17,7 @@ from arena.models import Assignment, Comparison, Flag, Membership, Rater, Study
 from arena.operating import pace, progress
 from arena.pseudonyms import pseudonym
 from tests import factories as make
+from tests.arena.operating.conftest import sent
 
 
 def page(name: str, *more: object) -> str:
@@ -170,8 +171,7 @@ def said(study: Study, ann: Rater) -> Comparison:
 
 
 def body(client: Client, form: str, query: str = "") -> str:
-    response = client.get(page("operate-rater-file", form) + query)
-    return b"".join(response.streaming_content).decode("utf-8-sig")  # type: ignore[arg-type]
+    return sent(client.get(page("operate-rater-file", form) + query))
 
 
 def test_rater_data_hold_what_was_rated_under_a_pseudonym(

@@ -10,6 +10,7 @@ from django.urls import reverse
 from arena.models import Completion, Study
 from arena.operating import counts, matrix, steps
 from tests import factories as make
+from tests.arena.operating.conftest import sent
 
 RATING = {
     "points": "8",
@@ -162,7 +163,7 @@ def test_holes_are_counted_shown_and_listed(holed: Completion, study: Study, ope
     only = operator.get(page("operate-completions") + "?show=holes").content.decode()
     assert holed.prompt.external_id in only
     assert only.count('<th scope="row">') == 1
-    file = b"".join(operator.get(page("operate-holes")).streaming_content).decode("utf-8-sig")  # type: ignore[arg-type]
+    file = sent(operator.get(page("operate-holes")))
     assert file.splitlines() == [
         "prompt,subset,category,contestant",
         f"{holed.prompt.external_id},,coding,{name}",
@@ -172,7 +173,7 @@ def test_holes_are_counted_shown_and_listed(holed: Completion, study: Study, ope
 def test_pairs_want_what_is_left_beyond_what_is_there(study: Study) -> None:
     Study.objects.update(ratings_per_pair_people=2)
     study.refresh_from_db()
-    first, second, third = study.prompts.first().completions.order_by("pk")  # type: ignore[union-attr]
+    first, second, third = Completion.objects.filter(prompt=study.prompts.first()).order_by("pk")
     make.make_pair(prompt=first.prompt, first=first, second=second, people_ratings=3)
     make.make_pair(prompt=first.prompt, first=first, second=third, people_ratings=1)
     # By hand: 3 prompts of 3 answers make 9 pairs that want 18; 2 of 3 and 1 of 1 count, so 15 are left.

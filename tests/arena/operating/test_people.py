@@ -1,0 +1,166 @@
+"""Invitation links, roles, decisions about a study, and imports by operators without staff rights."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from arena import joining
+from arena.models import Contestant, ImportJob, Invitation, Membership, Prompt, Role, Study
+from arena.operating.people_forms import InvitationForm
+from arena.uploads import running
+from tests import factories as make
+
+
+def page(name: str, *more: object) -> str:
+    return reverse(name, args=["rivers", *more])
+
+
+def test_a_link_is_made_shown_and_withdrawn(operator: Client, study: Study) -> None:
+    day = timezone.now().date() + timedelta(days=3)
+    sent = {"role": "viewer", "max_uses": "5", "note": "Readers", "last_day": day.isoformat()}
+    assert operator.post(page("operate-people"), sent).status_code == 302
+    link = Invitation.objects.get()
+    assert (link.role, link.max_uses, link.study) == ("viewer", 5, study)
+    assert link.expires_at is not None
+    assert link.expires_at.date() == day + timedelta(days=1)
+    text = operator.get(page("operate-people")).content.decode()
+    assert f"http://testserver/join/{link.token}/" in text
+    assert day.isoformat() in text
+    for _ in range(2):
+        operator.post(page("operate-withdraw", link.pk))
+    link.refresh_from_db()
+    assert "withdrawn" in joining.why_not(link)
+    assert link.token not in operator.get(page("operate-people")).content.decode()
+
+
+def test_a_link_works_on_its_last_day_and_not_after_it(study: Study) -> None:
+    today = timezone.now().date()
+    form = InvitationForm(
+        {"role": "rater", "max_uses": "1", "last_day": today}, instance=Invitation(study=study)
+    )
+    assert form.is_valid(), form.errors
+    link = form.save()
+    assert joining.why_not(link) == ""
+    assert link.expires_at - timezone.now() <= timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("max_uses", "0", "1 to 10,000"),
+        ("max_uses", "10001", "1 to 10,000"),
+        ("max_uses", "many", "Enter a whole number"),
+        ("last_day", "2020-01-01", "This day is over"),
+        ("last_day", "9999-12-31", "At most ten years"),
+        ("last_day", "soon", "Enter a valid date"),
+        ("role", "king", "not one of the available choices"),
+    ],
+)
+def test_what_no_link_can_be(operator: Client, field: str, value: str, problem: str) -> None:
+    sent = {"role": "rater", "max_uses": "1", "note": "kept", "last_day": ""} | {field: value}
+    response = operator.post(page("operate-people"), sent)
+    assert response.status_code == 422
+    assert problem in response.content.decode()
+    assert 'value="kept"' in response.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_a_role_is_changed_on_record(operator: Client, study: Study) -> None:
+    member = study.memberships.get(role=Role.VIEWER)
+    for _ in range(2):
+        operator.post(page("operate-role", member.pk), {"role": "operator"})
+    member.refresh_from_db()
+    event = study.events.get()
+    assert member.role == "operator"
+    assert (event.kind, event.note, event.rater) == ("role", "viewer to operator", member.rater)
+    operator.post(page("operate-role", member.pk), {"role": "king"})
+    member.refresh_from_db()
+    assert member.role == "operator"
+
+
+def test_nobody_changes_their_own_role(operator: Client, study: Study) -> None:
+    own = study.memberships.get(role=Role.OPERATOR)
+    answer = operator.post(page("operate-role", own.pk), {"role": "viewer"}, follow=True)
+    assert "changed by another operator" in answer.content.decode()
+    own.refresh_from_db()
+    assert own.role == "operator"
+
+
+def test_a_training_is_counted_as_passed_once(operator: Client, study: Study) -> None:
+    prompt = make.make_prompt(study=study)
+    make.make_pair(prompt=prompt, use="train", gold="first", gold_source="me", explanation="because")
+    member = study.memberships.get(role=Role.RATER)
+    assert "Count as passed" in operator.get(page("operate-people")).content.decode()
+    operator.post(page("operate-trained", member.pk))
+    first = Membership.objects.get(pk=member.pk).trained_at
+    operator.post(page("operate-trained", member.pk))
+    assert first is not None
+    assert Membership.objects.get(pk=member.pk).trained_at == first
+
+
+def test_pausing_takes_a_click_and_closing_a_tick(operator: Client, study: Study) -> None:
+    operator.post(page("operate-state"), {"kind": "paused", "note": "Lunch"})
+    study.refresh_from_db()
+    assert study.paused_at is not None
+    unsure = operator.post(page("operate-state"), {"kind": "closed"})
+    assert unsure.status_code == 422
+    assert "tick the box" in unsure.content.decode()
+    study.refresh_from_db()
+    assert study.closed_at is None
+    operator.post(page("operate-state"), {"kind": "closed", "sure": "yes"})
+    again = operator.post(page("operate-state"), {"kind": "closed", "sure": "yes"}, follow=True)
+    assert "It was so already" in again.content.decode()
+    text = operator.get(page("operate-state")).content.decode()
+    assert "names stood beside texts" in text
+    assert "Lunch" in text
+    assert "the-operator" in text
+    assert study.events.count() == 2
+    assert operator.post(page("operate-state"), {"kind": "exploded"}).status_code == 422
+
+
+def test_an_operator_imports_without_staff_rights(operator: Client, study: Study) -> None:
+    line = b'{"id": "rain", "instruction": "Write a line about rain."}\n'
+    sent = {"uploads": SimpleUploadedFile("prompts.jsonl", line)}
+    started = operator.post(page("operate-import"), sent)
+    job = ImportJob.objects.get()
+    assert started["Location"] == page("operate-import-job", job.pk)
+    running.check(job.pk)
+    text = operator.get(started["Location"]).content.decode()
+    assert "1 record can be imported" in text
+    assert "/admin/" not in text
+    job.refresh_from_db()
+    operator.post(started["Location"], {"apply": "1", "seen": job.touched_at.isoformat()})
+    running.apply(job.pk)
+    done = operator.get(started["Location"]).content.decode()
+    assert "Imported" in done
+    assert Prompt.objects.filter(study=study, external_id="rain").exists()
+    assert page("operate-study") in done
+
+
+def test_the_upload_is_checked_against_forgery(users: dict[str, object], study: Study) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(users["operator"])  # type: ignore[arg-type]
+    assert client.post(page("operate-import"), {"pasted": "{}"}).status_code == 403
+    assert not ImportJob.objects.exists()
+
+
+def test_hostile_names_are_text(operator: Client, study: Study) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    Contestant.objects.filter(study=study).update(organisation=hostile)
+    make.make_prompt(study=study, external_id=hostile, category=hostile, turns=[hostile])
+    make.make_member(study, name=hostile)
+    Invitation.objects.create(study=study, note=hostile)
+    for name in (
+        "operate-prompts",
+        "operate-contestants",
+        "operate-completions",
+        "operate-people",
+        "operate-progress",
+    ):
+        text = operator.get(page(name)).content.decode()
+        assert "<img" not in text
+        assert "&lt;img" in text
