@@ -103,10 +103,12 @@ def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
     """What a rater was offered and did not lose by an expired lease, and what came with an import."""
     columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "purpose", "state")
     offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
-    imported = Comparison.objects.current().filter(study=study, rater=rater, assignment=None).order_by()
-    rows = offered.values_list(*columns).union(
-        imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
-    )
+    rows = offered.values_list(*columns)
+    if rater.study_id is not None:  # who came with an import has comparisons without an assignment
+        imported = Comparison.objects.current().filter(study=study, rater=rater, assignment=None).order_by()
+        rows = rows.union(
+            imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
+        )
     had = Had()
     for pk, pair, first, second, swapped, repeat, purpose, state in rows:
         if state == Assignment.State.EXPIRED and pair != on_screen:

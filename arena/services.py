@@ -53,15 +53,17 @@ def claim(study: Study, rater: Rater, ahead: str | None = None) -> Assignment | 
     refuse_unwelcome(locked, rater)
     now = timezone.now()
     held = Assignment.objects.live(now).filter(study=locked, rater=rater)
-    held = held.exclude(purpose=Purpose.ADJUDICATION)
-    if ahead is not None and "\0" not in ahead:
-        held = held.exclude(public_id=ahead)
     # The one reopened last comes first, then those that were on screen before: a stack. What was fetched
     # ahead and not seen yet comes after them.
     unseen = Case(When(shown_at=None, finished_at=None, then=1), default=0)
-    assignment = held.order_by(unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk").first()
+    stack = held.exclude(purpose=Purpose.ADJUDICATION).order_by(
+        unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk"
+    )
+    found = {each.public_id: each for each in stack}
+    on_screen = found.pop(ahead, None) if ahead is not None else None
+    assignment = next(iter(found.values()), None)
     if assignment is None:
-        return offer(locked, rater, now, _pair_of(rater, ahead))
+        return offer(locked, rater, now, on_screen.pair_id if on_screen else _pair_of(rater, ahead))
     if ahead is None or assignment.shown_at is None:
         # One that was on screen keeps its place in the stack while it waits behind the one brought back.
         assignment.leased_until = now + lease_time()
