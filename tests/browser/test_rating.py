@@ -1,7 +1,7 @@
 """Rating in a real browser: by keyboard, on a phone, in the dark, after a lost session."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Flag, Prompt, Study
 from tests import factories as make
 from tests.browser.conftest import Visitor
+from tests.browser.watching import check_accessible
 
 pytestmark = pytest.mark.browser
 LONG = (
@@ -299,7 +300,7 @@ def test_a_pair_answered_in_another_tab_says_so(visitor: Visitor) -> None:
     visitor.page.bring_to_front()
     visitor.page.keyboard.press("8")
     visitor.page.keyboard.press("Enter")
-    visitor.page.wait_for_selector("#refusals li")
+    visitor.page.wait_for_selector("#refusals > div")
     told = visitor.page.inner_text("#refusals")
     assert "That pair has your answer 2 already" in told
     assert "What you sent: B is much better" in told
@@ -317,13 +318,13 @@ def test_a_refused_answer_is_kept_until_it_is_discarded(visitor: Visitor) -> Non
     visitor.page.keyboard.press("3")
     visitor.page.fill("#rationale", "long thought about")
     visitor.press_for_next("Control+Enter")
-    visitor.page.wait_for_selector("#refusals li")
+    visitor.page.wait_for_selector("#refusals > div")
     told = visitor.page.inner_text("#refusals")
     assert "closed before the answer arrived" in told
     assert "long thought about" in told
     Study.objects.update(closed_at=None)
     visitor.page.reload()
-    visitor.page.wait_for_selector("#refusals li")
+    visitor.page.wait_for_selector("#refusals > div")
     visitor.page.click("[data-again]")
     visitor.page.wait_for_selector("#refusals", state="hidden")
     visitor.settle()
@@ -523,6 +524,90 @@ def test_long_texts_fit_the_window_and_axe_is_content(
     stays = bar["y"] + bar["height"] <= height + 1
     assert stays == (height > 480)
     assert visitor.complaints == []
+
+
+def states(visitor: Visitor) -> Iterator[str]:
+    """Every state of the rating page, one after the other, by name."""
+    page = visitor.page
+    Study.objects.update(criteria=["helpfulness"])
+    visitor.rate()
+    visitor.settle()
+    yield "fresh"
+    page.keyboard.press("3")
+    page.keyboard.press("5")
+    page.keyboard.press("q")
+    yield "chosen"
+    for key in "fg?":
+        page.keyboard.press(key)
+        yield f"dialog {key}"
+        page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    page.keyboard.press("p")
+    yield "as written, prompt folded"
+    page.keyboard.press("r")
+    visitor.press_for_next("Enter")
+    visitor.settle()
+    page.context.set_offline(True)
+    for key in "44":
+        page.keyboard.press(key)
+    visitor.press_for_next("Enter")
+    page.wait_for_selector("#outbox:visible")
+    yield "an answer waits"
+    for key in "44":
+        page.keyboard.press(key)
+    visitor.press_for_next("Enter")
+    visitor.expect("The next pair is on its way")
+    yield "waiting"
+    page.context.set_offline(False)
+    page.wait_for_selector("#answer")
+    visitor.settle()
+    visitor.press_for_next("u")
+    yield "brought back"
+    Study.objects.update(closed_at=timezone.now())
+    for key in "88":
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#refusals > div")
+    yield "refused"
+    page.reload()
+    visitor.expect("No pair can be offered")
+    yield "closed"
+    Study.objects.update(closed_at=None)
+    visitor.visit("flag", visitor.study.slug)
+    yield "flag without a script"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_axe_finds_nothing_in_any_state(visitor: Visitor, width: int, height: int) -> None:
+    visitor.page.set_viewport_size({"width": width, "height": height})
+    seen = []
+    for state in states(visitor):
+        visitor.page.keyboard.press("Shift")  # takes the strip of the last answer away
+        check_accessible(visitor.page)
+        seen.append(state)
+    assert len(seen) == 12
+
+
+def test_two_tabs_at_once_store_each_pair_once(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.settle()
+    other = visitor.page.context.new_page()
+    other.goto(visitor.page.url)
+    other.wait_for_selector(".needs-script:not([hidden])", state="attached")
+    for number in range(5):
+        for tab in (visitor.page, other):
+            if tab.locator("#answer").count():
+                tab.keyboard.press("6")
+                tab.keyboard.press("Enter")
+                tab.wait_for_timeout(30 * (number % 3))
+    for tab in (visitor.page, other):
+        tab.wait_for_function("() => Outbox.waiting().length === 0")
+    current = Comparison.objects.current()
+    assert 5 <= current.count() <= 10
+    assert current.values("assignment").distinct().count() == Comparison.objects.count()
+    assert set(current.values_list("rating", flat=True)) == {6}
+    assert visitor.page.is_hidden("#refusals")
+    assert other.is_hidden("#refusals")
 
 
 def test_columns_are_equal_on_desktops_and_stacked_on_phones(visitor: Visitor) -> None:
