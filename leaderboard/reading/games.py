@@ -175,7 +175,7 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
     contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     active = [contestant for contestant in contestants if contestant.retired_at is None]
-    prompts = dict(Prompt.objects.filter(study=study).values_list("pk", "category"))
+    prompts = dict(Prompt.objects.rated().filter(study=study).values_list("pk", "category"))
     categories = tuple(sorted(set(prompts.values())))
     place = {name: number for number, name in enumerate(categories)}
     category = {pk: place[name] for pk, name in prompts.items()}

@@ -6,6 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from arena.apart import APART
 from arena.models import Comparison, Completion, Contestant
 from leaderboard.reading.games import UnknownTextError, opinions, style_covariates
 from tests import factories
@@ -270,3 +271,12 @@ class TestStyle:
             style_covariates(made.study, opinions(made.study).present())
         Completion.objects.filter(contestant=made.contestants["beta"]).update(is_empty=True)
         assert style_covariates(made.study, opinions(made.study).present())["length"].tolist() == [1.0]
+
+
+def test_prompts_of_training_pairs_and_hidden_checks_are_none_of_the_board():
+    study = factories.make_small_study(prompts=2)
+    factories.make_training_pairs(study)
+    study.prompts.filter(subset=APART).update(category="quiz")
+    found = opinions(study)
+    assert found.prompts == 2
+    assert "quiz" not in found.categories
