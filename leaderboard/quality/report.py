@@ -15,7 +15,7 @@ import numpy as np
 from arena.models import Rater, Study
 from leaderboard.quality.figures import Figures, of_parts
 from leaderboard.quality.reading import CHECK, NO_GOLD, STUDY, votes
-from leaderboard.quality.wording import NOTHING, Shown, share, shown
+from leaderboard.quality.wording import NOTHING, Shown, plain_agreement, share, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,7 +50,7 @@ def report(study: Study, rater: Rater) -> Report | None:
     return Report(
         own=own,
         cells=shown(own),
-        agreement=shown(rated)["agreement"] if rated.agreement.share.n >= STEP else NOTHING,
+        agreement=plain_agreement(rated) if rated.agreement.share.n >= STEP else NOTHING,
         known=share(known.known) if known.known.n >= STEP else NOTHING,
         in_steps=not study.is_closed,
     )

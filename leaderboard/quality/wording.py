@@ -1,7 +1,7 @@
 """A rater's figures as cells: a number, and below it how sure it is and of how many."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from leaderboard.quality.figures import Figures
@@ -54,40 +54,52 @@ def share(found: Share) -> Shown:
     """A share with its interval and the number of trials."""
     if found.value is None:
         return NOTHING
-    return Shown(whole_percent(found.value), f"{_between(found.low, found.high)}n {found.n:,}", found.value)
+    return Shown(
+        whole_percent(found.value), f"{_between(found.low, found.high)}n\u00a0{found.n:,}", found.value
+    )
 
 
 def whole_percent(value: float) -> str:
     """Percent without decimals."""
-    return f"{100 * value:.0f} %"
+    return f"{100 * value:.0f}\u00a0%"
 
 
 def _agreement(own: Figures) -> Shown:
+    if own.agreement.share.value is None:
+        return NOTHING
+    kappa = own.agreement.kappa
+    beyond = "" if kappa is None else f", κ\u00a0{signed(kappa)}"
+    plain = plain_agreement(own)
+    return replace(plain, note=f"{plain.note}{beyond}")
+
+
+def plain_agreement(own: Figures) -> Shown:
+    """The share of agreement with others without kappa, which needs an explanation."""
     found = own.agreement.share
     if found.value is None:
         return NOTHING
-    kappa = own.agreement.kappa
-    ends = _between(found.low, found.high)
-    beyond = "" if kappa is None else f", κ {signed(kappa)}"
-    return Shown(whole_percent(found.value), f"{ends}n {found.n:,}{beyond}", found.value)
+    note = f"{_between(found.low, found.high)}n\u00a0{found.n:,}"
+    return Shown(whole_percent(found.value), note, found.value)
 
 
 def _between(low: float | None, high: float | None) -> str:
     """An interval before what follows it; nothing where there is none."""
-    return "" if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f} %, "
+    return "" if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f}\u00a0%, "
 
 
 def _repeats(own: Figures) -> Shown:
     found = share(own.consistency.same)
     apart = own.consistency.apart
-    return found if apart is None else Shown(found.value, f"{found.note}, {apart:.1f} points", found.sort)
+    return (
+        found if apart is None else Shown(found.value, f"{found.note}, {apart:.1f}\u00a0points", found.sort)
+    )
 
 
 def _speed(own: Figures) -> Shown:
     if own.speed.median is None:
         return NOTHING
     below = own.speed.below
-    fast = f"{whole_percent(below.value or 0.0)} under {own.speed.floor:g} s, n {below.n:,}"
+    fast = f"{whole_percent(below.value or 0.0)} under\u00a0{own.speed.floor:g}\u00a0s, n\u00a0{below.n:,}"
     return Shown(seconds(own.speed.median), fast, own.speed.median)
 
 

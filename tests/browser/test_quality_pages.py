@@ -1,0 +1,79 @@
+"""The pages about how people rate in a real browser: every size, by keyboard, without a finding by axe."""
+
+import pytest
+from django.urls import reverse
+
+from arena.models import Comparison, Membership, Pair, Role
+from tests import factories as make
+from tests.browser.watching import SIZES, check_accessible
+from tests.leaderboard.quality.rated import rate, rated_study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def operator(visitor):
+    """The visitor operates a study in which people differ, and has rated in it."""
+    study = rated_study(prompts=6, slug="quality", name="Rated study")
+    visitor.study = study
+    Membership.objects.create(study=study, rater=visitor.rater, role=Role.OPERATOR)
+    first = Pair.objects.filter(prompt__study=study).first()
+    rate(first, visitor.rater, 2)
+    rate(first, make.make_rater(kind="judge", name="Judge"), 8, rationale="Said by the judge")
+    visitor.sign_in()
+    return visitor
+
+
+def addresses(operator):
+    study = operator.study
+    rater = Comparison.objects.filter(study=study, rater__kind="person").first().rater
+    queue = reverse("operate-disagreements", args=[study.slug])
+    return [
+        reverse("operate-raters", args=[study.slug]),
+        reverse("operate-rater", args=[study.slug, rater.pk]),
+        reverse("rater-report", args=[study.slug]),
+        queue,
+        f"{queue}?show=judges",
+        f"{queue}?show=settled",
+    ]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_is_accessible_and_fits(operator, size):
+    width, height = SIZES[size]
+    operator.page.set_viewport_size({"width": width, "height": height})
+    for address in addresses(operator):
+        operator.page.goto(operator.server + address)
+        assert operator.page.evaluate("document.documentElement.scrollWidth") <= width, address
+        check_accessible(operator.page)
+    assert operator.complaints == []
+
+
+def test_a_pair_is_settled_by_keyboard(operator):
+    page = operator.page
+    operator.visit("operate-disagreements", operator.study.slug)
+    page.locator("form button", has_text="Settle").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".answer-submit")
+    check_accessible(page)
+    page.keyboard.press("7")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=What everybody said")
+    check_accessible(page)
+    decided = Comparison.objects.get(purpose="adjudication")
+    assert (decided.rating, decided.rater) == (7, operator.rater)
+    assert operator.complaints == []
+
+
+def test_somebody_is_left_out_and_taken_back_in(operator):
+    rater = Comparison.objects.filter(study=operator.study, rater__kind="person").first().rater
+    page = operator.page
+    operator.visit("operate-rater", operator.study.slug, rater.pk)
+    page.fill("#note", "Clicks without reading")
+    page.click("text=Leave out of the board")
+    page.wait_for_selector("text=left out since")
+    assert Membership.objects.get(rater=rater, study=operator.study).left_out_at
+    page.click("text=Take back in")
+    page.wait_for_selector("text=taken back in")
+    assert Membership.objects.get(rater=rater, study=operator.study).left_out_at is None
+    assert operator.complaints == []
