@@ -1,0 +1,129 @@
+"""The operators' pages before a real browser: by keyboard, on both screens, in both colours."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from arena import services
+from arena.answers import Answer
+from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
+from tests import factories as make
+from tests.browser.conftest import Visitor
+from tests.browser.watching import SIZES, check_accessible
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PAGES = (
+    *("study", "guidelines", "rating", "prompts", "contestants", "completions", "pairs", "people", "judges"),
+    *("publish", "progress", "progress-pairs", "flags", "state", "export", "import"),
+)
+
+
+@pytest.fixture
+def operator(visitor: Visitor) -> Visitor:
+    """An operator of a study in which people have rated, flagged and been invited."""
+    Membership.objects.filter(rater=visitor.rater).update(role=Role.OPERATOR)
+    other = make.make_member(visitor.study, name="Ann Example")
+    for number in range(3):
+        assignment = services.claim(visitor.study, other)
+        assert assignment is not None
+        if number == 2:
+            services.flag(other, assignment.public_id, Flag.Reason.DISPLAY, "The table is cut off")
+        else:
+            answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
+            services.record_comparison(other, assignment.public_id, answer)
+    Invitation.objects.create(study=visitor.study, note="The course", max_uses=30)
+    Invitation.objects.create(study=visitor.study, revoked_at=timezone.now())
+    StudyEvent.objects.create(study=visitor.study, kind="paused", by=visitor.rater.user, note="Lunch")
+    return visitor
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_can_be_read(operator: Visitor, problems: list[str], size: str) -> None:
+    width, height = SIZES[size]
+    operator.page.set_viewport_size({"width": width, "height": height})
+    for name in PAGES:
+        operator.visit(f"operate-{name}", operator.study.slug)
+        assert operator.page.evaluate("document.documentElement.scrollWidth") <= width, name
+        check_accessible(operator.page)
+    member = Membership.objects.exclude(rater=operator.rater).get()
+    operator.visit("operate-remove-details", operator.study.slug, str(member.rater_id))
+    check_accessible(operator.page)
+    for name in ("operate", "own-details"):
+        operator.visit(name)
+        check_accessible(operator.page)
+    assert problems == []
+
+
+def test_a_study_is_set_up_by_keyboard(operator: Visitor) -> None:
+    page = operator.page
+    operator.visit("operate-study", operator.study.slug)
+    page.get_by_role("link", name="How it is rated").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Criteria beside the overall rating").focus()
+    page.keyboard.type("helpfulness")
+    page.keyboard.press("Enter")
+    page.keyboard.type("truthfulness")
+    page.get_by_role("button", name="Save and go on").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/prompts/")
+    assert Study.objects.get().criteria == ["helpfulness", "truthfulness"]
+    assert operator.complaints == []
+
+
+def test_a_link_is_made_and_copied(operator: Visitor) -> None:
+    page = operator.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    operator.visit("operate-people", operator.study.slug)
+    page.get_by_text("New link").click()
+    page.get_by_label("For how many people").fill("7")
+    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Copy").first.click()
+    page.get_by_role("button", name="Copied").wait_for()
+    link = Invitation.objects.order_by("-pk")[0]
+    assert link.max_uses == 7
+    assert page.evaluate("navigator.clipboard.readText()").endswith(f"/join/{link.token}/")
+
+
+def test_closing_takes_a_tick_and_reopening_warns(operator: Visitor) -> None:
+    page = operator.page
+    operator.visit("operate-state", operator.study.slug)
+    close = page.get_by_role("button", name="Close the study")
+    close.click()
+    assert Study.objects.get().closed_at is None  # the browser asks for the tick
+    page.get_by_label("I have read this and want to close the study.").check()
+    close.click()
+    page.get_by_role("button", name="Reopen the study").wait_for()
+    assert "names stood beside texts" in page.inner_text("main")
+    assert Study.objects.get().closed_at is not None
+
+
+def test_the_figures_move_while_somebody_looks(operator: Visitor) -> None:
+    page = operator.page
+    operator.visit("operate-progress", operator.study.slug)
+    field = page.get_by_text("Still to come").locator("xpath=following-sibling::dd")
+    before = int(field.inner_text())
+    other = make.make_member(operator.study)
+    assignment = services.claim(operator.study, other)
+    assert assignment is not None
+    services.record_comparison(
+        other, assignment.public_id, Answer(points=8, rating=6, source=Comparison.Source.WEB)
+    )
+    page.evaluate("htmx.trigger(document.getElementById('figures'), 'due')")
+    page.wait_for_function(
+        "before => document.querySelector('#figures').innerText.includes(before)", arg=str(before - 1)
+    )
+    assert int(field.inner_text()) == before - 1
+    assert operator.complaints == []
+
+
+def test_an_import_goes_its_way_in_the_frame_of_the_study(operator: Visitor, problems: list[str]) -> None:
+    page: Any = operator.page
+    operator.visit("operate-import", operator.study.slug)
+    page.get_by_label("Or paste text").fill('{"id": "rain", "instruction": "Write a line about rain."}')
+    page.get_by_role("button", name="Check the files").click()
+    page.wait_for_url("**/import/*/")
+    assert "/operate/" in page.url
+    check_accessible(page)
+    assert problems == []
