@@ -156,7 +156,9 @@ def _entry(assignment: Assignment, answer: Answer, earlier: Comparison | None) -
     """What is to be done with an answer; raises RatingError where it is not taken."""
     reopened = assignment.state == Assignment.State.CLAIMED
     if earlier and not reopened:
-        if not _same(earlier, answer):
+        # What a person wrote in another tab beside the same rating must not be dropped without a word.
+        is_person = assignment.rater.kind == Rater.Kind.PERSON
+        if not _same(earlier, answer) or (is_person and not _same_remarks(earlier, answer)):
             raise AlreadyAnsweredError(earlier)
         return _Entry(assignment, answer, earlier, earlier, finishes=False)
     _refuse_unwanted(assignment, answer)

@@ -330,6 +330,17 @@ def test_a_revision_is_a_new_row_and_keeps_the_count(study: Study, rater: Rater)
     assert Pair.objects.get(pk=assignment.pair_id).people_ratings == 1
 
 
+def test_the_same_rating_with_another_comment_is_not_dropped_without_a_word(
+    study: Study, rater: Rater
+) -> None:
+    assignment = claimed(study, rater)
+    stored = answer(rater, assignment, 3, rationale="in this tab")
+    with pytest.raises(AlreadyAnsweredError) as refused:
+        answer(rater, assignment, 3, rationale="in another one")
+    assert refused.value.comparison == stored
+    assert Comparison.objects.get().rationale == "in this tab"
+
+
 def test_a_revision_with_the_same_rating_keeps_the_new_comment(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
     answer(rater, assignment, 3)
