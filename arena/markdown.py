@@ -7,6 +7,7 @@ Formulas are set aside before the sanitiser and put in after it (arena.formulas 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -17,6 +18,7 @@ from arena.formulas import Formulas, formulas_plugin, source_of, without_marks
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
@@ -29,6 +31,18 @@ LONGEST_MARKDOWN = 50_000
 LONGEST_HIGHLIGHT = 8_000
 """Characters of code that are coloured in one text, the rest stays plain: slow lexers take quadratic time."""
 
+DEEPEST = 100
+"""Levels of lists and quotations inside each other; a list and its items are two. What is deeper the parser
+leaves out, and nothing of an answer may be left out."""
+
+_DEEPEST_INLINE = (
+    20  # links and emphasis inside each other, of which the time grows fast; deeper ones are text
+)
+
+_PLAIN = '<pre class="raw" tabindex="0">'
+# Up to the last end of a line in 4,000 characters, or the last space, or just so many.
+_PIECE = re.compile(r"[\s\S]{1,4000}(?:\n|\Z)|[\s\S]{1,4000}(?=\s)|[\s\S]{1,4000}")
+
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "span", "blockquote", "ul", "ol", "li", "a"),
     *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
@@ -38,14 +52,34 @@ _HEADING_SHIFT = 2  # the page's own headings are h1 and h2
 
 
 def render(text: str) -> str:
-    """The sanitised HTML of a Markdown text; a text longer than LONGEST_MARKDOWN is shown raw in a <pre>.
+    """The sanitised HTML of a Markdown text.
 
+    A text that is longer than LONGEST_MARKDOWN, or nested deeper than DEEPEST, is shown as it is in a <pre>.
     The HTML holds no script, style, form, frame, image or id, and links only to http, https and mailto.
     """
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     if len(clean) > LONGEST_MARKDOWN:
-        return f'<pre class="raw" tabindex="0" dir="auto">{escape(clean)}</pre>'
-    return _html(clean, breaks=True, shift=_HEADING_SHIFT)
+        return _plain(clean)
+    try:
+        return _html(clean, breaks=True, shift=_HEADING_SHIFT)
+    except _TooDeepError:
+        return _plain(clean)
+
+
+def is_plain(html: str) -> bool:
+    """Whether ``render`` shows a text as it is."""
+    return html.startswith(_PLAIN)
+
+
+def _plain(text: str) -> str:
+    """A text as it is, in pieces of which a browser only lays out those in sight (static/highlight.css).
+
+    A million characters in one piece take it half a minute.
+    """
+    pieces = "".join(
+        f'<span class="piece" dir="auto">{escape(piece)}</span>' for piece in _PIECE.findall(text)
+    )
+    return f"{_PLAIN}{pieces}</pre>"
 
 
 def render_document(text: str) -> str:
@@ -96,20 +130,39 @@ def _sanitise(html: str) -> str:
 @cache
 def _parser(*, breaks: bool) -> MarkdownIt:
     """A parser; ``breaks`` keeps line breaks, because models write plain text as often as Markdown."""
-    from markdown_it import MarkdownIt
+    parser, inside = _with_nesting(DEEPEST, breaks=breaks), _with_nesting(_DEEPEST_INLINE, breaks=breaks)
 
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "highlight": _highlight})
-    parser.enable(["table", "strikethrough"])
-    formulas_plugin(parser)
+    def inline(state: StateCore) -> None:
+        for token in state.tokens:
+            if token.type == "inline" and token.children is not None:
+                inside.inline.parse(token.content, inside, state.env, token.children)
+
+    parser.core.ruler.at("inline", inline)
     parser.core.ruler.push("arena", _adapt)
     parser.add_render_rule("image", _image_as_link)
     return parser
+
+
+def _with_nesting(most: int, *, breaks: bool) -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    options = {"html": False, "breaks": breaks, "highlight": _highlight, "maxNesting": most}
+    parser = MarkdownIt("commonmark", options)
+    parser.enable(["table", "strikethrough"])
+    formulas_plugin(parser)
+    return parser
+
+
+class _TooDeepError(Exception):
+    """The parser has left something out."""
 
 
 def _adapt(state: Any) -> None:
     """Fit the tokens to the page: lower headings, aligned cells by class, only so much coloured code."""
     code = 0
     for token in state.tokens:
+        if token.nesting == 1 and token.level >= DEEPEST - 1:
+            raise _TooDeepError
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + state.env['shift'])}"
         elif token.type == "fence":

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from arena import scales
 from arena.annotation.forms import RatingForm
 from arena.identical import is_identical
+from arena.markdown import is_plain
 from arena.masking import shown_turns
 from arena.models import Assignment, Comparison, Study
 from arena.rendering_cache import rendered
@@ -52,6 +53,11 @@ class Part:
 
     raw: str
     html: SafeString
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the HTML shows it as it was written: then there is no second form to send."""
+        return is_plain(self.html)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Hostile completions, and the Markdown that raters should see."""
 
 import re
+from html import unescape
 
 import pytest
 
 from arena import markdown
-from arena.markdown import render
+from arena.markdown import is_plain, render
 from arena.models import Rendering
 from arena.rendering_cache import rendered
 
@@ -109,11 +110,45 @@ def test_markdown_is_shown_as_meant(text: str, expected: str) -> None:
     assert expected in render(text)
 
 
-def test_a_very_long_text_is_shown_as_it_is() -> None:
-    text = "**" + "x" * markdown.LONGEST_MARKDOWN + "<script>"
+def words_of(html: str) -> str:
+    """What stands on the page, its pieces one after the other."""
+    return unescape(re.sub(r"<[^>]*>", "", html))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**" + "x" * markdown.LONGEST_MARKDOWN + "<script>",
+        "a line & another\n" * 60_000,
+        "word " * 200_000,
+        "\n" * 60_000,
+    ],
+)
+def test_a_very_long_text_is_shown_as_it_is(text: str) -> None:
     html = render(text)
-    assert html.startswith('<pre class="raw" tabindex="0" dir="auto">**')
-    assert "&lt;script&gt;" in html
+    assert is_plain(html)
+    assert html.startswith('<pre class="raw" tabindex="0"><span class="piece" dir="auto">')
+    assert words_of(html) == text
+    pieces = re.findall(r'<span class="piece" dir="auto">([^<]*)</span>', html)
+    assert max(len(unescape(piece)) for piece in pieces) <= 4001
+    if "\n" in text:  # a piece begins a line of its own, so it ends where a line does
+        assert all(piece.endswith("\n") for piece in pieces)
+
+
+def test_nothing_is_left_out_of_what_is_deep() -> None:
+    deep = "\n".join("  " * level + f"- at {level}" for level in range(500))
+    assert is_plain(render(deep))
+    assert words_of(render(deep)) == deep
+    for levels in range(40, 60):
+        list_of = "\n".join("  " * level + f"- at {level}" for level in range(levels))
+        assert f"at {levels - 1}" in render(list_of)
+        quoted = ">" * (2 * levels) + " last"
+        assert "last" in render(quoted)
+
+
+def test_no_rendered_text_passes_for_a_plain_one() -> None:
+    assert not is_plain(render("```\nx\n```"))
+    assert not is_plain(render("x"))
 
 
 @pytest.mark.parametrize(
