@@ -28,8 +28,7 @@ TRIES = 3
 class Had:
     """What a rater was offered in a study; done is what was answered or put aside of it.
 
-    skipped counts what was put aside of the study's own pairs. imbalance: times shown straight minus times
-    swapped.
+    skipped counts what was put aside. imbalance: times shown straight minus times swapped.
     """
 
     pairs: list[pairing.PairKey] = field(default_factory=list)
@@ -117,7 +116,7 @@ def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
             had.pairs.append((first, second))
             if state != Assignment.State.CLAIMED:
                 had.done.append((first, second))
-            had.skipped += (state, purpose) == (Assignment.State.SKIPPED, Purpose.STUDY)
+            had.skipped += state == Assignment.State.SKIPPED and purpose != Purpose.ADJUDICATION
             had.imbalance += -1 if swapped else 1
     return had
 

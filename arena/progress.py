@@ -17,8 +17,9 @@ from arena.stock import stock_of
 class Progress:
     """What one rater did in a study. left: pairs that still want a rating and that this rater may get.
 
-    Repeats and checks are hidden among the pairs of the study, so they are not told here either. ``left`` is
-    about right: pairs that lost a completion to a new version or a retirement may be counted.
+    Repeats and checks are hidden among the pairs of the study. They count as rated or skipped like any other:
+    a number that stands still would tell them. ``left`` does not hold them and is about right: pairs that
+    lost a completion to a new version or a retirement may be counted.
     """
 
     rated: int = 0
@@ -38,7 +39,7 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
     """
     asked = list(studies)
     ids = [study.pk for study in asked]
-    mine = Q(study__in=ids, rater=rater, purpose=Purpose.STUDY)
+    mine = Q(study__in=ids, rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
     rated = _counts(Comparison.objects.current().filter(mine).values_list("study").annotate(n=Count("pk")))
     if len(asked) == 1:
         skipped, left = _of_one(rater, asked[0])
