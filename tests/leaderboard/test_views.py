@@ -271,7 +271,7 @@ def test_a_private_study_does_not_exist_for_the_public(client, made):
 def test_staff_see_a_private_study_with_a_badge(staff, made):
     made.study.visibility = "private"
     made.study.save()
-    assert "Private: shown to staff only" in text(staff.get("/studies/small/"))
+    assert "Private: shown to viewers and operators only" in text(staff.get("/studies/small/"))
 
 
 def test_from_a_study_one_gets_to_rating_and_staff_to_everything_else(client, made):
