@@ -1,0 +1,60 @@
+"""Whoever looks at a board is told that somebody is left out, and what else was rated and does not count."""
+
+import pytest
+from django.urls import reverse
+
+from arena.leaving_out import leave_out
+from leaderboard import services
+from leaderboard.browsing.pairs import entries
+from tests import factories as make
+from tests.leaderboard.rows import HandMade, few_rounds
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made():
+    made = HandMade("alpha", "beta")
+    made.bea = make.make_member(made.study, name="Bea")
+    for rating in (1, 2, 3):
+        made.rate("alpha", "beta", rating)
+    made.rate("alpha", "beta", 8, rater=made.bea)
+    made.rate("beta", "alpha", 7, rater=made.bea, purpose="repeat", repeat=1)
+    return made
+
+
+def page(client, made, name="study"):
+    with few_rounds(5):
+        services.refresh(made.study)
+    return client.get(reverse(name, args=[made.study.slug])).content.decode()
+
+
+def test_with_everybody_in_nothing_is_said_of_leaving_out(client, made):
+    text = page(client, made)
+    assert "left out by the operators" not in text
+    assert "1 hidden repeat" in text
+
+
+@pytest.mark.parametrize("name", ["study", "study-raters", "study-agreement"])
+def test_who_is_left_out_is_said(client, made, name):
+    leave_out(made.study, made.bea, make.make_user(is_staff=True), "A reason for operators")
+    text = page(client, made, name)
+    assert "1 rater left out by the operators of this study, 1 comparison" in text
+    assert "A reason for operators" not in text
+    assert "Bea" not in text
+
+
+def test_a_snapshot_from_before_says_nothing(client, made):
+    with few_rounds(5):
+        snapshot = services.refresh(made.study).snapshot
+    counts = {name: value for name, value in snapshot.counts.items() if name != "uncounted"}
+    type(snapshot).objects.filter(pk=snapshot.pk).update(counts=counts)
+    text = client.get(reverse("study", args=[made.study.slug])).content.decode()
+    assert "left out by the operators" not in text
+
+
+def test_what_does_not_count_is_not_browsed(made):
+    pair = made.pair("alpha", "beta")
+    assert len(entries(made.study, [pair.pk])[0].answers) == 4
+    leave_out(made.study, made.bea, make.make_user(is_staff=True), "why")
+    assert len(entries(made.study, [pair.pk])[0].answers) == 3
