@@ -60,6 +60,8 @@ def _decide(study: Study, rater: Rater, by: User, note: str, kind: StudyEvent.Ki
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if len(note) > LONGEST_NOTE:
         raise UndecidedError(f"Please keep the reason under {LONGEST_NOTE:,} characters.")
+    if "\0" in note:
+        raise UndecidedError("The reason holds a NUL character, which cannot be stored.")
     membership = _membership(locked, rater)
     field, wanted = _FIELD[kind]
     if (getattr(membership, field) is not None) == wanted:

@@ -23,6 +23,8 @@ class LinesField(forms.CharField):
 
     def validate(self, value: Any) -> None:
         for number, line in enumerate(value, start=1):
+            if "\0" in line:
+                raise forms.ValidationError(f"Entry {number} holds a NUL character, which cannot be stored.")
             if len(line) > LONGEST_LINE:
                 raise forms.ValidationError(
                     f"Entry {number} has {len(line)} characters; at most {LONGEST_LINE} are possible."

@@ -83,8 +83,9 @@ def state(request: OperatorRequest) -> HttpResponse:
             problem = (
                 f"Nothing was changed: tick the box to say that you want to {decision.button.lower()} it."
             )
+        elif "\0" in (note := request.POST.get("note", "")[:1000]):
+            problem = "Nothing was changed: the note holds a NUL character, which cannot be stored."
         else:
-            note = request.POST.get("note", "")[:1000]
             changed = lifecycle.decide(request.study, decision.kind, request.user, note)
             messages.success(request, decision.done if changed else f"It was so already. {decision.done}")
             return redirect("operate-state", slug=request.study.slug)
