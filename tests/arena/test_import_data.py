@@ -122,7 +122,7 @@ def test_completions_that_name_their_author_are_told(tmp_path: Path) -> None:
     out, _ = run("greetings", prompts, write_lines(tmp_path, "completions.jsonl", *rows))
     assert (
         "Note: 2 completions name a model or maker as the author, 1 of them somebody else's; "
-        "raters are no longer blind to it."
+        "raters may read it (see Names in answers)."
         f' The first: "Vicuna" by Vicuna to prompt p1 ({tmp_path}/completions.jsonl, line 1).'
     ) in out.splitlines()
 

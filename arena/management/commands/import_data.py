@@ -132,7 +132,8 @@ class Command(BaseCommand):
             name = "1 completion names" if naming.count == 1 else f"{naming.count:,} completions name"
             others = f", {naming.others:,} of them somebody else's" if naming.others else ""
             self.stdout.write(
-                f"Note: {name} a model or maker as the author{others}; raters are no longer blind to it. "
+                f"Note: {name} a model or maker as the author{others}; "
+                "raters may read it (see Names in answers). "
                 f'The first: "{first.phrase}" by {first.contestant} to prompt {first.prompt} ({first.place}).'
             )
 
