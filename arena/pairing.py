@@ -76,8 +76,9 @@ class Possible:
         found = np.full(len(pairs), -1, dtype=np.int64)
         if len(self) == 0 or not pairs:
             return found
-        keys = np.asarray(pairs, dtype=np.int64)
-        known = np.flatnonzero(np.isin(keys, self._completions).all(axis=1))
+        keys, ids = np.asarray(pairs, dtype=np.int64), self._completions
+        near = ids[np.minimum(np.searchsorted(ids, keys), len(ids) - 1)]
+        known = np.flatnonzero((near == keys).all(axis=1))
         code = self._code(keys[known, 0], keys[known, 1])
         at = np.minimum(np.searchsorted(self._codes, code), len(self) - 1)
         there = self._codes[at] == code
@@ -208,13 +209,13 @@ def choose_informative(
     it is that of choose_balanced.
     """
     places = np.flatnonzero(free & (possible.a < len(gain)) & (possible.b < len(gain)))
-    codes, which = np.unique(possible.a[places] * len(gain) + possible.b[places], return_inverse=True)
-    weights = gain.ravel()[codes]
-    total = float(weights.sum())
-    if not total > 0:
+    codes = possible.a[places] * len(gain) + possible.b[places]
+    weights = np.where(np.bincount(codes, minlength=gain.size) > 0, gain.ravel(), 0.0)
+    sums = np.cumsum(weights)
+    if not (gain.size and sums[-1] > 0):
         return choose_balanced(possible, load, free, rng)
-    drawn = int(np.searchsorted(np.cumsum(weights), rng.random() * total, side="right"))
-    of_two = places[which == min(drawn, len(codes) - 1)]
+    drawn = np.searchsorted(sums, rng.random() * sums[-1], side="right")
+    of_two = places[codes == min(drawn, np.flatnonzero(weights)[-1])]
     return _least(possible, load, of_two[load[of_two] == load[of_two].min()], rng)
 
 
