@@ -88,8 +88,8 @@ def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = Non
             anew = stock.is_part
             continue
         hidden = _hidden(study, rater, had, draw)
-        if hidden:
-            return _lease(study, rater, hidden, draw, had, now)
+        if hidden and (leased := _lease(study, rater, hidden, draw, had, now)):
+            return leased
         chosen = _pair_at(study, stock, place)
         if chosen and (leased := _lease(study, rater, chosen, draw, had, now, int(claims[place]))):
             return leased
@@ -146,11 +146,25 @@ def _choose(study: Study, stock: Stock, claims: pairing.IntArray, had: Had, draw
     load = stock.ratings + claims
     free = load < study.ratings_per_pair_people
     free[stock.places(had.pairs)] = False
+    if study.reveal_names:
+        free[with_texts_of(stock.possible, had.pairs)] = False
+    if not free.any():
+        return None
     if draw.is_random:
         return pairing.choose_uniform(free, draw.rng)
     if study.pairing == Study.Pairing.ADAPTIVE:
         return pairing.choose_informative(stock.possible, load, free, stock.worth(), draw.rng)
     return pairing.choose_balanced(stock.possible, load, free, draw.rng)
+
+
+def with_texts_of(possible: pairing.Possible, pairs: list[pairing.PairKey]) -> pairing.BoolArray:
+    """Which of the possible pairs share a text with one of these.
+
+    Where raters are told who wrote the texts of a pair they rated, none of the others would be blind.
+    """
+    texts = np.unique(np.asarray(pairs, dtype=np.int64))
+    shared: pairing.BoolArray = np.isin(possible.first, texts) | np.isin(possible.second, texts)
+    return shared
 
 
 def _pair_at(study: Study, stock: Stock, place: int) -> _Chosen | None:
@@ -172,7 +186,7 @@ def _pair_at(study: Study, stock: Stock, place: int) -> _Chosen | None:
 
 def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None:
     """The repeat or the check that was drawn; None where none was, or there is none for this rater."""
-    if draw.purpose == Purpose.REPEAT:
+    if draw.purpose == Purpose.REPEAT and not study.reveal_names:
         return _to_repeat(study, rater, draw.rng)
     if draw.purpose == Purpose.CHECK:
         return _to_check(study, had, draw.rng)
@@ -204,12 +218,14 @@ def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
     known = known.filter(first__is_current=True, second__is_current=True)
     seen = set(had.pairs)
+    told = {text for pair in seen for text in pair} if study.reveal_names else set()
     rateable = Completion.objects.rateable_in(study)
     for pairs in (
         known.filter(use=Pair.Use.CHECK),
         known.filter(use=Pair.Use.RATE, first__in=rateable, second__in=rateable),
     ):
-        new = [pk for pk, *key in pairs.values_list("pk", "first", "second") if tuple(key) not in seen]
+        keys = pairs.values_list("pk", "first", "second")
+        new = [pk for pk, *key in keys if tuple(key) not in seen and told.isdisjoint(key)]
         if new:
             return _Chosen(Pair.objects.get(pk=rng.choice(new)), Purpose.CHECK)
     return None
@@ -219,7 +235,7 @@ def _lease(
     study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, had: Had, now: datetime, claims: int = 0
 ) -> Assignment | None:
     """Claim what was chosen; None where it has all the ratings wanted meanwhile, or is not lost any more."""
-    lost = None
+    lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
     if chosen.key in had.lost:
         # Assignments are locked before pairs, by those who answer as well.
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=had.lost[chosen.key])
@@ -229,8 +245,10 @@ def _lease(
         return None
     if lost:
         # The same assignment in the same order: an answer still to come from its old page is then this one.
+        # What it is for is decided anew, so that it is counted as what it was chosen for.
         lost.state, lost.leased_until = Assignment.State.CLAIMED, now + lease_time()
-        lost.save(update_fields=["state", "leased_until"])
+        lost.purpose, lost.is_random = chosen.purpose, is_random
+        lost.save(update_fields=["state", "leased_until", "purpose", "is_random"])
         return lost
     return Assignment.objects.create(
         study=study,
@@ -239,7 +257,7 @@ def _lease(
         swapped=_order(chosen, draw, had),
         repeat=chosen.repeat,
         purpose=chosen.purpose,
-        is_random=draw.is_random and chosen.purpose == Purpose.STUDY,
+        is_random=is_random,
         seed=draw.seed,
         state=Assignment.State.CLAIMED,
         leased_until=now + lease_time(),

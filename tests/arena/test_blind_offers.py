@@ -1,0 +1,80 @@
+"""What is offered stays blind and counts as what it was chosen for, whatever went before."""
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from arena import pairing, services
+from arena.answers import Answer
+from arena.models import Assignment, Comparison, Completion, Study
+from arena.offering import with_texts_of
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def rate_all(study: Study) -> list[Assignment]:
+    """Everything one rater is offered, each answered."""
+    rater = make.make_member(study)
+    offered = []
+    while assignment := services.claim(study, rater):
+        answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
+        services.record_comparison(rater, assignment.public_id, answer)
+        offered.append(assignment)
+    return offered
+
+
+def test_pairs_that_share_a_text() -> None:
+    texts = [pairing.Text(pk=pk, prompt=1, category="", contestant=pk) for pk in (1, 2, 3, 4)]
+    possible = pairing.possible_pairs(texts)
+    shared = with_texts_of(possible, [(1, 2)])
+    left = np.flatnonzero(~shared)
+    assert [(int(possible.first[place]), int(possible.second[place])) for place in left] == [(3, 4)]
+    assert not with_texts_of(possible, []).any()
+
+
+@pytest.mark.parametrize("choice", ["balanced", "adaptive"])
+def test_no_text_comes_again_once_its_author_may_be_told(choice: str) -> None:
+    study = make.make_small_study(
+        prompts=3, contestants=4, reveal_names=True, repeat_share=0.5, pairing=choice
+    )
+    seen = [text for each in rate_all(study) for text in (each.pair.first_id, each.pair.second_id)]
+    # Two pairs without a text in common for each prompt, and no repeat.
+    assert (len(seen), len(set(seen))) == (12, 12)
+
+
+def test_a_pair_fetched_ahead_shares_no_text_either() -> None:
+    study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
+    rater = make.make_member(study)
+    on_screen = services.claim(study, rater)
+    assert on_screen
+    ahead = services.claim(study, rater, ahead=on_screen.public_id)
+    assert ahead
+    texts = {on_screen.pair.first_id, on_screen.pair.second_id, ahead.pair.first_id, ahead.pair.second_id}
+    assert len(texts) == 4
+
+
+def test_where_names_are_kept_texts_come_again() -> None:
+    assert len(rate_all(make.make_small_study(prompts=1, contestants=4))) == 6
+
+
+@pytest.mark.parametrize("before", ["check", "adjudication"])
+def test_a_lost_assignment_counts_as_what_it_is_offered_for_now(before: str) -> None:
+    study = make.make_small_study(prompts=1, contestants=2)
+    first, second = Completion.objects.order_by("pk")
+    pair = make.make_pair(prompt=first.prompt, first=first, second=second, gold="first", gold_source="test")
+    rater = make.make_member(study)
+    lost = make.make_assignment(pair=pair, rater=rater, purpose=before, state="expired")
+    Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now())
+    again = services.claim(study, rater)
+    assert again == lost
+    answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
+    stored = services.record_comparison(rater, lost.public_id, answer)
+    assert stored.purpose == "study"
+    pair.refresh_from_db()
+    assert pair.people_ratings == 1
+
+
+def test_an_adaptive_study_without_anything_offers_nothing() -> None:
+    study = make.make_study(pairing="adaptive")
+    assert services.claim(study, make.make_member(study)) is None
