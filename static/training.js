@@ -1,4 +1,4 @@
-/* Keys of the training: digits choose, Enter submits or goes on. Without this script all of it works by mouse and Tab. */
+/* Keys of the training and of adjudication: digits choose, Enter submits or goes on. Without this script all of it works by mouse and Tab. */
 (() => {
   "use strict";
 
@@ -10,8 +10,12 @@
     row.querySelector(".scale-chosen").textContent = input.closest("label").querySelector(".point-caption").textContent;
   }
 
+  // Where several questions are asked, digits answer one after the other, and then change the one in focus.
   function choose(digit) {
-    const input = form.querySelector(`input[name="rating"][value="${digit}"]`);
+    const rows = [...form.querySelectorAll("fieldset[data-row]")];
+    const focused = document.activeElement.closest("fieldset[data-row]");
+    const row = rows.find((each) => !each.querySelector("input:checked")) || focused || rows[0];
+    const input = row.querySelector(`input[value="${digit}"]`);
     if (input) {
       input.checked = true;
       input.focus({ preventScroll: true });
@@ -45,7 +49,7 @@
   });
 
   document.addEventListener("change", (event) => {
-    if (event.target.name === "rating") {
+    if (event.target.matches("fieldset[data-row] input")) {
       caption(event.target);
     }
   });

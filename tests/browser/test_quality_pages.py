@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from arena.models import Comparison, Membership, Pair, Role
+from arena.models import Comparison, Membership, Pair, Role, Study
 from tests import factories as make
 from tests.browser.watching import SIZES, check_accessible
 from tests.leaderboard.quality.rated import rate, rated_study
@@ -63,6 +63,20 @@ def test_a_pair_is_settled_by_keyboard(operator):
     decided = Comparison.objects.get(purpose="adjudication")
     assert (decided.rating, decided.rater) == (7, operator.rater)
     assert operator.complaints == []
+
+
+def test_digits_walk_through_the_criteria_of_a_pair_to_settle(operator):
+    page = operator.page
+    Study.objects.filter(pk=operator.study.pk).update(criteria=["helpfulness", "truth"])
+    operator.visit("operate-disagreements", operator.study.slug)
+    page.locator("form button", has_text="Settle").first.click()
+    page.wait_for_selector(".answer-submit")
+    for key in ("7", "2", "3", "4", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_selector("text=What everybody said")
+    decided = Comparison.objects.get(purpose="adjudication")
+    criteria = dict(decided.criterion_ratings.values_list("criterion", "rating"))
+    assert (decided.rating, criteria) == (7, {"helpfulness": 2, "truth": 4})
 
 
 def test_somebody_is_left_out_and_taken_back_in(operator):
