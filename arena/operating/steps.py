@@ -111,7 +111,7 @@ def _pairs(facts: _Facts) -> Finding:
         return "done", f"All {found.wanted:,} comparisons that {found.pairs:,} pairs want are there."
     return (
         "done",
-        f"{found.pairs:,} pairs want {found.wanted:,} comparisons; {found.left:,} are still to come.",
+        f"{found.pairs:,} pairs want {found.wanted:,} comparisons; still to come: {found.left:,}.",
     )
 
 
