@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,25 +27,38 @@ def mask(text: str, phrases: Iterable[str]) -> str:
     return pattern.sub(HIDDEN, text) if pattern else text
 
 
-class Mention(NamedTuple):
-    """A phrase where it stands, with what is around it."""
+class Piece(NamedTuple):
+    """A part of a text, a phrase or what is between phrases."""
 
-    before: str
-    phrase: str
-    after: str
+    text: str
+    is_phrase: bool
 
 
-def in_context(text: str, phrases: Iterable[str], *, around: int = 70, most: int = 3) -> list[Mention]:
-    """The first places where a phrase stands in a text as a whole word, each with ``around`` characters."""
+def in_context(text: str, phrases: Iterable[str], *, around: int = 70, most: int = 3) -> list[list[Piece]]:
+    """The first passages of a text with a phrase as a whole word, and ``around`` characters on both sides.
+
+    Up to five phrases that stand near each other are in one passage.
+    """
     pattern = _pattern(phrases)
-    return [
-        Mention(
-            ("…" if found.start() > around else "") + text[max(0, found.start() - around) : found.start()],
-            found[0],
-            text[found.end() : found.end() + around] + ("…" if found.end() + around < len(text) else ""),
-        )
-        for found in islice(pattern.finditer(text) if pattern else (), most)
-    ]
+    passages: list[list[re.Match[str]]] = []
+    for found in pattern.finditer(text) if pattern else ():
+        near = passages and found.start() - passages[-1][-1].end() <= 2 * around
+        if near and len(passages[-1]) < 5:
+            passages[-1].append(found)
+        elif len(passages) == most:
+            break
+        else:
+            passages.append([found])
+    return [_pieces(text, passage, around) for passage in passages]
+
+
+def _pieces(text: str, passage: list[re.Match[str]], around: int) -> list[Piece]:
+    start, end = max(0, passage[0].start() - around), min(len(text), passage[-1].end() + around)
+    pieces = [Piece("…", False)] * (start > 0)
+    for found in passage:
+        pieces += [Piece(text[start : found.start()], False), Piece(found[0], True)]
+        start = found.end()
+    return [*pieces, Piece(text[start:end] + "…" * (end < len(text)), False)]
 
 
 def _pattern(phrases: Iterable[str]) -> re.Pattern[str] | None:

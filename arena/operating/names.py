@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from arena.masking import Mention, in_context
+from arena.masking import Piece, in_context
 from arena.models import Completion, Study
 from arena.naming import choose_naming
 from arena.operating.pages import paged, show
@@ -58,11 +58,11 @@ class OfContestant:
 
 @dataclass(frozen=True)
 class Telling:
-    """An answer that tells, with the places where it does."""
+    """An answer that tells, with the first passages where it does; ``more``: there are others."""
 
     completion: Completion
-    mentions: list[Mention]
-    more: int
+    passages: list[list[Piece]]
+    more: bool
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -125,10 +125,9 @@ def _by_contestant(study: Study) -> list[OfContestant]:
 
 
 def _telling(completion: Completion, most: int = 3) -> Telling:
-    """Where it tells: the first places, over all turns."""
-    mentions = [
-        mention
+    passages = [
+        passage
         for turn in completion.turns
-        for mention in in_context(turn, completion.telling, most=most + 1)
+        for passage in in_context(turn, completion.telling, most=most + 1)
     ]
-    return Telling(completion, mentions[:most], max(0, len(mentions) - most))
+    return Telling(completion, passages[:most], more=len(passages) > most)

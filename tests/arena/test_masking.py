@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena import planning
 from arena.annotation import task
-from arena.masking import HIDDEN, mask, shown_turns
+from arena.masking import HIDDEN, in_context, mask, shown_turns
 from arena.models import Assignment, Completion, Contestant, Study
 from arena.self_naming import NameFinder
 from arena.services import claim
@@ -68,6 +68,16 @@ def test_no_phrase_is_left_and_nothing_else_is_touched(pieces: list[str], phrase
 @given(PIECES)
 def test_without_a_phrase_a_text_stays_as_it_is(pieces: list[str]) -> None:
     assert mask("".join(pieces), []) == "".join(pieces)
+
+
+def test_passages_hold_every_name_near_by() -> None:
+    text = "I am Koala by Meta. " + "far " * 60 + "Koala."
+    first, second = in_context(text, ["Koala", "Meta"], around=10)
+    assert [piece.text for piece in first] == ["I am ", "Koala", " by ", "Meta", ". far far …"]
+    assert [piece.text for piece in first if piece.is_phrase] == ["Koala", "Meta"]
+    assert [piece.text for piece in second] == ["…", "r far far ", "Koala", "."]
+    assert len(in_context(text * 5, ["Koala"], around=1, most=2)) == 2
+    assert in_context(text, []) == []
 
 
 KOALA = NameFinder("Koala (13B)", "", "LM Sys")

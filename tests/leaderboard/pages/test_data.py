@@ -85,6 +85,15 @@ def test_the_page_names_everything_and_shows_no_text(made, client):
     assert page.count("<th scope=") > 20
 
 
+@pytest.mark.parametrize(
+    ("naming", "said"),
+    [("show", "as they are"), ("mask", "with the name hidden"), ("exclude", "are left out")],
+)
+def test_the_page_says_what_becomes_of_answers_that_name_their_author(made, client, naming, said):
+    Study.objects.filter(pk=made.study.pk).update(visibility="public", naming=naming)
+    assert said in client.get(ADDRESS).content.decode().partition("Answers that tell who wrote them")[2][:80]
+
+
 def test_no_table_or_figure_shows_a_text(made, client):
     for measure in ("words", "tokens", "unique_words", "characters"):
         for panel in ("lengths", "all-lengths", "contestants", "coverage", "unscored"):
