@@ -1,11 +1,10 @@
 """Reads: what people rated, without anything that says who they are."""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from django.db.models import Prefetch
-
+from arena.formats.writing.batches import batches
 from arena.formats.writing.schema import Row, Table, Type
 from arena.models import Comparison, CriterionRating, Rater, Study
 from arena.pseudonyms import pseudonym
@@ -54,44 +53,60 @@ def rows(study: Study, *, comments: bool) -> Iterator[Row]:
     """
     out = set(left_out_raters(study))
     done: Counter[int] = Counter()
-    texts = [f"pair__{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
-    related = ("rater", "assignment", "pair__prompt", "pair__first__contestant", "pair__second__contestant")
-    criteria = Prefetch("criterion_ratings", CriterionRating.objects.order_by("criterion"))
-    found = (
-        of_people(study)
-        .select_related(*related)
-        .prefetch_related(criteria)
-        .defer(*texts, "pair__prompt__turns")
-    )
-    for one in found.order_by("rater", "created_at", "pk").iterator(CHUNK):
-        done[one.rater_id] += 1
-        yield _row(study, one, done[one.rater_id], one.rater_id in out) | (
-            {"comment": one.rationale or None} if comments else {}
-        )
+    names: dict[int, str] = {}
+    found = of_people(study).order_by("rater", "created_at", "pk").values(*_COLUMNS).iterator(CHUNK)
+    for chunk in batches(found, CHUNK):
+        criteria = _criteria([one["pk"] for one in chunk])
+        for one in chunk:
+            rater = one["rater"]
+            done[rater] += 1
+            names.setdefault(rater, pseudonym(study, rater))
+            said = {"comment": one["rationale"] or None} if comments else {}
+            yield {
+                "rater": names[rater],
+                "number": done[rater],
+                "left_out": rater in out,
+                "criteria": criteria.get(one["pk"]),
+                **_rated(one),
+                **said,
+            }
 
 
-def _row(study: Study, one: Comparison, number: int, left_out: bool) -> dict[str, object]:
-    first, second = one.pair.shown(one.swapped)
+_COLUMNS: Final = (
+    *("pk", "rater", "rater__simulated", "created_at", "swapped", "points", "rating", "reason", "reasons"),
+    *("seconds", "purpose", "repeat", "assignment__is_random", "is_late", "source", "rationale"),
+    *("pair__prompt__external_id", "pair__prompt__subset", "pair__prompt__category"),
+    *("pair__first__contestant__name", "pair__first__external_id"),
+    *("pair__second__contestant__name", "pair__second__external_id"),
+)
+
+
+def _rated(one: Mapping[str, Any]) -> dict[str, Any]:
+    sides = [
+        one[f"pair__{side}__contestant__name"] or one[f"pair__{side}__external_id"] or None
+        for side in ("first", "second")
+    ]
+    first, second = reversed(sides) if one["swapped"] else sides
     return {
-        "rater": pseudonym(study, one.rater_id),
-        "simulated": one.rater.simulated,
-        "number": number,
-        "day": one.created_at.date().isoformat(),
-        "prompt": one.pair.prompt.external_id,
-        "subset": one.pair.prompt.subset or None,
-        "category": one.pair.prompt.category or None,
-        "first": first.contestant.name if first.contestant else first.external_id or None,
-        "second": second.contestant.name if second.contestant else second.external_id or None,
-        "points": one.points,
-        "rating": one.rating,
-        "reason": one.reason or None,
-        "criteria": {each.criterion: each.rating for each in one.criterion_ratings.all()} or None,
-        "reasons": one.reasons or None,
-        "seconds": one.seconds,
-        "purpose": one.purpose,
-        "repeat": one.repeat,
-        "random": one.assignment.is_random if one.assignment else False,
-        "late": one.is_late,
-        "left_out": left_out,
-        "source": one.source,
+        "simulated": one["rater__simulated"],
+        "day": one["created_at"].date().isoformat(),
+        "prompt": one["pair__prompt__external_id"],
+        "subset": one["pair__prompt__subset"] or None,
+        "category": one["pair__prompt__category"] or None,
+        "first": first,
+        "second": second,
+        "reason": one["reason"] or None,
+        "reasons": one["reasons"] or None,
+        "random": bool(one["assignment__is_random"]),
+        "late": one["is_late"],
+        **{name: one[name] for name in ("points", "rating", "seconds", "purpose", "repeat", "source")},
     }
+
+
+def _criteria(comparisons: list[int]) -> dict[int, dict[str, int]]:
+    """Ratings by criterion of these comparisons."""
+    found: dict[int, dict[str, int]] = {}
+    given = CriterionRating.objects.filter(comparison__in=comparisons).order_by("criterion")
+    for comparison, criterion, rating in given.values_list("comparison", "criterion", "rating"):
+        found.setdefault(comparison, {})[criterion] = rating
+    return found
