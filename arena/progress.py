@@ -9,8 +9,11 @@ from django.db.models import Count, F, Q
 
 from arena.apart import APART
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
-from arena.offering import had_by
+from arena.offering import had_by, with_texts_of
 from arena.stock import stock_of
+
+STEP = 10
+"""Pairs by which the number of those left goes down where repeats or checks are hidden among them."""
 
 
 @dataclass(frozen=True)
@@ -18,8 +21,8 @@ class Progress:
     """What one rater did in a study. left: pairs that still want a rating and that this rater may get.
 
     Repeats and checks are hidden among the pairs of the study. They count as rated or skipped like any other:
-    a number that stands still would tell them. ``left`` does not hold them and is about right: pairs that
-    lost a completion to a new version or a retirement may be counted.
+    a number that stands still would tell them. ``left`` does not hold them, so where there are any it goes in
+    steps. It is about right: pairs that lost a completion to a new version or a retirement may be counted.
     """
 
     rated: int = 0
@@ -47,7 +50,16 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
         put_aside = Assignment.objects.filter(mine, state="skipped").order_by()
         skipped = _counts(put_aside.values_list("study").annotate(n=Count("pk")))
         left = _left_of_many(rater, ids)
-    return {pk: Progress(rated[pk], skipped[pk], left[pk]) for pk in ids}
+    return {
+        study.pk: Progress(rated[study.pk], skipped[study.pk], _told(study, left[study.pk]))
+        for study in asked
+    }
+
+
+def _told(study: Study, left: int) -> int:
+    """The pairs left, rounded up where the exact number would tell by standing still which pair is hidden."""
+    step = STEP if study.repeat_share or study.gold_share else 1
+    return -(-left // step) * step
 
 
 def _counts(rows: Iterable[tuple[int, int]]) -> Counter[int]:
@@ -60,6 +72,8 @@ def _of_one(rater: Rater, study: Study) -> tuple[Counter[int], Counter[int]]:
     open_pairs = stock.ratings < study.ratings_per_pair_people
     had = had_by(study, rater)
     open_pairs[stock.places(had.done)] = False
+    if study.reveal_names:
+        open_pairs[with_texts_of(stock.possible, had.done)] = False
     return Counter({study.pk: had.skipped}), Counter({study.pk: int(np.count_nonzero(open_pairs))})
 
 

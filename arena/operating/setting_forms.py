@@ -109,7 +109,8 @@ class RatingForm(SettingForm):
         help_texts = {
             "points": "Ratings given already keep the scale they were given on.",
             "ratings_per_pair_people": "By how many different people each pair is to be rated.",
-            "reveal_names": "Motivates some raters, and lets them recognise styles: better left off.",
+            "reveal_names": "Motivates some raters, and lets them recognise styles: better left off. Each "
+            "rater then gets every answer in one pair only, and no repeats: others would not be blind.",
         }
 
     GROUPS = {

@@ -8,6 +8,7 @@ from arena import pairing, services
 from arena.answers import Answer
 from arena.models import Assignment, Comparison, Completion, Study
 from arena.offering import with_texts_of
+from arena.progress import progress
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -78,3 +79,40 @@ def test_a_lost_assignment_counts_as_what_it_is_offered_for_now(before: str) -> 
 def test_an_adaptive_study_without_anything_offers_nothing() -> None:
     study = make.make_study(pairing="adaptive")
     assert services.claim(study, make.make_member(study)) is None
+
+
+def test_no_number_tells_which_pairs_were_hidden() -> None:
+    """What a rater reads after an answer changes alike for the study's own pairs and for hidden ones."""
+    study = make.make_small_study(prompts=20, contestants=3, repeat_share=0.3, gold_share=0.3)
+    for prompt in study.prompts.all()[:8]:
+        first, second = prompt.completions.order_by("pk")[:2]
+        make.make_pair(
+            prompt=prompt, first=first, second=second, gold="first", gold_source="test", use="check"
+        )
+    rater = make.make_member(study)
+    before = progress(rater, [study])[study.pk]
+    changes: dict[str, set[tuple[int, int]]] = {}
+    for _ in range(30):
+        assignment = services.claim(study, rater)
+        assert assignment
+        answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
+        services.record_comparison(rater, assignment.public_id, answer)
+        now = progress(rater, [study])[study.pk]
+        is_step = now.left == before.left - 10
+        assert is_step or now.left == before.left
+        if not is_step:  # which one of ten it was is not told
+            change = (now.rated - before.rated, now.left - before.left)
+            changes.setdefault(assignment.purpose, set()).add(change)
+        before = now
+    assert changes["study"] == changes["repeat"] == changes["check"] == {(1, 0)}
+
+
+def test_pairs_that_would_not_be_blind_are_not_said_to_be_left() -> None:
+    study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
+    rater = make.make_member(study)
+    assignment = services.claim(study, rater)
+    assert assignment
+    services.record_comparison(
+        rater, assignment.public_id, Answer(points=8, rating=3, source=Comparison.Source.WEB)
+    )
+    assert progress(rater, [study])[study.pk].left == 1
