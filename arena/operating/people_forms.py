@@ -31,10 +31,11 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
             "group": "Boards can be made of its members alone.",
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, may_group: bool = False, **kwargs: Any) -> None:
+        """may_group: whether the link may put people into a group. Groups are shared by all studies."""
         super().__init__(*args, **kwargs)
         self.fields["max_uses"].widget.attrs |= {"min": 1, "max": MOST_USES}
-        if not RaterGroup.objects.exists():
+        if not (may_group and RaterGroup.objects.exists()):
             del self.fields["group"]
 
     def clean_max_uses(self) -> int:

@@ -12,14 +12,15 @@ from arena import anonymising, joining, members, training
 from arena.models import Invitation, Membership, Pair, Rater, Role
 from arena.operating.pages import next_of, paged, show
 from arena.operating.people_forms import InvitationForm, RoleForm
-from arena.permissions import OperatorRequest, operator
+from arena.permissions import OperatorRequest, is_staff, operator
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def people(request: OperatorRequest) -> HttpResponse:
     """Invitation links and members; a posted form makes another link."""
-    form = InvitationForm(request.POST or None, instance=Invitation(study=request.study))
+    blank = Invitation(study=request.study)
+    form = InvitationForm(request.POST or None, instance=blank, may_group=is_staff(request.user))
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, "The link is made: it is the first in the list. Copy it and send it.")

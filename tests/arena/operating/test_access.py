@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, reverse
 
-from arena.models import Flag, Invitation, Study
+from arena.models import Flag, Invitation, RaterGroup, Study
 from arena.operating import urls
 from tests import factories as make
 from tests.arena.operating.conftest import VISITORS
@@ -124,3 +124,15 @@ def test_a_private_board_is_open_to_those_who_may_see_it(
     for name in ("study", "study-raters", "study-data", "study-results"):
         assert client.get(reverse(name, args=[study.slug])).status_code == (200 if sees else 404)
     assert ("Rivers" in client.get("/").content.decode()) is sees
+
+
+@pytest.mark.parametrize(("visitor", "grouped"), [("operator", False), ("staff", True)])
+def test_groups_that_all_studies_share_are_for_staff(
+    study: Study, signed_in: Callable[[str], Client], visitor: str, grouped: bool
+) -> None:
+    """A group makes boards in other studies: who operates one alone puts nobody into it."""
+    group = RaterGroup.objects.create(slug="experts", name="Experts of another study")
+    client, address = signed_in(visitor), reverse("operate-people", args=[study.slug])
+    assert (group.name in client.get(address).content.decode()) is grouped
+    client.post(address, {"role": "rater", "max_uses": "1", "group": str(group.pk)})
+    assert (study.invitations.get().group == group) is grouped
