@@ -114,7 +114,7 @@ def _context(request: OperatorRequest, form: NamingForm) -> dict[str, object]:
 
 def _by_contestant(study: Study) -> list[OfContestant]:
     """Those with most telling answers first."""
-    current = Completion.objects.filter(prompt__study=study, is_current=True).exclude(turns=[])
+    current = Completion.objects.rated().filter(prompt__study=study, is_current=True).exclude(turns=[])
     counted = (
         current.order_by()
         .values_list("contestant__name")
