@@ -83,7 +83,8 @@ _ABOUT_ITSELF: Final = re.compile(
     rf"""(?:
     (?: \bI\ am | \bI['’]m | \bmy\ name\ is | \bcall\ me )
         \s+ (?: (?:an?|the|called|named|known|as|just|AI|assistant|chatbot|model|language|large ) \s+ )*
-  | (?: \bI\ am | \bI['’]m | \bI\ was | \bas ) \s+ (?: an?|the ) \s {_GAP}{{0,60}}
+  | (?: \bI\ am | \bI['’]m | \bI\ was | \bas ) \s+
+        (?: (?-i:[A-Z])[^\s.,!?]{{1,30}} ,\ )? (?: an?|the ) \s {_GAP}{{0,60}}
         \b (?: AI|assistant|model|chatbot|bot|LLM|program ) \b {_GAP}{{0,60}}
         \b (?: by|from|at|called|named|as|on ) \s {_GAP}{{0,50}}
   | \bI \s (?: was|have\ been|am|['’]ve\ been ) \s (?: \w+ \s )?

@@ -45,6 +45,7 @@ def test_finds_who_wrote_it(author: tuple[str, str, str], text: str, phrase: str
     [
         (KOALA, "As an AI developed by OpenAI, I cannot.", "As an AI developed by OpenAI"),
         (CLAUDE, "I am ChatGPT.", "I am ChatGPT"),
+        (KOALA, "I am Stork, a model made by Meta.", "I am Stork, a model made by Meta"),
         (("Rook 7B", "", ""), "I was created by researchers at Meta.", None),
     ],
 )
@@ -61,6 +62,7 @@ def test_a_text_may_call_itself_somebody_elses(
     ("author", "text"),
     [
         (CLAUDE, "Claude Monet painted water lilies. Is that Claude?"),
+        (KOALA, "I am sure, a model was trained by Meta."),
         (KOALA, "I'm going to take a kangaroo. I'm going to take a koala."),
         (COMMAND, "Run the command ls."),
         (("Rook 7B", "", ""), "Take the knight with the rook."),
