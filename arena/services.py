@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+HAND_OVER = timedelta(seconds=1)
+"""A lease that ends sooner is not renewed without the study's lock: a claim may see it end meanwhile."""
+
+
 @transaction.atomic
 def claim(study: Study, rater: Rater, ahead: str | None = None) -> Assignment | None:
     """The assignment this person should work on: the one already held, or a newly leased one.
@@ -137,10 +141,13 @@ def _pair_of(rater: Rater, public_id: str | None) -> int | None:
 
 
 def mark_shown(assignment: Assignment) -> None:
-    """Remember when the rater first saw the pair. One that was fetched ahead is held from then on."""
+    """Remember when the rater first saw the pair. One that was fetched ahead is held from then on.
+
+    Unless its lease ran out before, or is about to: somebody else may have been given its place.
+    """
     now = timezone.now()
     unseen = Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True)
-    unseen.filter(state=Assignment.State.CLAIMED).update(leased_until=now + lease_time())
+    unseen.live(now + HAND_OVER).update(leased_until=now + lease_time())
     unseen.update(shown_at=now)
 
 

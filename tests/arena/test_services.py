@@ -461,6 +461,26 @@ def test_a_late_answer_that_is_still_wanted_is_like_any_other(single: Study) -> 
     assert services.claim(single, make.make_member(single)) is None
 
 
+def test_a_pair_fetched_ahead_whose_lease_ran_out_is_not_held_again_when_it_is_shown(single: Study) -> None:
+    slow, quick = make.make_member(single), make.make_member(single)
+    ahead = claimed(single, slow)
+    lapse(ahead)
+    held = claimed(single, quick)
+    services.mark_shown(ahead)
+    assert not Assignment.objects.live().filter(pk=ahead.pk).exists()
+    assert not answer(quick, held).is_late
+    assert answer(slow, ahead).is_late
+
+
+def test_a_pair_fetched_ahead_is_held_from_when_it_is_shown(single: Study) -> None:
+    rater = make.make_member(single)
+    ahead = claimed(single, rater)
+    with time_machine.travel(timezone.now() + timedelta(minutes=20), tick=False):
+        services.mark_shown(ahead)
+    with time_machine.travel(timezone.now() + timedelta(minutes=40), tick=False):
+        assert Assignment.objects.live().filter(pk=ahead.pk).exists()
+
+
 def test_a_revised_late_answer_stays_late(single: Study) -> None:
     slow, quick = make.make_member(single), make.make_member(single)
     lost = claimed(single, slow)
