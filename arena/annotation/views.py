@@ -56,10 +56,14 @@ def _submit(request: MemberRequest) -> HttpResponse:
     if not form.is_valid():
         return _invalid(request, form)
     public_id = form.cleaned_data["assignment"]
-    assignment = Assignment.objects.named(public_id).filter(rater=request.rater).first()
+    # Of another study: its form asks for other criteria than this page's.
+    named = Assignment.objects.named(public_id).filter(rater=request.rater, study=request.study)
+    assignment = named.first()
     earlier = Comparison.objects.current().filter(assignment=assignment).first() if assignment else None
     try:
-        comparison = services.record_comparison(request.rater, public_id, form.answer(assignment))
+        comparison = services.record_comparison(
+            request.rater, assignment.public_id if assignment else "", form.answer(assignment)
+        )
     except AlreadyAnsweredError as error:
         return _answered(request, error.comparison, public_id)
     except RatingError as error:
