@@ -74,3 +74,11 @@ def test_viewers_are_led_to_the_results_and_raters_of_closed_studies_told(
 def test_a_studys_training_is_none_of_another(client: Client, rater: Rater) -> None:
     make.make_training_pairs(make.make_study())
     assert training.waiting([member_of(rater, make.make_small_study())]) == {}
+
+
+def test_the_guidelines_do_not_lead_viewers_to_a_pair(client: Client, rater: Rater) -> None:
+    study = make.make_small_study()
+    member_of(rater, study, role=Role.VIEWER)
+    shown = client.get(reverse("guidelines", args=[study.slug])).content.decode()
+    assert "You may see this study but not rate in it." in shown
+    assert "Start rating" not in shown
