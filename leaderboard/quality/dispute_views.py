@@ -68,6 +68,8 @@ def settle(request: OperatorRequest, pair: int) -> HttpResponse:
     )
     decided = adjudication.adjudications(request.study).filter(pair=found).select_related("rater").first()
     if decided is not None:
+        if "assignment" in request.POST and decided.rater.user_id != request.user.pk:
+            messages.warning(request, "Somebody else settled this pair first. Your answer was not stored.")
         return _answers(request, found, decided)
     if request.method == "POST" and "assignment" in request.POST:
         return _answer(request, found)
