@@ -7,6 +7,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
+from arena.apart import APART
 from arena.formats.records import (
     CompletionRecord,
     ContestantRecord,
@@ -38,6 +39,14 @@ def everything() -> Rows:
     return found
 
 
+def apart(use: str) -> list[Item]:
+    """A pair for raters and not for the study: training, or a hidden check."""
+    place = {"prompt": use, "subset": APART}
+    sides = [CompletionRecord(**place, id=side, turns=(side,)) for side in ("first", "second")]
+    named = {"first": "", "second": "", "first_id": "first", "second_id": "second"}
+    return [PromptRecord(use, ("Once.",), subset=APART), *sides, gold(use=use, **place, **named)]
+
+
 GOOD: list[Item] = [
     PromptRecord("p1", ("Say hello.",), category="changed"),
     PromptRecord("p2", ("Another.",)),
@@ -47,6 +56,8 @@ GOOD: list[Item] = [
     CompletionRecord("p2", ("By nobody.",), id="x"),
     RaterRecord("cy", "person", groups=("experts",)),
     gold("second", second="C"),
+    *apart("train"),
+    *apart("check"),
     vote(5, first="C", rater="cy", criteria={"accuracy": 2}),
 ]
 """An import into ``stored_study`` that changes every kind of row."""
