@@ -11,6 +11,7 @@ from arena.apart import APART
 from arena.formats.records import (
     CompletionRecord,
     ContestantRecord,
+    GoldRecord,
     Item,
     Place,
     Problem,
@@ -41,10 +42,11 @@ def everything() -> Rows:
 
 def apart(use: str) -> list[Item]:
     """A pair for raters and not for the study: training, or a hidden check."""
-    place = {"prompt": use, "subset": APART}
-    sides = [CompletionRecord(**place, id=side, turns=(side,)) for side in ("first", "second")]
-    named = {"first": "", "second": "", "first_id": "first", "second_id": "second"}
-    return [PromptRecord(use, ("Once.",), subset=APART), *sides, gold(use=use, **place, **named)]
+    texts = [CompletionRecord(use, (side,), subset=APART, id=side) for side in ("first", "second")]
+    label = GoldRecord(
+        use, "", "", "tie", "experts", subset=APART, first_id="first", second_id="second", use=use
+    )
+    return [PromptRecord(use, ("Once.",), subset=APART), *texts, label]
 
 
 GOOD: list[Item] = [
