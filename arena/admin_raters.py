@@ -46,7 +46,7 @@ class RaterAdmin(AnnouncingAdmin):
     def ratings(self, rater: Any) -> int:
         return int(rater.rating_total)
 
-    @admin.action(description="Pause: offer nothing, accept nothing")
+    @admin.action(description="Pause: offer nothing new")
     def pause(self, request: HttpRequest, queryset: QuerySet[Rater]) -> None:
         self._set_paused(request, queryset, paused=True)
 

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Iterator
 from typing import Any, Final
 
 from django.apps import apps
@@ -9,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -18,7 +19,9 @@ from arena.models import (
     Assignment,
     Comparison,
     Flag,
+    ImportFile,
     ImportJob,
+    Invitation,
     Membership,
     Rater,
     Study,
@@ -88,7 +91,7 @@ def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -
     locked.save(update_fields=["name", "slug", "user", "anonymised_at"])
     _forget_texts(locked, keep_comments=keep_comments)
     ApiToken.objects.filter(rater=locked).delete()
-    _forget_in_notes(names)
+    _forget_in_notes(studies, names)
     _forget_in_reports(studies, names)
     if user is not None:
         _forget_account(user, names)
@@ -134,22 +137,27 @@ def _forget_texts(rater: Rater, *, keep_comments: bool) -> None:
     said.update(**changed)
 
 
-NOTES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
-    ("arena", "Invitation", ("note",)),
-    ("arena", "StudyEvent", ("note",)),
-    ("arena", "ImportFile", ("name",)),
-    ("admin", "LogEntry", ("object_repr", "change_message")),
-)
-"""Texts in which operators may have named people: app, model and fields."""
+def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], tuple[str, ...]]]:
+    """Texts in which operators may have named people, and their fields.
+
+    Of other studies nothing is touched: whoever calls themselves by a common word must not blank it there.
+    """
+    yield Invitation.objects.filter(study__in=studies), ("note",)
+    yield StudyEvent.objects.filter(study__in=studies), ("note",)
+    yield ImportFile.objects.filter(job__study__in=studies), ("name",)
+    about = [get_user_model(), Rater, Membership, ApiToken, Invitation]
+    kinds = apps.get_model("contenttypes", "ContentType").objects.get_for_models(*about).values()
+    log = apps.get_model("admin", "LogEntry").objects.filter(content_type__in=list(kinds))
+    yield log, ("object_repr", "change_message")
 
 
-def _forget_in_notes(names: list[str]) -> None:
+def _forget_in_notes(studies: list[Study], names: list[str]) -> None:
     """Replace the names in the notes of operators, in the names of files, and in the admin's log."""
     if names:
         pattern = _pattern(names)
-        for app, model, fields in NOTES:
+        for rows, fields in _notes(studies):
             for field in fields:
-                _replace(apps.get_model(app, model), field, names, pattern)
+                _replace(rows, field, names, pattern)
 
 
 def _pattern(names: list[str]) -> re.Pattern[str]:
@@ -157,11 +165,11 @@ def _pattern(names: list[str]) -> re.Pattern[str]:
     return re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names), re.IGNORECASE)
 
 
-def _replace(model: type[Model], field: str, names: list[str], pattern: re.Pattern[str]) -> None:
+def _replace(rows: QuerySet[Any], field: str, names: list[str], pattern: re.Pattern[str]) -> None:
     said = Q()
     for name in names:
         said |= Q(**{f"{field}__icontains": name})
-    for row in model._default_manager.filter(said).only("pk", field):
+    for row in rows.filter(said).only("pk", field):
         setattr(row, field, pattern.sub(GONE, getattr(row, field)))
         row.save(update_fields=[field])
 

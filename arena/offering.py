@@ -210,7 +210,9 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
     if not rated:
         return None
     pair, swapped = rng.choice(rated)
-    return _Chosen(Pair.objects.get(pk=pair), Purpose.REPEAT, swapped=not swapped, repeat=1)
+    rateable = Completion.objects.rateable_in(study)
+    found = Pair.objects.filter(pk=pair, first__in=rateable, second__in=rateable).first()
+    return _Chosen(found, Purpose.REPEAT, swapped=not swapped, repeat=1) if found else None
 
 
 def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:

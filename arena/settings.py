@@ -1,5 +1,6 @@
 """Settings, read from the environment alone. docs/settings.md describes every variable read here."""
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from arena.environment import (
     parse_database_url,
     require_in_production,
 )
+
+# Read when NumPy is loaded: its own threads get in the way of those of the server and the worker. With three
+# processes at work on two cores, a fit of 200 contestants took 1.7 s with them and 0.03 s without.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 env = Env()
 ONE_OR_MORE = validate.Range(min=1)

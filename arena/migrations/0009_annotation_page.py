@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='invitation',
             name='role',
-            field=models.CharField(choices=[('viewer', 'Viewer: sees results and progress'), ('rater', 'Rater: rates pairs'), ('operator', 'Operator: sets the study up and looks after raters')], default='rater', max_length=10),
+            field=models.CharField(choices=[('viewer', 'Viewer: sees results, also of a private study'), ('rater', 'Rater: rates pairs'), ('operator', 'Operator: sets the study up and looks after raters')], default='rater', max_length=10),
         ),
         migrations.AddField(
             model_name='membership',
@@ -104,7 +104,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='membership',
             name='role',
-            field=models.CharField(choices=[('viewer', 'Viewer: sees results and progress'), ('rater', 'Rater: rates pairs'), ('operator', 'Operator: sets the study up and looks after raters')], default='rater', max_length=10),
+            field=models.CharField(choices=[('viewer', 'Viewer: sees results, also of a private study'), ('rater', 'Rater: rates pairs'), ('operator', 'Operator: sets the study up and looks after raters')], default='rater', max_length=10),
         ),
         migrations.AddField(
             model_name='membership',

@@ -72,7 +72,7 @@ class Rater(models.Model):
 class Role(models.TextChoices):
     """What somebody may do in a study. Raters do not see a private board: it would sway them."""
 
-    VIEWER = "viewer", "Viewer: sees results and progress"
+    VIEWER = "viewer", "Viewer: sees results, also of a private study"
     RATER = "rater", "Rater: rates pairs"
     OPERATOR = "operator", "Operator: sets the study up and looks after raters"
 

@@ -153,6 +153,17 @@ def test_a_name_of_two_letters_does_not_empty_notes_of_others(study: Study) -> N
     assert note.note == "to be sent"
 
 
+def test_notes_of_studies_the_person_has_no_part_in_are_left_alone(study: Study) -> None:
+    elsewhere = make.make_study()
+    notes = [
+        StudyEvent.objects.create(study=one, kind=StudyEvent.Kind.PAUSED, note="Until the prompts are there.")
+        for one in (study, elsewhere)
+    ]
+    anonymise(make.make_member(study, user=make.make_user(username="the")), None)
+    assert StudyEvent.objects.get(pk=notes[0].pk).note == f"Until {GONE} prompts are there."
+    assert StudyEvent.objects.get(pk=notes[1].pk).note == "Until the prompts are there."
+
+
 def test_who_may_remove_whose_details(rater: Rater, study: Study) -> None:
     operator = make.make_member(study)
     Membership.objects.filter(rater=operator).update(role=Role.OPERATOR)
