@@ -4,6 +4,7 @@ from django import template
 from django.conf import settings
 
 from arena import permissions
+from arena.models import Study
 
 register = template.Library()
 
@@ -18,3 +19,9 @@ def arena_version() -> str:
 def may_operate(user: permissions.Visitor) -> bool:
     """Whether this visitor runs any study."""
     return permissions.is_staff(user) or permissions.operable(user).exists()
+
+
+@register.simple_tag
+def may_operate_study(user: permissions.Visitor, study: Study) -> bool:
+    """Whether this visitor runs the study."""
+    return permissions.can_operate(user, study)

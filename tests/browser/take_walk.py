@@ -113,8 +113,7 @@ def judge(page: Page, address: str, url: str) -> None:
 
 
 def publish(page: Page, address: str) -> None:
-    page.goto(f"{address}/studies/small-talk/")
-    page.get_by_role("link", name="Settings and data").click()
+    page.goto(f"{address}/operate/small-talk/publish/")
     page.select_option("select[name=visibility]", "public")
     page.get_by_role("button", name="Save", exact=True).click()
     page.goto(f"{address}/studies/small-talk/?raters=judge:stand-in&method=bradley-terry")

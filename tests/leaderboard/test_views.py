@@ -283,7 +283,7 @@ def test_from_a_study_one_gets_to_rating_and_staff_to_everything_else(client, ma
     assert "/admin/" not in page
     client.force_login(factories.make_user(is_staff=True))
     page = text(client.get("/studies/small/"))
-    ways = [f"/admin/arena/study/{made.study.pk}/change/", f"?study={made.study.pk}", "?study=small"]
+    ways = ['/operate/small/"', "/operate/small/people/", "?study=small"]
     assert [way for way in ways if way not in page] == []
     made.study.closed_at = timezone.now()
     made.study.save()
