@@ -247,7 +247,8 @@ def test_a_study_goes_with_all_it_holds(admin_client: Client, rated: Comparison)
 
 def test_an_invitation_shows_its_whole_link(admin_client: Client) -> None:
     study = factories.make_study()
-    data = {"study": study.pk, "note": "Ann", "max_uses": 3, "expires_at_0": "", "expires_at_1": ""}
+    data = {"study": study.pk, "note": "Ann", "role": "rater", "max_uses": 3}
+    data |= {"expires_at_0": "", "expires_at_1": ""}
     response = admin_client.post(reverse("admin:arena_invitation_add"), data, follow=True)
     invitation = Invitation.objects.get()
     link = f"http://testserver/join/{invitation.token}/"

@@ -9,9 +9,11 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from arena import busy, services
 from arena.api.auth import rater_token
+from arena.models import Membership
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -26,14 +28,19 @@ def locked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "record_comparisons", fail)
 
 
-@pytest.mark.usefixtures("locked")
-def test_a_rater_is_asked_to_try_again() -> None:
-    study = make.make_small_study()
-    user = make.make_user()
+def rating_page() -> Any:
+    """What a rater gets who wants the next pair."""
+    study, user = make.make_small_study(), make.make_user()
     make.make_member(study, user=user)
+    Membership.objects.update(guidelines_read_at=timezone.now())
     client = Client(raise_request_exception=False)
     client.force_login(user)
-    page = client.get(reverse("rate-study", args=[study.slug]), headers={"HX-Request": "true"})
+    return client.get(reverse("rate-study", args=[study.slug]))
+
+
+@pytest.mark.usefixtures("locked")
+def test_a_rater_is_asked_to_try_again() -> None:
+    page = rating_page()
     assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
     assert "please try again in a moment" in page.content.decode()
 
@@ -56,12 +63,7 @@ def test_other_errors_stay_errors(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OperationalError("disk I/O error")
 
     monkeypatch.setattr(services, "claim", fail)
-    study, user = make.make_small_study(), make.make_user()
-    make.make_member(study, user=user)
-    client = Client(raise_request_exception=False)
-    client.force_login(user)
-    page = client.get(reverse("rate-study", args=[study.slug]), headers={"HX-Request": "true"})
-    assert page.status_code == 500
+    assert rating_page().status_code == 500
 
 
 @pytest.mark.parametrize(

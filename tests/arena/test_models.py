@@ -15,6 +15,7 @@ from arena.models import (
     Completion,
     Contestant,
     CriterionRating,
+    Flag,
     ImportChunk,
     ImportFile,
     ImportJob,
@@ -26,6 +27,7 @@ from arena.models import (
     Reference,
     Rendering,
     Study,
+    TrainingAnswer,
 )
 from tests import factories as make
 
@@ -45,6 +47,12 @@ STUDY_BREAKS = [
     ({"points": 4}, "study_points_is_a_scale"),
     ({"ratings_per_pair_people": 0}, "study_wants_at_least_one_rating"),
     ({"ratings_per_pair_judges": 0}, "study_wants_at_least_one_rating"),
+    ({"control_share": 1.1}, "study_shares_within_bounds"),
+    ({"repeat_share": 0.6}, "study_shares_within_bounds"),
+    ({"gold_share": -0.1}, "study_shares_within_bounds"),
+    ({"training_threshold": 1.01}, "study_threshold_is_a_share"),
+    ({"pairing": "lucky"}, "study_choices_known"),
+    ({"naming": "burn"}, "study_choices_known"),
 ]
 
 
@@ -283,6 +291,30 @@ def test_files_and_their_pieces_are_numbered_once() -> None:
     refused(lambda: ImportFile.objects.create(job=job, number=file.number), "import_file_number_unique")
     again = {"file": file, "position": 0, "data": b""}
     refused(lambda: ImportChunk.objects.create(**again), "import_chunk_position_unique")
+
+
+def test_what_a_pair_is_for_and_who_somebody_is() -> None:
+    refused(lambda: make.make_pair(use="train"), "pair_to_check_by_has_gold")
+    refused(lambda: make.make_pair(use="fun", gold="tie", gold_source="experts"), "pair_to_check_by_has_gold")
+    make.make_pair(use="check", gold="tie", gold_source="experts")
+    refused(lambda: make.make_assignment(purpose="fun"), "assignment_purpose_known")
+    refused(lambda: make.make_comparison(purpose="fun"), "comparison_purpose_known")
+    assignment = make.make_assignment()
+    refused(lambda: Flag.objects.create(assignment=assignment, reason="dull"), "flag_reason_known")
+    Flag.objects.create(assignment=assignment, reason="other")
+    study, rater = make.make_study(), make.make_rater()
+    refused(lambda: Membership.objects.create(study=study, rater=rater, role="king"), "membership_role_known")
+
+
+def test_training_answers_stand_once_for_each_attempt() -> None:
+    pair = make.make_pair(use="train", gold="first", gold_source="experts")
+    make.make_member(pair.prompt.study)
+    membership = Membership.objects.get()
+    answer = {"membership": membership, "pair": pair, "swapped": False, "is_right": True, "points": 8}
+    refused(lambda: TrainingAnswer.objects.create(**answer, rating=9), "training_rating_within_scale")
+    TrainingAnswer.objects.create(**answer, rating=1)
+    refused(lambda: TrainingAnswer.objects.create(**answer, rating=2), "training_answered_once")
+    TrainingAnswer.objects.create(**answer, rating=2, attempt=2)
 
 
 def test_every_constraint_is_named_here() -> None:

@@ -160,7 +160,7 @@ def test_the_leaderboard_is_told(db: None, django_capture_on_commit_callbacks: A
 def test_loading_takes_a_bounded_number_of_queries(db: None) -> None:
     with CaptureQueriesContext(connection) as queries:
         load.load_demo()
-    assert len(queries) < 130
+    assert len(queries) < 140
 
 
 def test_damaged_files_change_nothing(db: None, folder: Path) -> None:
