@@ -21,6 +21,8 @@ from judging.models import JudgeCall, JudgeRun
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
+pytestmark = pytest.mark.one_database
+
 Drain = Callable[[], None]
 
 

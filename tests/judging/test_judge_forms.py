@@ -10,7 +10,7 @@ from judging.models import Judge, Panel
 from tests.factories import make_judge
 from tests.judging.test_pages import FORM
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 NEW = "/judging/judges/new/"
 OWN = "Which is better?\n\n$notice\n\n$query\n\n$answers\n\n$verdict"

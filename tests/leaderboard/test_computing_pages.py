@@ -14,7 +14,7 @@ from leaderboard.models import ComputedView, Snapshot
 from tests.factories import make_user
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 BAND = "/studies/small/?raters=people&band=3-6"
 POLL = "/studies/small/computing/?raters=people&band=3-6"

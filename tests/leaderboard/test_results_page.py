@@ -22,7 +22,7 @@ from leaderboard.models import Snapshot
 from tests import factories as make
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 PAGE = "/studies/made/results/"
 VOTES = [

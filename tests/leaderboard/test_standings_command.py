@@ -13,7 +13,7 @@ from leaderboard.models import Snapshot
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def run(*arguments):

@@ -10,6 +10,8 @@ from django.test import Client
 from arena.models import Membership
 from tests.factories import make_completion, make_member, make_prompt, make_study
 
+pytestmark = pytest.mark.one_database
+
 CORPUS = {
     "scripts": "<script>alert(1)</script></div></section><script src=//evil.example></script>",
     "handlers": '<img src=x onerror=alert(1)><p onclick="alert(1)" style="position:fixed">x</p>',

@@ -12,6 +12,8 @@ from arena.operating import urls
 from tests import factories as make
 from tests.arena.operating.conftest import VISITORS
 
+pytestmark = pytest.mark.one_database
+
 PAGES = sorted(str(pattern.name) for pattern in urls._study if isinstance(pattern, URLPattern))
 POSTED = {"operate-withdraw", "operate-role", "operate-trained", "operate-settle"}
 

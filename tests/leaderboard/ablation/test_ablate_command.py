@@ -16,7 +16,7 @@ from tests import factories
 from tests.leaderboard.ablation.studies import make_field, make_judge_rater, rate
 
 BIAS = {"calm": 0, "leaning": 150}
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 KEYS = Path(__file__).parents[3] / "docs" / "ablations.md"
 
 
