@@ -1,6 +1,7 @@
 """Studies: what raters are told, how much is wanted, who may look, and the data."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.contrib import admin
@@ -143,6 +144,7 @@ class StudyAdmin(AnnouncingAdmin):
         def guard(view: Callable[..., HttpResponse]) -> Callable[..., Any]:
             """For those who may change the study, which the view is given instead of its id."""
 
+            @wraps(view)  # with its exemption from the CSRF check, which it makes itself
             def checked(request: HttpRequest, pk: int, **place: Any) -> HttpResponse:
                 study = get_object_or_404(Study, pk=pk)
                 if not self.has_change_permission(request, study):
@@ -153,7 +155,7 @@ class StudyAdmin(AnnouncingAdmin):
 
         job = "<int:pk>/import/<int:job>/"
         own = [
-            path("<int:pk>/import/", csrf_exempt(guard(pages.upload)), name="arena_study_import"),
+            path("<int:pk>/import/", guard(csrf_exempt(pages.upload)), name="arena_study_import"),
             path(job, guard(pages.job), name="arena_study_import_job"),
             path(f"{job}progress/", guard(pages.progress), name="arena_study_import_progress"),
             path(f"{job}errors.csv", guard(pages.errors), name="arena_study_import_errors"),
