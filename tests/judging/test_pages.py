@@ -11,7 +11,7 @@ from judging import services
 from judging.models import Judge, JudgeCall, JudgeRun
 from tests.factories import make_judge, make_small_study, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 FORM = {
     "name": "Loop",

@@ -14,7 +14,7 @@ from leaderboard import exports, services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 PAGE = "/studies/small/export/"
 FILE = "/studies/small/export/file/"

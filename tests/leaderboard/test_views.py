@@ -18,7 +18,7 @@ from leaderboard.models import Refresh, SnapshotSlice
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 
 

@@ -28,7 +28,7 @@ from leaderboard.tables.data import (
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 ADDRESS = "/studies/small/data/"
 SECRET = "zanzibar"
