@@ -4,6 +4,8 @@ Every address that takes an answer serves a plain form (a page or a redirect com
 (arena.annotation.replies), by the same rules.
 """
 
+from collections.abc import Callable
+
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
@@ -111,8 +113,13 @@ def skip(request: MemberRequest) -> HttpResponse:
     """Put the pair aside, or keep the answer that was reopened."""
     if _is_somebody_elses(request):
         return signed_out("Somebody else is signed in.")
+    return _put_aside(request, lambda: services.skip(request.rater, request.POST.get("assignment", "")))
+
+
+def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpResponse:
+    """Put a pair aside, and say that it was, or why it was not."""
     try:
-        services.skip(request.rater, request.POST.get("assignment", ""))
+        act()
     except RatingError as error:
         if wants_json(request):
             return replies.refused(str(error))
@@ -135,13 +142,8 @@ def flag(request: MemberRequest) -> HttpResponse:
             return replies.refused(_first_error(form), status=INVALID)
         return _flag_page(request, form, INVALID)
     data = form.cleaned_data
-    try:
-        services.flag(request.rater, data["assignment"], data["reason"], data["comment"])
-    except RatingError as error:
-        if wants_json(request):
-            return replies.refused(str(error))
-        messages.error(request, str(error))
-    return replies.stored(request, anew=True) if wants_json(request) else _next(request)
+    answer = (data["assignment"], data["reason"], data["comment"])
+    return _put_aside(request, lambda: services.flag(request.rater, *answer))
 
 
 def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpResponse:

@@ -24,11 +24,9 @@ USUAL_REPLY: Final = 500
 def enter(calls: Sequence[tuple[JudgeCall, Addressed]]) -> list[float]:
     """For each call, in order, the seconds until the next try; 0 for what may be made now."""
     asking = [_entry(call, asked) for call, asked in calls if not call.run.judge.is_simulated]
-    waits = dict(
-        zip((entry.name for entry in asking), entrances().enter(asking, _taken()), strict=True)
-        if asking
-        else ()
-    )
+    if not asking:
+        return [0.0] * len(calls)
+    waits = dict(zip((entry.name for entry in asking), entrances().enter(asking, _taken()), strict=True))
     return [waits.get(_name(call), 0.0) for call, _ in calls]
 
 
