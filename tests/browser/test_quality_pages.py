@@ -38,6 +38,12 @@ def addresses(operator):
     ]
 
 
+def wait_for_keys(page):
+    """Until the pair to settle is there with its script, which runs before the page has loaded."""
+    page.wait_for_selector(".answer-submit")
+    page.wait_for_load_state()
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_every_page_is_accessible_and_fits(operator, size):
     width, height = SIZES[size]
@@ -54,7 +60,7 @@ def test_a_pair_is_settled_by_keyboard(operator):
     operator.visit("operate-disagreements", operator.study.slug)
     page.locator("form button", has_text="Settle").first.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector(".answer-submit")
+    wait_for_keys(page)
     check_accessible(page)
     page.keyboard.press("7")
     page.keyboard.press("Enter")
@@ -70,7 +76,7 @@ def test_digits_walk_through_the_criteria_of_a_pair_to_settle(operator):
     Study.objects.filter(pk=operator.study.pk).update(criteria=["helpfulness", "truth"])
     operator.visit("operate-disagreements", operator.study.slug)
     page.locator("form button", has_text="Settle").first.click()
-    page.wait_for_selector(".answer-submit")
+    wait_for_keys(page)
     for key in ("7", "2", "3", "4", "Enter"):
         page.keyboard.press(key)
     page.wait_for_selector("text=What everybody said")
