@@ -1,7 +1,7 @@
-"""Completions to safe HTML: Markdown, highlighted code, formulas, and a sanitiser. Pure.
+"""Prompts and completions to safe HTML: Markdown, highlighted code, formulas, and a sanitiser. Pure.
 
-Completions are hostile input. Markdown is parsed with raw HTML turned off, images become links (a page that
-loads a picture from a completion tells its author who looks at it), and what comes out passes an allow-list.
+They are hostile input. Markdown is parsed with raw HTML turned off, images become links (a page that loads a
+picture from a text tells its author who looks at it), and what comes out passes an allow-list.
 Formulas are set aside before the sanitiser and put in after it (arena.formulas has a list of its own).
 """
 
@@ -18,11 +18,13 @@ from arena.formulas import Formulas, formulas_plugin, source_of, without_marks
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
     from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
-RENDERER = 2
+RENDERER = 3
 """Raised whenever the same text would give other HTML; stored renderings of before are then unused."""
 
 LONGEST_MARKDOWN = 50_000
@@ -49,6 +51,8 @@ _TAGS = {
 }
 _BLOCKS = ("p", "blockquote", "ul", "ol", "th", "td", "h2", "h3", "h4", "h5", "h6")
 _HEADING_SHIFT = 2  # the page's own headings are h1 and h2
+_DEFINITION = "definition"
+_LINKS = ("http://", "https://", "mailto:")
 
 
 def render(text: str) -> str:
@@ -113,7 +117,7 @@ def _sanitise(html: str) -> str:
             "td": {"align-center", "align-right"},
             "th": {"align-center", "align-right"},
         },
-        url_schemes={"http", "https", "mailto"},
+        url_schemes={link.partition(":")[0] for link in _LINKS},
         link_rel="nofollow noopener noreferrer",
         set_tag_attribute_values={
             "a": {"target": "_blank"},
@@ -129,7 +133,11 @@ def _sanitise(html: str) -> str:
 
 @cache
 def _parser(*, breaks: bool) -> MarkdownIt:
-    """A parser; ``breaks`` keeps line breaks, because models write plain text as often as Markdown."""
+    """A parser; ``breaks`` keeps what plain text means, because that is written as often as Markdown.
+
+    Kept are line breaks, the spaces a line begins with, definitions of links, and links within a site: they
+    would lead through this one.
+    """
     parser, inside = _with_nesting(DEEPEST, breaks=breaks), _with_nesting(_DEEPEST_INLINE, breaks=breaks)
 
     def inline(state: StateCore) -> None:
@@ -140,6 +148,11 @@ def _parser(*, breaks: bool) -> MarkdownIt:
     parser.core.ruler.at("inline", inline)
     parser.core.ruler.push("arena", _adapt)
     parser.add_render_rule("image", _image_as_link)
+    if breaks:
+        parser.validateLink = inside.validateLink = _leads_elsewhere  # type: ignore[assignment, method-assign]
+        inside.inline.ruler.at("newline", _newline)
+        parser.block.ruler.at("reference", _definition)
+        parser.add_render_rule(_DEFINITION, _definition_as_text)
     return parser
 
 
@@ -151,6 +164,43 @@ def _with_nesting(most: int, *, breaks: bool) -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     formulas_plugin(parser)
     return parser
+
+
+def _leads_elsewhere(address: str) -> bool:
+    """Whether a link is one; what is none stays to be read as it was written."""
+    return address.lower().startswith(_LINKS)
+
+
+def _newline(state: StateInline, silent: bool) -> bool:
+    """The end of a line, with the spaces that the next one begins with: code without a fence needs them."""
+    from markdown_it.rules_inline import newline
+
+    end = state.pos
+    if not newline(state, silent):
+        return False
+    indent = state.src[end + 1 : state.pos].expandtabs(4)
+    if not silent and len(indent) > 1:
+        state.pending += "\N{NO-BREAK SPACE}" * len(indent)
+    return True
+
+
+def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The definition of a link, which Markdown shows nowhere: "[Question]: Why?" is one, too."""
+    from markdown_it.rules_block import reference
+
+    if not reference(state, start, end, silent):
+        return False
+    if not silent:
+        token = state.push(_DEFINITION, "p", 0)
+        token.content = state.getLines(start, state.line, state.blkIndent, False).strip()
+    return True
+
+
+def _definition_as_text(
+    _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: OptionsDict, _env: EnvType
+) -> str:
+    lines = (escape(line.lstrip()) for line in tokens[index].content.splitlines())
+    return f"<p>{'<br>'.join(lines)}</p>\n"
 
 
 class _TooDeepError(Exception):

@@ -104,10 +104,26 @@ def test_an_image_becomes_a_link_with_its_description() -> None:
         ("```python\ndef f(): ...\n```", '<span class="nf">f</span>'),
         ("```nolanguage\na < b\n```", "a &lt; b"),
         ("a < b & c", "a &lt; b &amp; c"),
+        ("if x:\n    y\n\tz\n w", "if x:<br>\n    y<br>\n    z<br>\nw".replace("  ", "&nbsp;&nbsp;")),
+        ("- a\n  b\n    c", "<li>a<br>\nb<br>\n&nbsp;&nbsp;c</li>"),
+        ("[1]: https://a.example 'A'\n\n[1]", "<p dir=\"auto\">[1]: https://a.example 'A'</p>"),
+        ("[1]: https://a.example 'A'\n\n[1]", '<a href="https://a.example" title="A"'),
+        ("> [b&c]:\n>   mailto:x\n>   'y'", "<p dir=\"auto\">[b&amp;c]:<br>mailto:x<br>'y'</p>"),
+        ("[Question]: Why?\nAnswer", "[Question]: Why?<br>\nAnswer"),
     ],
 )
 def test_markdown_is_shown_as_meant(text: str, expected: str) -> None:
     assert expected in render(text)
+
+
+@pytest.mark.parametrize(
+    "address", ["/account/sign-out/", "../x", "//evil.example", "#main", "x.png", "?a=1"]
+)
+def test_a_link_within_a_site_is_no_link(address: str) -> None:
+    for text in (f"[a]({address})", f"![a]({address})", f"[a]: {address}\n\n[b]"):
+        html = render(text)
+        assert "<a " not in html
+        assert text.split("\n")[0] in unescape(html)
 
 
 def words_of(html: str) -> str:
