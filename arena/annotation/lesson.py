@@ -1,17 +1,16 @@
 """What a training page shows: a pair as on the rating page, and what was right once it is answered."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from django.utils.safestring import SafeString
 
 from arena import scales, training
-from arena.annotation import task
+from arena.annotation import task, texts
 from arena.identical import is_identical
 from arena.masking import shown_turns
 from arena.models import Membership, Pair, Study
-from arena.rendering_cache import rendered
 
 MOST_EXAMPLES: Final = 20
 """Examples that stand in the guidelines."""
@@ -21,37 +20,29 @@ MOST_EXAMPLES: Final = 20
 class Lesson:
     """A training pair ready to be shown, under the names that the parts of the rating page know."""
 
-    turns: list[str]
-    input: str
-    category: str
+    prompt: texts.ShownPrompt
     responses: list[task.Response]
     points: list[task.Point]
     overall: task.Row
     identical: bool
-    explanation: str
+    explanation: SafeString
+    """Why, as HTML; '' where nothing is said."""
     better: str
     """The letter of the better response, or '' where they are equally good."""
     tie: int | None = None
     """No button of its own calls it a tie here."""
 
     @property
-    def is_long(self) -> bool:
-        return task.is_long(self.turns, self.input)
-
-    @property
     def is_conversation(self) -> bool:
-        return len(self.turns) > 1
-
-
-Texts: TypeAlias = list[list[str]]
-"""The turns of both responses in the order shown."""
+        return len(self.prompt.turns) > 1
 
 
 def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
     """A training pair in an order of presentation; ``chosen`` is what was sent, and what is wrong with it."""
-    texts = _texts(study, pair, swapped=swapped)
+    said = _said(study, pair, swapped=swapped)
+    html = texts.html_of(*said, _around(pair))
     question = task.Row("rating", "Which response is better?", chosen, errors)
-    return _shown(study, pair, texts, _html([texts]), question, swapped=swapped)
+    return _shown(study, pair, said, html, question, swapped=swapped)
 
 
 def examples(membership: Membership) -> list[Lesson]:
@@ -59,37 +50,34 @@ def examples(membership: Membership) -> list[Lesson]:
     study = membership.study
     pairs = training.examples(membership)[:MOST_EXAMPLES]
     swapped = {pair.pk: training.is_swapped(pair, membership.rater_id, 1) for pair in pairs}
-    texts = {pair.pk: _texts(study, pair, swapped=swapped[pair.pk]) for pair in pairs}
-    html, no_question = _html(texts.values()), task.Row("", "", "", ())
-    return [
-        _shown(study, pair, texts[pair.pk], html, no_question, swapped=swapped[pair.pk]) for pair in pairs
-    ]
+    said = {pair.pk: _said(study, pair, swapped=swapped[pair.pk]) for pair in pairs}
+    responses = (turns for both in said.values() for turns in both)
+    html, no_question = texts.html_of(*responses, *map(_around, pairs)), task.Row("", "", "", ())
+    return [_shown(study, pair, said[pair.pk], html, no_question, swapped=swapped[pair.pk]) for pair in pairs]
 
 
-def _texts(study: Study, pair: Pair, *, swapped: bool) -> Texts:
+def _said(study: Study, pair: Pair, *, swapped: bool) -> list[list[str]]:
+    """The turns of both responses in the order shown."""
     return [shown_turns(completion, study) for completion in pair.shown(swapped)]
 
 
-def _html(texts: Iterable[Texts]) -> dict[str, SafeString]:
-    """Everything rendered at once: one query, however many texts."""
-    return rendered(turn for both in texts for some in both for turn in some if turn.strip())
+def _around(pair: Pair) -> list[str]:
+    """What else is read of a pair: its prompt, and what is right and why."""
+    return [*texts.texts_of(pair.prompt), pair.explanation]
 
 
 def _shown(
-    study: Study, pair: Pair, texts: Texts, html: dict[str, SafeString], question: task.Row, *, swapped: bool
+    study: Study, pair: Pair, said: list[list[str]], html: texts.Html, question: task.Row, *, swapped: bool
 ) -> Lesson:
     return Lesson(
-        turns=pair.prompt.turns,
-        input=pair.prompt.input,
-        category=pair.prompt.category,
+        prompt=texts.shown_prompt(pair.prompt, html),
         responses=[
-            task.Response(letter, [task.Part(turn, html.get(turn, SafeString())) for turn in some])
-            for letter, some in zip("AB", texts, strict=True)
+            task.Response(letter, texts.parts(turns, html)) for letter, turns in zip("AB", said, strict=True)
         ],
         points=task.scale_points(study.points),
         overall=question,
         identical=is_identical(pair),
-        explanation=pair.explanation,
+        explanation=html.get(pair.explanation, SafeString()),
         better=better_letter(pair, swapped=swapped),
     )
 

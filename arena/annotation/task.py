@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.safestring import SafeString
-
 from arena import scales
+from arena.annotation import texts
 from arena.annotation.forms import RatingForm
+from arena.annotation.texts import Part, ShownPrompt
 from arena.identical import is_identical
-from arena.markdown import is_plain
 from arena.masking import shown_turns
 from arena.models import Assignment, Comparison, Study
-from arena.rendering_cache import rendered
 
 REASON_KEYS = "qwedxvnmhjkl"
 """Keys that choose a reason, in order; none of them does anything else on the page."""
@@ -48,19 +46,6 @@ class ReasonChip:
 
 
 @dataclass(frozen=True)
-class Part:
-    """One turn of a completion: what was written, and it as HTML; html is '' where there is no text."""
-
-    raw: str
-    html: SafeString
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the HTML shows it as it was written: then there is no second form to send."""
-        return is_plain(self.html)
-
-
-@dataclass(frozen=True)
 class Response:
     """A completion under the name that its place gives it."""
 
@@ -73,9 +58,7 @@ class Task:
     """An assignment ready to be shown."""
 
     public_id: str
-    turns: list[str]
-    input: str
-    category: str
+    prompt: ShownPrompt
     responses: list[Response]
     points: list[Point]
     overall: Row
@@ -90,19 +73,8 @@ class Task:
     tie: int | None
 
     @property
-    def is_long(self) -> bool:
-        """Whether the prompt is folded at first."""
-        return is_long(self.turns, self.input)
-
-    @property
     def is_conversation(self) -> bool:
-        return len(self.turns) > 1 or any(len(response.parts) > 1 for response in self.responses)
-
-
-def is_long(turns: Sequence[str], given: str) -> bool:
-    """Whether a prompt with its input takes more room than it should before the responses."""
-    text = "\n".join([*turns, given])
-    return len(text) > 700 or text.count("\n") > 8
+        return len(self.prompt.turns) > 1 or any(len(response.parts) > 1 for response in self.responses)
 
 
 def scale_points(points: int) -> list[Point]:
@@ -125,17 +97,14 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
     assert pair is not None  # noqa: S101 - people are offered pairs only
     shown = pair.shown(assignment.swapped)
     turns = [shown_turns(completion, assignment.study) for completion in shown]
-    html = rendered(turn for some in turns for turn in some if turn.strip())
+    html = texts.html_of(texts.texts_of(pair.prompt), *turns)
     earlier = _earlier(assignment)
     blank = form or RatingForm(assignment.study)
     return Task(
         public_id=assignment.public_id,
-        turns=pair.prompt.turns,
-        input=pair.prompt.input,
-        category=pair.prompt.category,
+        prompt=texts.shown_prompt(pair.prompt, html),
         responses=[
-            Response(letter, [Part(turn, html.get(turn, SafeString())) for turn in some])
-            for letter, some in zip("AB", turns, strict=True)
+            Response(letter, texts.parts(some, html)) for letter, some in zip("AB", turns, strict=True)
         ],
         points=scale_points(assignment.study.points),
         overall=_row(blank, "rating", "Which response is better?"),

@@ -366,11 +366,38 @@ def test_hostile_prompts_are_escaped(client: Client, study: Study) -> None:
     assert '"><b>' not in html
 
 
-def test_completions_are_rendered_once_and_kept(client: Client, study: Study, rater: Rater) -> None:
+def test_prompts_are_shown_as_completions_are(client: Client, study: Study) -> None:
+    from arena.models import Prompt
+
+    Prompt.objects.update(turns=["Is **$x^2$** even?\nSay so."], input="```python\nx = 1\n```")
+    html = page(client, study).content.decode()
+    preview, _, after = html.partition("prompt-preview")[2].partition("prompt-text")
+    shown = after.partition("response-text")[0]
+    assert "Is **$x^2$** even?\nSay so." in preview
+    assert "<math" not in preview
+    assert re.search(
+        r'data-form="rendered"[^>]*><p dir="auto">Is <strong><math [^\n]*<br>\nSay so.</p>', shown
+    )
+    assert '<pre tabindex="0" dir="ltr"><code>' in shown
+    raw = re.findall(r'data-form="raw"[^>]*>(.*?)</pre>', shown, re.DOTALL)
+    assert raw == ["Is **$x^2$** even?\nSay so.", "```python\nx = 1\n```"]
+
+
+def test_a_long_prompt_is_folded_and_a_blank_one_is_no_empty_response(client: Client, study: Study) -> None:
+    from arena.models import Prompt
+
+    assert '<details class="prompt-fold" open>' in page(client, study).content.decode()
+    Prompt.objects.update(turns=["\n"], input="word " * 200)
+    html = page(client, study).content.decode()
+    assert '<details class="prompt-fold">' in html
+    assert "(This response is empty.)" not in html
+
+
+def test_texts_are_rendered_once_and_kept(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     stored = set(Rendering.objects.values_list("pk", "digest"))
     page(client, study)
-    assert len(stored) == 2
+    assert len(stored) == 3  # the prompt and two answers
     assert set(Rendering.objects.values_list("pk", "digest")) == stored
 
 

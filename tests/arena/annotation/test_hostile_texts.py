@@ -1,4 +1,4 @@
-"""The rating page with completions that mean it harm: it stays whole, and every word of them can be read."""
+"""Pages of raters with texts that mean them harm: they stay whole, and every word can be read."""
 
 import re
 from html import unescape
@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from django.test import Client
 
-from arena.models import Membership
-from tests.factories import make_completion, make_member, make_prompt, make_study
+from arena.models import Membership, Pair
+from tests.factories import make_completion, make_member, make_prompt, make_study, make_training_pairs
 
 pytestmark = pytest.mark.one_database
 
@@ -32,22 +32,28 @@ CORPUS = {
 }
 
 
-class Outline(HTMLParser):
-    """The tags of a page: which are open at the end, and what may not be inside an answer."""
+FORBIDDEN = ("script", "style", "img", "svg", "iframe", "form", "input", "maction")
 
+
+class Outline(HTMLParser):
+    """The tags of a page: which are open at the end, and what may not be inside a text."""
+
+    TEXTS = frozenset(("prompt-text", "response-text", "verdict-why", "example-body"))
     VOID = frozenset(("br", "hr", "input", "link", "meta", "img"))
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.open: list[str] = []
         self.inside = 0
+        self.texts = 0
         self.seen: set[str] = set()
         self.feed(page)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         classes = str(dict(attrs).get("class") or "").split()
-        if self.inside or "response-text" in classes:
+        self.texts += bool(self.TEXTS.intersection(classes))
+        if self.inside or self.TEXTS.intersection(classes):
             self.inside += tag not in self.VOID
             self.seen.add(tag)
             for name, value in attrs:
@@ -62,24 +68,31 @@ class Outline(HTMLParser):
         self.inside -= self.inside > 0
 
 
+def check_whole(page: str, texts: int) -> None:
+    """Nothing is left open, and no text holds what it may not; texts: how many it holds at least."""
+    outline = Outline(page)
+    assert not outline.open
+    assert outline.seen.isdisjoint(FORBIDDEN)
+    assert outline.texts >= texts
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", CORPUS)
-def test_the_page_stays_whole_and_shows_every_word(client: Client, name: str) -> None:
+@pytest.mark.parametrize("place", ["completion", "prompt", "input"])
+def test_the_page_stays_whole_and_shows_every_word(client: Client, name: str, place: str) -> None:
     text = CORPUS[name]
     study = make_study()
-    prompt = make_prompt(study=study)
-    for written in (text, "Harmless."):
+    said = {"completion": "Harmless.", "prompt": "Ask.", "input": "Given."} | {place: text}
+    prompt = make_prompt(study=study, turns=[said["prompt"]], input=said["input"])
+    for written in (said["completion"], "Kind."):
         make_completion(prompt=prompt, turns=[written])
     rater = make_member(study)
     Membership.objects.update(guidelines_read_at="2026-01-01T00:00:00Z")
     client.force_login(rater.user)
 
     page = client.get(f"/rate/{study.slug}/").content.decode()
-    outline = Outline(page)
-    assert not outline.open
-    assert outline.seen.isdisjoint(("script", "style", "img", "svg", "iframe", "form", "input", "maction"))
-
-    shown = unescape(re.sub(r"<[^>]*>", "", page.partition("response-text")[2]))
+    check_whole(page, texts=3)
+    shown = unescape(re.sub(r"<[^>]*>", "", page.partition("prompt-text")[2]))
     words = re.findall(r"\w+", text.replace("\ufdd0", " "))
     assert words[-1] in shown
     # Beside the rendered form stands the text itself, to the letter; of one shown as it is there is no other.
@@ -88,3 +101,27 @@ def test_the_page_stays_whole_and_shows_every_word(client: Client, name: str) ->
     assert text in [unescape(re.sub(r"<[^>]*>", "", one)) for one in raw + plain]
     # A text is sent twice at most: as it was written, and rendered.
     assert len(page) < 60_000 + 12 * len(text)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", CORPUS)
+def test_the_training_and_its_examples_stay_whole(client: Client, name: str) -> None:
+    text = CORPUS[name]
+    study = make_study(slug="s")
+    (pair,) = make_training_pairs(study, 1)
+    pair.prompt.turns = [text]
+    pair.prompt.save()
+    Pair.objects.update(explanation=text)
+    rater = make_member(study)
+    Membership.objects.update(guidelines_read_at="2026-01-01T00:00:00Z")
+    client.force_login(rater.user)
+
+    told = client.post("/rate/s/training/1/1/", {"rating": "1"}, follow=True).content.decode()
+    check_whole(told, texts=4)
+    words = re.findall(r"\w+", text.replace("\ufdd0", " "))
+    why = told.partition('class="verdict-why')[2].partition("verdict-next")[0]
+    assert words[-1] in unescape(re.sub(r"</?span[^>]*>", "", why))
+    guidelines = client.get("/rate/s/guidelines/").content.decode()
+    check_whole(guidelines, texts=1)
+    examples = guidelines.partition("example-body")[2]
+    assert unescape(re.sub(r"</?span[^>]*>", "", examples)).count(words[-1]) >= 2
