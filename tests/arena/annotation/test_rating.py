@@ -146,8 +146,8 @@ def test_the_token_is_for_who_is_signed_in(client: Client, rater: Rater) -> None
     assert "no-store" in answer.headers["Cache-Control"]
 
 
-def ahead(client: Client, study: Study, after: str) -> Any:
-    return client.get(reverse("ahead", args=[study.slug]), {"after": after}, headers=JSON).json()
+def ahead(client: Client, study: Study, after: str, **more: str) -> Any:
+    return client.get(reverse("ahead", args=[study.slug]), {"after": after, **more}, headers=JSON).json()
 
 
 def test_the_next_pair_can_be_fetched_ahead_and_is_shown_later(
@@ -161,17 +161,43 @@ def test_the_next_pair_can_be_fetched_ahead_and_is_shown_later(
     assert waiting.shown_at is None
     # A reload shows the pair that was on screen.
     assert page(client, study, **JSON).json()["assignment"] == current
-    send(client, rater, "shown", study, assignment=found["assignment"])
+    send(client, rater, "rate-study", study, assignment=current, rating=5)
+    # That it came to the screen is told with the question for the one after it.
+    following = ahead(client, study, found["assignment"])
     waiting.refresh_from_db()
     assert waiting.shown_at is not None
-    send(client, rater, "rate-study", study, assignment=current, rating=5)
     assert page(client, study, **JSON).json()["assignment"] == found["assignment"]
+    assert ahead(client, study, found["assignment"])["assignment"] == following["assignment"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "ago"), [("", 0), ("3", 3), ("2.5", 2.5), ("1e300", 60), ("-5", 0), ("nan", 0), ("inf", 0)]
+)
+def test_how_long_a_pair_was_on_screen_is_told_and_is_at_most_its_age(
+    client: Client, study: Study, seen: str, ago: float
+) -> None:
+    page(client, study)
+    pair = Assignment.objects.get()
+    Assignment.objects.update(shown_at=None, created_at=timezone.now() - timedelta(seconds=60))
+    ahead(client, study, pair.public_id, seen=seen)
+    pair.refresh_from_db()
+    assert pair.shown_at is not None
+    assert (timezone.now() - pair.shown_at).total_seconds() == pytest.approx(ago, abs=1)
+    ahead(client, study, pair.public_id, seen="40")
+    before, _ = pair.shown_at, pair.refresh_from_db()
+    assert pair.shown_at == before
+
+
+def test_a_pair_fetched_ahead_does_not_tell_progress(client: Client, study: Study) -> None:
+    current = page(client, study, **JSON).json()
+    assert re.search(r"data-progress>\s*0 rated", current["html"])
+    assert "data-progress></span>" in ahead(client, study, current["assignment"])["html"]
 
 
 def test_a_pair_of_somebody_else_is_not_marked_as_shown(client: Client, study: Study, rater: Rater) -> None:
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
     for sent in (other.public_id, "", "\0", "x" * 1000):
-        assert send(client, rater, "shown", study, assignment=sent).status_code == 204
+        assert ahead(client, study, sent)["status"] == "shown"
     other.refresh_from_db()
     assert other.shown_at is None
 
@@ -180,7 +206,6 @@ def test_a_reload_after_undo_shows_the_pair_brought_back(client: Client, study: 
     first = page(client, study, **JSON).json()["assignment"]
     second = ahead(client, study, first)["assignment"]
     send(client, rater, "rate-study", study, assignment=first, rating=5)
-    send(client, rater, "shown", study, assignment=second)
     ahead(client, study, second)
     assert send(client, rater, "undo", study).json()["assignment"] == first
     assert ahead(client, study, first)["assignment"] == second
@@ -378,7 +403,7 @@ def test_prompts_are_shown_as_completions_are(client: Client, study: Study) -> N
     assert re.search(
         r'data-form="rendered"[^>]*><p dir="auto">Is <strong><math [^\n]*<br>\nSay so.</p>', shown
     )
-    assert '<pre tabindex="0" dir="ltr"><code>' in shown
+    assert '<span class="mi">1</span>' in shown
     raw = re.findall(r'data-form="raw"[^>]*>(.*?)</pre>', shown, re.DOTALL)
     assert raw == ["Is **$x^2$** even?\nSay so.", "```python\nx = 1\n```"]
 
@@ -629,6 +654,29 @@ def test_a_pair_costs_a_bounded_number_of_queries(
         send(client, rater, "rate-study", study, assignment=held(rater).public_id, rating=2)
 
 
+@pytest.mark.parametrize(
+    ("columns", "left", "words"),
+    [
+        ({}, 1, "at most 1 pair still wants a rating"),
+        ({}, 2, "at most 2 pairs still want a rating"),
+        ({"gold_share": 0.1}, 2, "at most 10 pairs still want a rating"),
+        ({"repeat_share": 0.1}, 11, "about 20 pairs still want a rating"),
+        ({}, 11, "about 11 pairs still want a rating"),
+        ({}, 0, "no pair still wants a rating"),
+    ],
+)
+def test_few_pairs_left_are_never_told_to_be_more(
+    client: Client, rater: Rater, columns: dict[str, Any], left: int, words: str
+) -> None:
+    study = make.make_study(**columns)
+    for _ in range(left):
+        prompt = make.make_prompt(study=study)
+        for _ in "AB":
+            make.make_completion(prompt=prompt)
+    Membership.objects.create(study=study, rater=rater, guidelines_read_at=timezone.now())
+    assert words in client.get(reverse("rate")).content.decode()
+
+
 def test_the_list_of_studies_costs_the_same_for_many(
     client: Client, study: Study, rater: Rater, django_assert_max_num_queries: Any
 ) -> None:
@@ -637,7 +685,7 @@ def test_the_list_of_studies_costs_the_same_for_many(
     open_study = make.make_study(sign_up_open=True, name="Come in")
     with django_assert_max_num_queries(11):
         html = client.get(reverse("rate")).content.decode()
-    assert html.count("about 6 pairs still want a rating") == 6
+    assert html.count("at most 6 pairs still want a rating") == 6
     assert reverse("sign-up", args=[open_study.slug]) in html
 
 

@@ -30,7 +30,7 @@ def content(client: Client) -> str:
 def test_a_study_with_a_training_says_how_far_one_is(client: Client, rater: Rater) -> None:
     study = make.make_small_study(training_threshold=1.0)
     membership = member_of(rater, study)
-    assert "0 rated, 0 skipped, about 6 pairs" in content(client)
+    assert "0 rated, 0 skipped, at most 6 pairs" in content(client)
     make.make_training_pairs(study, 2)
     assert "Begins with a training of 2 pairs" in content(client)
     first = training.course(membership).steps[0].pair
@@ -46,7 +46,7 @@ def test_a_study_with_a_training_says_how_far_one_is(client: Client, rater: Rate
     TrainingAnswer.objects.update(attempt=3)
     assert "please ask the operator" in content(client)
     training.let_through(membership)
-    assert "about 6 pairs still want a rating" in content(client)
+    assert "at most 6 pairs still want a rating" in content(client)
 
 
 def test_pauses_are_named(client: Client, rater: Rater) -> None:
