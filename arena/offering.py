@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.conf import settings
-from django.db import IntegrityError, transaction
 from django.db.models import Value
 
 from arena import pairing
@@ -51,17 +50,16 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """A pair to lease. swapped: None where the order is still to be drawn; is_new: nobody knows the pair."""
+    """Two texts to lease as a pair. claims: by how many people they are held as a pair of the study.
 
-    pair: Pair
+    swapped: None where the order is still to be drawn.
+    """
+
+    texts: pairing.PairKey
     purpose: Purpose = Purpose.STUDY
+    claims: int = 0
     swapped: bool | None = None
     repeat: int = 0
-    is_new: bool = False
-
-    @property
-    def key(self) -> tuple[pairing.PairKey, int]:
-        return (self.pair.first_id, self.pair.second_id), self.repeat
 
 
 def lease_time() -> timedelta:
@@ -90,8 +88,9 @@ def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = Non
         hidden = _hidden(study, rater, had, draw)
         if hidden and (leased := _lease(study, rater, hidden, draw, had, now)):
             return leased
-        chosen = _pair_at(study, stock, place)
-        if chosen and (leased := _lease(study, rater, chosen, draw, had, now, int(claims[place]))):
+        texts = int(stock.possible.first[place]), int(stock.possible.second[place])
+        chosen = _Chosen(texts, claims=int(claims[place]))
+        if leased := _lease(study, rater, chosen, draw, had, now):
             return leased
         # Taken by a late answer, or gone: a text was retired or has a new version.
         anew = True
@@ -167,23 +166,6 @@ def with_texts_of(possible: pairing.Possible, pairs: list[pairing.PairKey]) -> p
     return shared
 
 
-def _pair_at(study: Study, stock: Stock, place: int) -> _Chosen | None:
-    """The pair, made where there is none yet; None where it cannot be offered any more."""
-    first, second = int(stock.possible.first[place]), int(stock.possible.second[place])
-    texts = list(Completion.objects.rateable_in(study).filter(pk__in=[first, second]).values_list("prompt"))
-    if len(texts) < 2:
-        return None
-    found = Pair.objects.filter(first=first, second=second).first()
-    if found is None:
-        try:
-            with transaction.atomic():
-                made = Pair.objects.create(prompt_id=texts[0][0], first_id=first, second_id=second)
-            return _Chosen(made, is_new=True)
-        except IntegrityError:  # a judge's plan has just made it
-            found = Pair.objects.get(first=first, second=second)
-    return _Chosen(found) if found.use == Pair.Use.RATE else None
-
-
 def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None:
     """The repeat or the check that was drawn; None where none was, or there is none for this rater."""
     if draw.purpose == Purpose.REPEAT and not study.reveal_names:
@@ -211,8 +193,9 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
         return None
     pair, swapped = rng.choice(rated)
     rateable = Completion.objects.rateable_in(study)
-    found = Pair.objects.filter(pk=pair, first__in=rateable, second__in=rateable).first()
-    return _Chosen(found, Purpose.REPEAT, swapped=not swapped, repeat=1) if found else None
+    found = Pair.objects.filter(pk=pair, first__in=rateable, second__in=rateable)
+    texts = found.values_list("first", "second").first()
+    return _Chosen(texts, Purpose.REPEAT, swapped=not swapped, repeat=1) if texts else None
 
 
 def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
@@ -226,24 +209,25 @@ def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
         known.filter(use=Pair.Use.CHECK),
         known.filter(use=Pair.Use.RATE, first__in=rateable, second__in=rateable),
     ):
-        keys = pairs.values_list("pk", "first", "second")
-        new = [pk for pk, *key in keys if tuple(key) not in seen and told.isdisjoint(key)]
+        texts = pairs.values_list("first", "second")
+        new = [key for key in texts if key not in seen and told.isdisjoint(key)]
         if new:
-            return _Chosen(Pair.objects.get(pk=rng.choice(new)), Purpose.CHECK)
+            return _Chosen(rng.choice(new), Purpose.CHECK)
     return None
 
 
 def _lease(
-    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, had: Had, now: datetime, claims: int = 0
+    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, had: Had, now: datetime
 ) -> Assignment | None:
-    """Claim what was chosen; None where it has all the ratings wanted meanwhile, or is not lost any more."""
+    """Claim what was chosen; None where it cannot be offered any more, or is not lost any more."""
     lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
-    if chosen.key in had.lost:
+    if (number := had.lost.get((chosen.texts, chosen.repeat))) is not None:
         # Assignments are locked before pairs, by those who answer as well.
-        lost = Assignment.objects.select_for_update(no_key=True).get(pk=had.lost[chosen.key])
+        lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
         if lost.state != Assignment.State.EXPIRED:
             return None
-    if chosen.purpose == Purpose.STUDY and not chosen.is_new and _is_full(study, chosen.pair, claims):
+    pair = _locked_pair(chosen.texts) or _made_pair(study, chosen.texts)
+    if pair is None or (chosen.purpose == Purpose.STUDY and _is_unwanted(study, pair, chosen.claims)):
         return None
     if lost:
         # The same assignment in the same order: an answer still to come from its old page is then this one.
@@ -255,8 +239,8 @@ def _lease(
     return Assignment.objects.create(
         study=study,
         rater=rater,
-        pair=chosen.pair,
-        swapped=_order(chosen, draw, had),
+        pair=pair,
+        swapped=_order(pair, chosen, draw, had),
         repeat=chosen.repeat,
         purpose=chosen.purpose,
         is_random=is_random,
@@ -266,14 +250,31 @@ def _lease(
     )
 
 
-def _is_full(study: Study, pair: Pair, claims: int) -> bool:
-    """Whether a pair has its ratings, with its row locked: whoever answers late now sees this claim."""
-    locked = Pair.objects.filter(pk=pair.pk).select_for_update(no_key=True)
-    return locked.values_list("people_ratings", flat=True)[0] + claims >= study.ratings_per_pair_people
+def _locked_pair(texts: pairing.PairKey) -> Pair | None:
+    """The pair of two texts with its row locked: whoever answers late from now on sees this claim."""
+    return Pair.objects.select_for_update(no_key=True).filter(first=texts[0], second=texts[1]).first()
 
 
-def _order(chosen: _Chosen, draw: _Draw, had: Had) -> bool:
+def _made_pair(study: Study, texts: pairing.PairKey) -> Pair | None:
+    """The pair of two texts that were none yet; None where they cannot be compared any more."""
+    rateable = Completion.objects.rateable_in(study).filter(pk__in=texts)
+    prompts = list(rateable.values_list("prompt", flat=True))
+    if len(prompts) < 2:
+        return None
+    pair = Pair(prompt_id=prompts[0], first_id=texts[0], second_id=texts[1])
+    # Where a judge's plan has just made it, it is that one.
+    return Pair.objects.bulk_create(
+        [pair], update_conflicts=True, unique_fields=["first", "second"], update_fields=["prompt"]
+    )[0]
+
+
+def _is_unwanted(study: Study, pair: Pair, claims: int) -> bool:
+    """Whether a pair has its ratings, or was kept for something else."""
+    return pair.use != Pair.Use.RATE or pair.people_ratings + claims >= study.ratings_per_pair_people
+
+
+def _order(pair: Pair, chosen: _Chosen, draw: _Draw, had: Had) -> bool:
     if chosen.swapped is not None:
         return chosen.swapped
-    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=chosen.pair).exclude(state="expired")
+    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=pair).exclude(state="expired")
     return pairing.choose_order(draw.seed, pair_imbalance=shown.imbalance(), rater_imbalance=had.imbalance)

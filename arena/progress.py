@@ -12,6 +12,9 @@ from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rate
 from arena.offering import had_by, with_texts_of
 from arena.stock import stock_of
 
+BEHIND = 5.0
+"""Seconds after which ratings by others show in how many pairs are left."""
+
 STEP = 10
 """Pairs by which the number of those left goes down where repeats or checks are hidden among them."""
 
@@ -68,7 +71,7 @@ def _counts(rows: Iterable[tuple[int, int]]) -> Counter[int]:
 
 def _of_one(rater: Rater, study: Study) -> tuple[Counter[int], Counter[int]]:
     """How many pairs of a study were put aside, and how many are left."""
-    stock = stock_of(study)
+    stock = stock_of(study, behind=BEHIND)
     open_pairs = stock.ratings < study.ratings_per_pair_people
     had = had_by(study, rater)
     open_pairs[stock.places(had.done)] = False

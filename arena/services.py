@@ -43,11 +43,12 @@ HAND_OVER = timedelta(seconds=1)
 
 
 @transaction.atomic
-def claim(study: Study, rater: Rater, ahead: str | None = None) -> Assignment | None:
+def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0) -> Assignment | None:
     """The assignment this person should work on: the one already held, or a newly leased one.
 
     ahead: the public id of the assignment on screen; then the one to come after it, so that it can be fetched
-    meanwhile. Asking again gives the same one: nobody holds more than one ahead.
+    meanwhile. Asking again gives the same one: nobody holds more than one ahead. The one on screen is
+    remembered as shown ``seen`` seconds ago.
 
     None means nothing is left for this rater now. Claims of one study happen one after the other, so two
     raters, or two tabs of one, never get more than the wanted ratings per pair between them.
@@ -64,10 +65,14 @@ def claim(study: Study, rater: Rater, ahead: str | None = None) -> Assignment | 
         unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk"
     )
     found = {each.public_id: each for each in stack}
-    on_screen = found.pop(ahead, None) if ahead is not None else None
+    on_screen = None
+    if ahead is not None:
+        on_screen = found.pop(ahead, None) or Assignment.objects.named(ahead).filter(rater=rater).first()
+    if on_screen:
+        mark_shown(on_screen, seen)
     assignment = next(iter(found.values()), None)
     if assignment is None:
-        return offer(locked, rater, now, on_screen.pair_id if on_screen else _pair_of(rater, ahead))
+        return offer(locked, rater, now, on_screen.pair_id if on_screen else None)
     if ahead is None or assignment.shown_at is None:
         # One that was on screen keeps its place in the stack while it waits behind the one brought back.
         assignment.leased_until = now + lease_time()
@@ -133,22 +138,20 @@ def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
     return assignment
 
 
-def _pair_of(rater: Rater, public_id: str | None) -> int | None:
-    """The pair of one of the rater's assignments, None where there is none."""
-    if public_id is None:
-        return None
-    return Assignment.objects.named(public_id).filter(rater=rater).values_list("pair", flat=True).first()
-
-
-def mark_shown(assignment: Assignment) -> None:
-    """Remember when the rater first saw the pair. One that was fetched ahead is held from then on.
+def mark_shown(assignment: Assignment, seen: float = 0) -> None:
+    """Remember when the rater first saw the pair, ``seen`` seconds ago. It is held from now on.
 
     Unless its lease ran out before, or is about to: somebody else may have been given its place.
     """
+    if assignment.shown_at is not None:
+        return
     now = timezone.now()
-    unseen = Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True)
-    unseen.live(now + HAND_OVER).update(leased_until=now + lease_time())
-    unseen.update(shown_at=now)
+    since = min(seen, (now - assignment.created_at).total_seconds())
+    held = When(state=Assignment.State.CLAIMED, leased_until__gt=now + HAND_OVER, then=now + lease_time())
+    Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True).update(
+        shown_at=now - timedelta(seconds=max(0.0, since)),
+        leased_until=Case(held, default=F("leased_until")),
+    )
 
 
 @transaction.atomic

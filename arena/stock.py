@@ -50,14 +50,20 @@ class Stock:
         self._note(rated.values_list("first", "second", "people_ratings"))
         self._lock = Lock()
         self._tally: Tally | None = None
-        now = time.monotonic()
+        self._read_at = now = time.monotonic()
         self._best_before = now + max(OLDEST, 50 * (now - started))
 
-    def refresh(self) -> bool:
-        """Read what was rated since the last time; False where everything should be read again."""
+    def refresh(self, behind: float = 0.0) -> bool:
+        """Read what was rated since the last time; False where everything should be read again.
+
+        Nothing is read where the last time is less than ``behind`` seconds ago.
+        """
         with self._lock:
-            if time.monotonic() > self._best_before:
+            now = time.monotonic()
+            if now > self._best_before:
                 return False
+            if now < self._read_at + behind:
+                return True
             new = Comparison.objects.filter(study=self._study, pk__gt=self._newest - LOOK_BACK).order_by("pk")
             rows = list(
                 new.values_list("pk", "pair__first", "pair__second", "pair__people_ratings")[:MOST_NEW]
@@ -66,6 +72,7 @@ class Stock:
                 return False
             self._note(row[1:] for row in rows)
             self._newest = max([self._newest, *(row[0] for row in rows)])
+            self._read_at = now
             return True
 
     def places(self, pairs: list[pairing.PairKey]) -> pairing.IntArray:
@@ -191,13 +198,13 @@ _kept: "OrderedDict[tuple[object, ...], Stock]" = OrderedDict()
 _keeping = Lock()
 
 
-def stock_of(study: Study, *, anew: bool = False) -> Stock:
-    """The stock of a study as it is now; ``anew``: read in full."""
+def stock_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> Stock:
+    """The stock of a study as it is now, or was ``behind`` seconds ago; ``anew``: read in full."""
     # What other than comparisons changes the pairs raises the revision.
     key = (study.pk, study.created_at, study.revision, study.naming)
     with _keeping:
         found = None if anew else _kept.get(key)
-    if found is None or not found.refresh():
+    if found is None or not found.refresh(behind):
         found = Stock(study)
     with _keeping:
         for other in [known for known in _kept if known[0] == study.pk]:

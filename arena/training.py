@@ -9,7 +9,8 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import datetime
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from django.db import transaction
@@ -53,7 +54,17 @@ def needed(membership: Membership) -> bool:
     """Whether this member has to go through the training before rating."""
     if membership.trained_at is not None or membership.role != Role.RATER:
         return False
-    return pairs_of(membership.study).exists()
+    study = membership.study
+    return _has_pairs(study.pk, study.created_at, study.revision)
+
+
+@lru_cache(maxsize=256)
+def _has_pairs(study: int, created: datetime, revision: int) -> bool:
+    """Whether a study has training pairs; what changes them raises its revision.
+
+    Asked at every pair that is rated. created: where databases are made anew, ids come again.
+    """
+    return pairs_of(Study(pk=study)).exists()
 
 
 def is_right(pair: Pair, rating: int, points: int, *, swapped: bool) -> bool:

@@ -72,12 +72,14 @@ class RefreshQuerySet(models.QuerySet["Refresh"]):
         """Let the study go, if the claim ending at ``until`` still holds it."""
         self.filter(study_id=study_id, running_until=until).update(running_until=None)
 
+    def is_wanted(self, study_id: int, overdue: datetime) -> bool:
+        """Whether a computation was asked for after ``overdue`` and has not begun."""
+        return self.filter(study_id=study_id, wanted_at__gt=overdue).exists()
+
     def want(self, study_id: int, now: datetime, overdue: datetime) -> bool:
         """Note that a computation is wanted; False where one was asked for after ``overdue``."""
         unwanted = Q(wanted_at__isnull=True) | Q(wanted_at__lte=overdue)
-        row = self.filter(unwanted, study_id=study_id)
-        # Looking first spares a write lock for every comparison of a busy study.
-        return row.exists() and row.update(wanted_at=now) == 1
+        return self.filter(unwanted, study_id=study_id).update(wanted_at=now) == 1
 
 
 class ComputedViewQuerySet(models.QuerySet["ComputedView"]):

@@ -165,9 +165,12 @@ def request_refresh(study_id: int) -> bool:
     from celery import current_app
     from kombu.exceptions import OperationalError
 
+    now = timezone.now()
+    # Asked after every rating, when it is wanted already as a rule: that takes one look.
+    if Refresh.objects.is_wanted(study_id, now - LOST_AFTER):
+        return False
     if not Study.objects.filter(pk=study_id).exists():
         return False
-    now = timezone.now()
     Refresh.of(study_id)
     if not Refresh.objects.want(study_id, now, now - LOST_AFTER):
         return False

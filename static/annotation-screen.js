@@ -11,7 +11,7 @@ const Screen = (() => {
   const current = () => task().dataset.assignment || "";
   const element = (id) => document.getElementById(id);
 
-  let ready = null; // {assignment, node}: the pair after the one on screen
+  let ready = null; // the pair after the one on screen
   let fetching = false; // the next pair is being fetched
   let busy = false; // a pair is being fetched to be shown now
   let stranded = false; // there is no pair on screen because there is no connection
@@ -43,13 +43,21 @@ const Screen = (() => {
     undo.disabled = undo.disabled && !Outbox.waiting().length;
   }
 
+  /* A pair that was fetched ahead does not know how far its rater has come: that of the pair before holds. */
+  function keepProgress(node) {
+    const [text, bar] = [node.querySelector("[data-progress]"), node.querySelector("progress")];
+    const before = task();
+    if (text && !text.textContent && before.querySelector("[data-progress]")) {
+      text.textContent = before.querySelector("[data-progress]").textContent;
+      bar.max = before.querySelector("progress").max;
+      bar.value = before.querySelector("progress").value;
+    }
+  }
+
   function show(node) {
     trouble("");
-    const told = task().querySelector("[data-progress]")?.textContent;
+    keepProgress(node);
     task().replaceWith(node);
-    if (told && node.querySelector("[data-progress]") && Outbox.waiting().length) {
-      node.querySelector("[data-progress]").textContent = told; // the pair was fetched before the last answer
-    }
     start();
     window.scrollTo(0, 0);
     const heading = task().querySelector("h2");
@@ -100,12 +108,13 @@ const Screen = (() => {
       return;
     }
     fetching = true;
-    const { kind, data } = await Server.ask(`${place.next}?after=${encodeURIComponent(after)}`);
+    const asked = new URLSearchParams({ after, seen: Clock.seconds() });
+    const { kind, data } = await Server.ask(`${place.next}?${asked}`);
     fetching = false;
     if (after !== current()) {
       prefetch();
     } else if (kind === "ok" && data.assignment && data.assignment !== after) {
-      ready = { assignment: data.assignment, node: parsed(data.html) };
+      ready = parsed(data.html);
     }
   }
 
@@ -113,10 +122,9 @@ const Screen = (() => {
   function advance() {
     element("reveal").hidden = true;
     if (ready) {
-      const { assignment, node } = ready;
+      const node = ready;
       ready = null;
       show(node);
-      Server.ask(place.shown, [["assignment", assignment]]);
       Outbox.flush();
     } else {
       goOn();

@@ -82,16 +82,13 @@ def member(
     def checked(request: MemberRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _sign_in_first(request, reverse("rate-study", args=[slug]))
-        study = get_object_or_404(Study, slug=slug)
-        found = (
-            Membership.objects.select_related("rater").filter(study=study, rater__user=request.user).first()
-        )
+        members = Membership.objects.select_related("study", "rater")
+        found = members.filter(study__slug=slug, rater__user=request.user).first()
         if found is None:
-            if joining.may_sign_up(study, request.user):
+            if joining.may_sign_up(get_object_or_404(Study, slug=slug), request.user):
                 return redirect("sign-up", slug=slug)
             raise Http404
-        found.study = study
-        request.study, request.rater, request.membership = study, found.rater, found
+        request.study, request.rater, request.membership = found.study, found.rater, found
         return view(request, *args, **kwargs)
 
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))

@@ -82,17 +82,23 @@ class FlagForm(forms.Form):
     )
 
 
+def said_seconds(sent: str) -> float | None:
+    """A time as the page says it; None for what is none."""
+    try:
+        seconds = float(sent)
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
 def believable_seconds(sent: str, assignment: Assignment | None) -> float | None:
     """The time the page says the rater took, at most the time since it was shown; None if it cannot be so.
 
     A pair that was fetched ahead and read without a connection was never reported as shown: then the time is
     bounded by how long ago it was handed out.
     """
-    try:
-        seconds = float(sent)
-    except ValueError:
-        return None
-    if not math.isfinite(seconds) or seconds < 0 or assignment is None:
+    seconds = said_seconds(sent)
+    if seconds is None or assignment is None:
         return None
     since = assignment.shown_at or assignment.created_at
     return round(min(seconds, (timezone.now() - since).total_seconds()), 1)

@@ -20,7 +20,6 @@ urlpatterns = [
     path("rate/<slug:slug>/training/try/<int:number>/", training_views.attempt, name="training-try"),
     path("rate/<slug:slug>/training/<int:attempt>/<int:number>/", training_views.pair, name="training-pair"),
     path("rate/<slug:slug>/next/", views.ahead, name="ahead"),
-    path("rate/<slug:slug>/shown/", views.shown, name="shown"),
     path("rate/<slug:slug>/skip/", views.skip, name="skip"),
     path("rate/<slug:slug>/flag/", views.flag, name="flag"),
     path("rate/<slug:slug>/undo/", views.undo, name="undo"),

@@ -16,13 +16,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arena import services, training
 from arena.annotation import replies, task
 from arena.annotation.access import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
-from arena.annotation.forms import FlagForm, RatingForm
+from arena.annotation.forms import FlagForm, RatingForm, said_seconds
 from arena.annotation.guidance import guidance
 from arena.annotation.replies import INVALID, REFUSED
 from arena.annotation.reveal import reveal
 from arena.answers import AlreadyAnsweredError, NotAllowedError, RatingError
-from arena.models import Assignment, Comparison, Flag, Membership
-from arena.progress import Progress, progress
+from arena.models import Assignment, Comparison, Flag, Membership, Pair
+from arena.progress import progress
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -61,7 +61,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
     # Of another study: its form asks for other criteria than this page's.
     named = Assignment.objects.named(public_id).filter(rater=request.rater, study=request.study)
     assignment = named.first()
-    earlier = Comparison.objects.current().filter(assignment=assignment).first() if assignment else None
+    is_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
     try:
         comparison = services.record_comparison(
             request.rater, assignment.public_id if assignment else "", form.answer(assignment)
@@ -73,9 +73,9 @@ def _submit(request: MemberRequest) -> HttpResponse:
             return replies.refused(str(error))
         messages.error(request, str(error))
         return _show(request, form, status=REFUSED)
-    names = reveal(comparison)
+    names = reveal(comparison) if request.study.reveal_names else ""
     if wants_json(request):
-        return replies.stored(request, anew=comparison != earlier, reveal=names)
+        return replies.stored(request, anew=not is_answered, reveal=names)
     if names:
         messages.info(request, names)
     return _next(request)
@@ -173,25 +173,17 @@ def undo(request: MemberRequest) -> HttpResponse:
 def ahead(request: MemberRequest) -> HttpResponse:
     """The pair after the one named by ``after``, for the script to hold ready; empty where there is none.
 
-    It is leased now, and shown when the script says so.
+    It is leased now. The one named has been on screen for ``seen`` seconds. How far its rater has come is not
+    told with it: the script knows that from the answer sent last.
     """
     try:
-        claimed = services.claim(request.study, request.rater, ahead=request.GET.get("after", ""))
+        seen = said_seconds(request.GET.get("seen", "")) or 0
+        claimed = services.claim(request.study, request.rater, request.GET.get("after", ""), seen)
     except NotAllowedError:
         claimed = None
     if claimed is None:
         return JsonResponse({"status": "shown", "detail": "", "assignment": "", "html": ""})
-    return replies.shown(request, "_task", _task(request, claimed, None))
-
-
-@require_POST
-@member
-def shown(request: MemberRequest) -> HttpResponse:
-    """A pair that was fetched ahead has come to the screen."""
-    named = Assignment.objects.named(request.POST.get("assignment", ""))
-    for assignment in named.filter(rater=request.rater):
-        services.mark_shown(assignment)
-    return HttpResponse(status=204)
+    return replies.shown(request, "_task", _task(request, claimed) | {"can_undo": True})
 
 
 @require_safe
@@ -216,20 +208,17 @@ def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 
         done = progress(request.rater, [request.study])[request.study.pk]
         return _page(request, "_finished", {"study": request.study, "progress": done}, status)
     services.mark_shown(claimed)
-    return _page(request, "_task", _task(request, claimed, form), status)
-
-
-def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None) -> dict[str, object]:
-    done: Progress = progress(request.rater, [request.study])[request.study.pk]
-    assignment = Assignment.objects.for_page().get(pk=claimed.pk)
-    if form and form.data.get("assignment") != assignment.public_id:
+    if form and form.data.get("assignment") != claimed.public_id:
         form = None  # an answer to another pair says nothing about this one
-    return {
-        "study": request.study,
-        "progress": done,
-        "task": task.build(assignment, form),
-        "can_undo": done.rated + done.skipped > 0,
-    }
+    done = progress(request.rater, [request.study])[request.study.pk]
+    context = _task(request, claimed, form) | {"progress": done, "can_undo": done.rated + done.skipped > 0}
+    return _page(request, "_task", context, status)
+
+
+def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None = None) -> dict[str, object]:
+    claimed.study = request.study
+    claimed.pair = Pair.objects.select_related("prompt", "first", "second").get(assignments=claimed)
+    return {"study": request.study, "task": task.build(claimed, form)}
 
 
 def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:

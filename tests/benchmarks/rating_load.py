@@ -120,7 +120,8 @@ class Person(Thread):
 
     def _one_pair(self, on_screen: str) -> str:
         """Do what a person does with a pair; the one that is on screen then."""
-        following = str(self._ask("ahead", "GET", f"/rate/pairs/next/?after={on_screen}")["assignment"])
+        address = f"/rate/pairs/next/?after={on_screen}&seen=0.1"
+        following = str(self._ask("ahead", "GET", address)["assignment"])
         self._over.wait(self._rng.expovariate(1 / self._think))
         chance = self._rng.random()
         if chance < SKIPS:
@@ -138,8 +139,6 @@ class Person(Thread):
             again = str(self._send("undo", "").get("assignment", ""))
             if again:
                 self._answer(again)
-        if following:
-            self._send("shown", following)
         return following
 
     def _answer(self, assignment: str, rating: int | None = None) -> None:
@@ -239,7 +238,7 @@ class Load:
             f" wanting {self.wanted} ratings each; {len(taken['submit']) / self.seconds:.1f} answers/s"
         )
         lines.append(f"  processor time of the web: {self.processor / self.seconds:.2f} cores")
-        for what in ("submit", "ahead", "shown", "skip", "flag", "undo", "page"):
+        for what in ("submit", "ahead", "skip", "flag", "undo", "page"):
             some = sorted(taken[what])
             if some:
                 at = [some[min(len(some) - 1, int(len(some) * share))] for share in (0.95, 0.99)]
