@@ -79,8 +79,10 @@ class PairQuerySet(models.QuerySet["Pair"]):
         from arena.models import Comparison
 
         for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
+            # A pair's comparisons are of its own study (arena/invariants.py). Where the query says so again,
+            # SQLite reads all comparisons of the study for each pair.
             counted = (
-                Comparison.objects.counted(study)
+                Comparison.objects.counted_by(study)
                 .filter(pair=OuterRef("pk"), rater__kind=kind)
                 .order_by()
                 .values("pair")
@@ -159,10 +161,14 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 
     def counted(self, study: Study) -> ComparisonQuerySet:
         """The current ones that count on the study's boards: given for the study, by raters it keeps in."""
+        return self.counted_by(study).filter(study=study)
+
+    def counted_by(self, study: Study) -> ComparisonQuerySet:
+        """The current ones that would count in the study, for queries that know theirs to be its own."""
         from arena.models import Membership
 
         out = Membership.objects.filter(study=study, left_out_at__isnull=False)
-        return self.current().filter(study=study, purpose="study").exclude(rater__in=out.values("rater"))
+        return self.current().filter(purpose="study").exclude(rater__in=out.values("rater"))
 
     def watermark(self) -> tuple[int, int]:
         """How many comparisons there are and the largest id.
