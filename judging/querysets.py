@@ -25,9 +25,10 @@ RECENTLY = timedelta(minutes=3)
 class Progress:
     """What became of a run's assignments, and what its calls took.
 
-    assigned = scored + unscored + identical + failed + waiting, waiting being those still without an answer.
-    unscored is given by reason; identical are pairs of two equal texts, asked as a control or not at all. Of
-    calls, not assignments: in_flight, replied, cached (replies that were there already), retried (calls
+    assigned = scored + unscored + identical + failed + put_aside + waiting, waiting being those still without
+    an answer. unscored is given by reason; identical are pairs of two equal texts, asked as a control or not
+    at all; put_aside are those that could not be rated any more when their turn came. Of calls, not
+    assignments: in_flight, replied, cached (replies that were there already), retried (calls
     beyond the first of a question), attempts_failed and abandoned. models counts replies by the name of the
     model that the endpoint gives. cost is None where no price is known; ``currency`` is that of cost,
     reserved and budget. per_minute: assignments that ended in each of the last minutes, None where too few
@@ -39,6 +40,7 @@ class Progress:
     unscored: dict[str, int] = field(default_factory=dict)
     identical: int = 0
     failed: int = 0
+    put_aside: int = 0
     in_flight: int = 0
     replied: int = 0
     cached: int = 0
@@ -61,7 +63,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        return self.scored + self.unscored_total + self.identical + self.failed
+        return self.scored + self.unscored_total + self.identical + self.failed + self.put_aside
 
     @property
     def waiting(self) -> int:
@@ -132,17 +134,21 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return self.progress_of([run])[run.pk]
 
     def progress_of(self, runs: Sequence[JudgeRun]) -> dict[int, Progress]:
-        """The counts of some runs, by id, in two queries: one goes through an index of calls alone."""
+        """The counts of some runs, by id, in three queries: one goes through an index of calls alone."""
         from judging.models import RunAssignment
 
         ids = [run.pk for run in runs]
         now = timezone.now()
         planned = RunAssignment.objects.filter(run__in=ids).order_by().values_list("run")
         assigned = dict(planned.annotate(n=Count("pk")))
+        put_aside = dict(planned.filter(put_aside=True).annotate(n=Count("pk")))
         found: dict[int, list[dict[str, Any]]] = {pk: [] for pk in ids}
         for counted in self.filter(run__in=ids).tallied(now - RECENTLY):
             found[counted["run"]].append(counted)
-        return {run.pk: _progress(run, assigned.get(run.pk, 0), found[run.pk], now) for run in runs}
+        return {
+            run.pk: _progress(run, assigned.get(run.pk, 0), put_aside.get(run.pk, 0), found[run.pk], now)
+            for run in runs
+        }
 
     def tallied(self, since: datetime) -> models.QuerySet[JudgeCall, dict[str, Any]]:
         """Calls counted by all that a run's progress tells apart; ``recent`` ended after ``since``.
@@ -167,7 +173,9 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return counted
 
 
-def _progress(run: JudgeRun, assigned: int, counted: Sequence[dict[str, Any]], now: datetime) -> Progress:
+def _progress(
+    run: JudgeRun, assigned: int, put_aside: int, counted: Sequence[dict[str, Any]], now: datetime
+) -> Progress:
     """The progress of a run from its tallied calls."""
 
     def total(name: str = "n", **kind: Any) -> int:
@@ -187,6 +195,7 @@ def _progress(run: JudgeRun, assigned: int, counted: Sequence[dict[str, Any]], n
         unscored=dict(sorted(unscored.items())),
         identical=run.identical + total(status="identical"),
         failed=total(given_up=True),
+        put_aside=put_aside,
         in_flight=total(state="in_flight"),
         replied=total(state="replied"),
         cached=total("from_cache"),

@@ -139,7 +139,7 @@ class EstimateOut(Schema):
 class JudgeRunOut(Schema):
     """A run and what became of its assignments.
 
-    assigned = scored + unscored + identical + failed + waiting.
+    assigned = scored + unscored + identical + failed + put_aside + waiting.
     """
 
     id: int
@@ -158,6 +158,7 @@ class JudgeRunOut(Schema):
     unscored: dict[str, int]
     identical: int
     failed: int
+    put_aside: int = Field(description="Not asked: their texts were excluded after the run was planned.")
     waiting: int
     calls: int = Field(description="Questions that were sent, whatever came of them.")
     in_flight: int = Field(description="Of them, as in what follows.")
@@ -199,6 +200,7 @@ class JudgeRunOut(Schema):
             unscored=progress.unscored,
             identical=progress.identical,
             failed=progress.failed,
+            put_aside=progress.put_aside,
             waiting=progress.waiting,
             calls=progress.calls,
             in_flight=progress.in_flight,

@@ -20,7 +20,7 @@ def progress(run: Said) -> str:
     done = run["assigned"] - run["waiting"]
     parts = [
         f"{done:,}/{run['assigned']:,} done: {run['scored']:,} scored, {_unscored(run):,} unscored, "
-        f"{run['failed']:,} failed{_identical(run)}",
+        f"{run['failed']:,} failed{_beside(run)}",
         f"{run['in_flight']:,} in flight",
         f"{run['cached']:,} cached, {run['retried']:,} retried",
     ]
@@ -45,6 +45,8 @@ def summary(run: Said) -> str:
     ]
     if run["identical"]:
         lines.append(f"Identical  {run['identical']:,}")
+    if run["put_aside"]:
+        lines.append(f"Put aside  {run['put_aside']:,}: their texts were excluded meanwhile")
     if run["waiting"]:
         lines.append(f"Not asked  {run['waiting']:,}")
     lines += [
@@ -123,8 +125,10 @@ def _unscored(run: Said) -> int:
     return sum(run["unscored"].values())
 
 
-def _identical(run: Said) -> str:
-    return f", {run['identical']:,} identical" if run["identical"] else ""
+def _beside(run: Said) -> str:
+    """What came to its end without being asked, where there is any."""
+    kinds = {"identical": "identical", "put_aside": "put aside"}
+    return "".join(f", {run[name]:,} {words}" for name, words in kinds.items() if run[name])
 
 
 def _spent(run: Said) -> str:

@@ -44,7 +44,7 @@ def judge_assignment(assignment_id: int) -> None:
         done = services.judge_assignment(following)
         if done is None:
             return
-        is_free = done.is_answered and time.monotonic() < until and not _is_stopping()
+        is_free = done.has_ended and time.monotonic() < until and not _is_stopping()
         following = _feeding.do(_Hand(done.run, is_free))
         close_old_connections()  # what waits at the door holds none
 

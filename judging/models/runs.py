@@ -100,6 +100,9 @@ class RunAssignment(models.Model):
     waiting_for = models.CharField(
         max_length=64, blank=True, help_text="The hash of a request that somebody else has in flight."
     )
+    put_aside = models.BooleanField(
+        default=False, help_text="Not asked to the end: the pair could not be rated any more."
+    )
 
     class Meta:
         constraints = [
@@ -112,6 +115,7 @@ class RunAssignment(models.Model):
                 name="run_assignment_queued",
             ),
             models.Index(fields=["waiting_for"], condition=~Q(waiting_for=""), name="run_assignment_waiting"),
+            models.Index(fields=["run"], condition=Q(put_aside=True), name="run_assignment_put_aside"),
         ]
 
     def __str__(self) -> str:

@@ -51,10 +51,10 @@ Answer = tuple[JudgeCall, Addressed, Reply | NoReplyError, float, Outage | None]
 
 
 class Done(NamedTuple):
-    """Something was done for a run. is_answered: the assignment has its answer; otherwise it waits."""
+    """Something was done for a run. has_ended: the assignment is answered or put aside; else it waits."""
 
     run: int
-    is_answered: bool
+    has_ended: bool
 
 
 def judge_assignment(assignment_id: int) -> Done | None:
@@ -67,8 +67,8 @@ def judge_assignment(assignment_id: int) -> Done | None:
     submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
     if submission:
         process.submissions.do(submission)
-        return Done(submission.call.run_id, is_answered=True)
-    return Done(claimed.work.run.pk, is_answered=False) if claimed else None
+        return Done(submission.call.run_id, has_ended=True)
+    return Done(claimed.work.run.pk, has_ended=claimed.is_aside) if claimed else None
 
 
 def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:

@@ -7,7 +7,7 @@ asking the very same at this moment, the assignment waits for that reply.
 import logging
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -19,10 +19,10 @@ from django.utils import timezone
 from arena.models import Assignment
 from judging.models import JudgeCall, RunAssignment
 from judging.parsers import ReplyText
-from judging.services import limiting, spending
+from judging.services import limiting, putting_aside, spending
 from judging.services.asking import AddressBook, Addressed
 from judging.services.plans import Plan, Planner
-from judging.services.work import Work, read_work, with_calls
+from judging.services.work import Work, read_work
 
 logger = logging.getLogger(__name__)
 
@@ -52,21 +52,21 @@ class Claimed:
     """What came of a wish: calls to make, or an answer made of replies that were there, or nothing for now.
 
     calls are committed, in flight; replies are those that were there, by key. answered is the last of them
-    where nothing is left to ask, to be submitted.
+    where nothing is left to ask, to be submitted. is_aside: nobody is to be asked, the pair cannot be rated.
     """
 
     work: Work
     replies: Mapping[str, ReplyText] = field(default_factory=dict)
     calls: Sequence[tuple[JudgeCall, Addressed]] = ()
     answered: JudgeCall | None = None
+    is_aside: bool = False
 
 
-def claim_elsewhere(row: RunAssignment, worker: str, lease: timedelta) -> JudgeCall | None:
+def claim_elsewhere(work: Work, worker: str, lease: timedelta) -> JudgeCall | None:
     """Commit the next call about an assignment for a worker elsewhere, taken for dead after ``lease``.
 
     Its reply is not shared: whether and when it comes is not in our hands.
     """
-    [work] = with_calls([row])
     questions = work.open_questions(work.replies)
     if not questions:
         return None
@@ -163,15 +163,26 @@ class _Batch:
         works = read_work({wish.assignment for wish in wishes} - held, held)
         if unwanted := held - works.keys():  # of runs that were paused or cancelled meanwhile
             put_back(unwanted)
-        plans = self._planner.plan(list(works.values()), held)
+        aside = self._put_aside(works, held)
+        plans = self._planner.plan([work for pk, work in works.items() if pk not in aside], held)
         try:
-            claimed = self.commit(plans) if plans else {}
+            claimed = aside | (self.commit(plans) if plans else {})
         except BaseException:
             self._slots.give(self._taken)
             limiting.withdraw(self._entered)
             raise
         # A message that came twice is acted upon once.
         return [claimed.pop(wish.assignment, None) for wish in wishes]
+
+    def _put_aside(self, works: Mapping[int, Work], held: Collection[int]) -> dict[int, Claimed]:
+        """Put aside what cannot be rated any more."""
+        gone = putting_aside.unrateable(works.values())
+        done: set[int] = set()
+        for state, is_held in ((Assignment.State.CLAIMED, True), (Assignment.State.OPEN, False)):
+            done |= putting_aside.put_aside(
+                [work for work in gone if (work.assignment.pk in held) == is_held], state
+            )
+        return {work.assignment.pk: Claimed(work, is_aside=work.assignment.pk in done) for work in gone}
 
     @transaction.atomic
     def commit(self, plans: Sequence[Plan]) -> dict[int, Claimed]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena import planning
@@ -22,12 +22,12 @@ from arena.models import Assignment, Comparison, Rater, Study
 from judging.llm.client import NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.querysets import JudgeCallQuerySet, JudgeRunQuerySet
-from judging.services import committing, spending
+from judging.services import committing, putting_aside, spending
 from judging.services.claiming import claim_elsewhere
 from judging.services.committing import Outcome, Results, end_abandoned
 from judging.services.recovery import abandon
 from judging.services.runs import finish_if_done
-from judging.services.work import wanted
+from judging.services.work import wanted, with_calls
 
 PLANNED_AHEAD: Final = 32
 """Pairs planned at a time for a judge that is not configured here."""
@@ -102,7 +102,11 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
             row = _next_row(judge, study)
             if row is None:
                 break
-            call = claim_elsewhere(row, worker[:200], lease_time())
+            [work] = with_calls([row])
+            if putting_aside.unrateable([work]):
+                putting_aside.put_waiting_aside(work.run, _waiting(judge, study))
+                continue
+            call = claim_elsewhere(work, worker[:200], lease_time())
         if call:
             row.assignment.leased_until = call.deadline
             return Claimed(row.assignment, call)
@@ -111,15 +115,19 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
     return None
 
 
-def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
-    """What is asked next, locked: of the oldest run first, in the order of its plan."""
+def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
+    """What can be asked now and has no reply."""
     replied = JudgeCall.objects.filter(
         assignment=OuterRef("assignment"), round=OuterRef("round"), state=JudgeCall.State.REPLIED
     )
     rows = wanted(timezone.now()).filter(~Exists(replied), run__remote=True, run__judge=judge)
-    if study:
-        rows = rows.filter(run__study=study)
-    return rows.select_for_update(of=("self",), skip_locked=True).order_by("run_id", "pk").first()
+    return rows.filter(run__study=study) if study else rows
+
+
+def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
+    """What is asked next, locked: of the oldest run first, in the order of its plan."""
+    rows = _waiting(judge, study).select_for_update(of=("self",), skip_locked=True)
+    return rows.order_by("run_id", "pk").first()
 
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:
@@ -135,6 +143,7 @@ def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
         raise NotAllowedError(
             f"{study.name} holds imported ratings of another judge {rater.slug}; use one with another slug."
         )
+    putting_aside.put_planned_aside(locked, rater)
     leased = rating.lease_planned(locked, rater, lease_time())
     ahead = planning.Wanted(limit=PLANNED_AHEAD)
     if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:
@@ -244,13 +253,15 @@ def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, 
     now = timezone.now()
     end_abandoned([each for each in every if each.is_in_flight and each != call], now)
     JudgeCall.objects.filter(assignment=assignment, given_up=True).update(given_up=False)
+    run = _run_of(assignment) or call.run
+    RunAssignment.objects.filter(run=run, assignment=assignment, put_aside=True).update(put_aside=False)
     raw_reply = "" if comparison.raw_reply == record.get("refusal") else comparison.raw_reply
     columns = {"latency": comparison.seconds, **_received(record)}
     if call.is_in_flight:
         columns |= _cost(call, columns)
     own.update(
         **columns,
-        run=_run_of(assignment) or call.run,
+        run=run,
         state=JudgeCall.State.REPLIED,
         raw_reply=raw_reply,
         finished_at=now,

@@ -126,4 +126,4 @@ def test_no_call_is_read_for_its_progress(run: JudgeRun) -> None:
         assert "COVERING INDEX" in plan
     with CaptureQueriesContext(connection) as queries:
         JudgeCall.objects.progress(run)
-    assert len(queries) == 2
+    assert len(queries) == 3

@@ -18,6 +18,7 @@ def run(**changes: Any) -> dict[str, Any]:
         "unscored": {"truncated": 3, "empty": 2},
         "identical": 0,
         "failed": 5,
+        "put_aside": 0,
         "waiting": 190,
         "calls": 1030,
         "in_flight": 8,
@@ -65,12 +66,16 @@ def test_progress_in_one_line() -> None:
         "1,010/1,200 done: 1,000 scored, 5 unscored, 5 failed; 8 in flight; 12 cached, 20 retried; "
         "cost 1.50 of 5.00 USD; 60/min; 3 min left"
     )
-    quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4)
-    assert run_text.progress(quiet).endswith("5 failed, 4 identical; 8 in flight; 12 cached, 20 retried")
+    quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
+    assert run_text.progress(quiet).endswith(
+        "5 failed, 4 identical, 1,200 put aside; 8 in flight; 12 cached, 20 retried"
+    )
 
 
 def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
-    text = run_text.summary(run(state="paused", error="Why.", reasoning_tokens=30000, identical=4))
+    text = run_text.summary(
+        run(state="paused", error="Why.", reasoning_tokens=30000, identical=4, put_aside=2)
+    )
     assert text.splitlines() == [
         "Run 7 is paused. Why.",
         "Assigned   1,200",
@@ -78,6 +83,7 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
         "Unscored   5 (2 empty, 3 truncated)",
         "Failed     5",
         "Identical  4",
+        "Put aside  2: their texts were excluded meanwhile",
         "Not asked  190",
         "Calls      1,030: 20 retried, 19 failed, 1 abandoned; 12 more answered from the cache",
         "Tokens     500,000 in prompts, 40,000 in replies, 30,000 of them thinking",
