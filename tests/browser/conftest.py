@@ -1,6 +1,5 @@
 """A signed-in rater before a real browser, and what the browser complains about."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,9 +59,8 @@ class Visitor:
         session = client.cookies["sessionid"].value
         self.page.context.add_cookies([{"name": "sessionid", "value": session, "url": self.server}])
 
-    def shown_at(self, width: int, height: int, scheme: str) -> None:
+    def shown_at(self, width: int, height: int) -> None:
         self.page.set_viewport_size({"width": width, "height": height})
-        self.page.emulate_media(color_scheme=scheme)
 
 
 @pytest.fixture
@@ -82,23 +80,6 @@ def visitor(live_server: Any, page: Any, study: Study) -> Visitor:
     page.set_default_timeout(10_000)
     found.sign_in()
     return found
-
-
-@pytest.fixture
-def serious_findings(page: Any) -> Callable[[], list[str]]:
-    """What axe finds on the page that is serious or worse, as short sentences."""
-
-    def find() -> list[str]:
-        from axe_playwright_python.sync_playwright import Axe
-
-        found = Axe().run(page).response["violations"]
-        return [
-            f"{each['id']}: {each['nodes'][0]['html'][:120]}"
-            for each in found
-            if each["impact"] in ("serious", "critical")
-        ]
-
-    return find
 
 
 @pytest.fixture

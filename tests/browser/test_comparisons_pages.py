@@ -136,7 +136,7 @@ def test_a_contestant_and_its_figures(
 def test_on_a_phone_the_scale_of_an_answer_stands_below_the_rater_and_inside_the_answer(
     visitor: Visitor, open_page: Callable[[str], Any], made: HandMade
 ) -> None:
-    visitor.shown_at(390, 844, "light")
+    visitor.shown_at(390, 844)
     answer = open_page(f"{LIST}{made.pair('alpha', 'beta').pk}/").locator(".pair-answer").first
     around, rater, scale = (
         answer.bounding_box(),

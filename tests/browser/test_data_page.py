@@ -1,7 +1,5 @@
 """About the data in a real browser: numbers, switches, keyboard, accessibility."""
 
-from collections.abc import Callable
-
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page
@@ -10,7 +8,7 @@ from arena.models import Reference
 from arena.transfer.completions import digest_of
 from leaderboard import services
 from tests import factories
-from tests.browser.watching import SIZES, drawn
+from tests.browser.watching import SIZES, check_accessible, drawn
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -61,18 +59,14 @@ def row(page: Page, panel: str, *cells: str) -> list[str]:
     return next(found for found in rows if found[: len(cells)] == list(cells))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_page_is_drawn_accessible_and_fits(
-    page: Page, live_server, made, problems, serious_findings: Callable[[], list[str]], size, scheme
-):
+def test_the_page_is_drawn_accessible_and_fits(page: Page, live_server, made, problems, size):
     width, height = SIZES[size]
     page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=scheme)
     show(page, live_server)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert len(page.query_selector_all("#lengths .boxlayer .box")) == 9  # three kinds of texts, three parts
-    assert serious_findings() == []
+    check_accessible(page)
     assert problems == []
 
 

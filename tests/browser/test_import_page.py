@@ -7,7 +7,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.db import connections
 from django.test import Client
 
@@ -15,6 +14,7 @@ from arena.models import Comparison, Completion, ImportChunk, ImportJob, Study
 from arena.uploads import queue, running
 from tests import factories
 from tests.arena.formats.reading import write_lines
+from tests.browser import watching
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -69,9 +69,9 @@ def violations(page: Page, complaints: list[str]) -> list[str]:
     Axe itself trips over the content policy: what the browser says while it runs is taken back.
     """
     said = len(complaints)
-    found = Axe().run(page, context="#content").response["violations"]
+    found = watching.violations(page, "#content")
     del complaints[said:]
-    return [f"{violation['id']}: {violation['help']}" for violation in found]
+    return found
 
 
 def fits_a_phone(page: Page) -> bool:

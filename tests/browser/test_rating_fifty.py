@@ -1,6 +1,5 @@
 """Fifty pairs by keyboard alone, through all that goes wrong on a bad day, and exactly the right rows."""
 
-from collections.abc import Callable
 from statistics import median
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.db.models import Count
 from arena.models import Assignment, Comparison, Completion, Flag, Study
 from tests import factories as make
 from tests.browser.conftest import Visitor
+from tests.browser.watching import check_accessible
 
 pytestmark = pytest.mark.browser
 PAIRS = 52
@@ -50,9 +50,8 @@ def study(transactional_db: None) -> Study:
 class AtTheKeyboard:
     """A rater at the keyboard who remembers what was answered. said: rating by assignment."""
 
-    def __init__(self, visitor: Visitor, findings: Callable[[], list[str]]) -> None:
+    def __init__(self, visitor: Visitor) -> None:
         self.visitor = visitor
-        self.findings = findings
         self.keys = visitor.page.keyboard
         self.said: dict[str, int] = {}
         self.times: list[float] = []
@@ -85,15 +84,10 @@ class AtTheKeyboard:
             self.rate()
         self.visitor.settle()
 
-    def check_accessible(self) -> None:
-        assert self.findings() == []
 
-
-def test_fifty_pairs_by_keyboard_alone(
-    visitor: Visitor, serious_findings: Callable[[], list[str]], capsys: Any
-) -> None:
+def test_fifty_pairs_by_keyboard_alone(visitor: Visitor, capsys: Any) -> None:
     page = visitor.page
-    person = AtTheKeyboard(visitor, serious_findings)
+    person = AtTheKeyboard(visitor)
     person.open()
     person.rate_until(5)
 
@@ -104,7 +98,7 @@ def test_fifty_pairs_by_keyboard_alone(
     flagged = visitor.assignment
     person.keys.press("f")
     person.keys.press("1")
-    person.check_accessible()
+    check_accessible(page)
     visitor.press_for_next("Enter")
     person.rate_until(13)
 
@@ -113,7 +107,7 @@ def test_fifty_pairs_by_keyboard_alone(
     visitor.settle()
     visitor.press_for_next("u")
     assert visitor.assignment == revised
-    person.check_accessible()
+    check_accessible(page)
     person.keys.press("8" if person.said[revised] != 8 else "1")
     person.said[revised] = 8 if person.said[revised] != 8 else 1
     visitor.press_for_next("Enter")
@@ -128,11 +122,11 @@ def test_fifty_pairs_by_keyboard_alone(
     # The connection is lost: the pair on screen and the one held ready are rated all the same.
     page.context.set_offline(True)
     person.rate()
-    person.check_accessible()
+    check_accessible(page)
     person.rate()
     visitor.expect("The next pair is on its way")
     page.wait_for_selector("#outbox:visible")
-    person.check_accessible()
+    check_accessible(page)
     assert Comparison.objects.current().count() == 20
     page.context.set_offline(False)
     page.wait_for_selector("#answer")
@@ -149,7 +143,7 @@ def test_fifty_pairs_by_keyboard_alone(
     Session.objects.all().delete()
     person.rate()
     page.wait_for_selector("#outbox a:visible")
-    person.check_accessible()
+    check_accessible(page)
     visitor.sign_in()
     page.wait_for_selector("#outbox", state="hidden")
     person.rate_until(40)
@@ -172,7 +166,7 @@ def test_fifty_pairs_by_keyboard_alone(
     person.rate_until(50)
     visitor.expect("nothing is left to rate")
     visitor.expect("You rated 50 pairs of Fifty pairs and skipped 2.")
-    person.check_accessible()
+    check_accessible(page)
     person.times += page.evaluate("window.times")
 
     current = Comparison.objects.current().filter(rater=visitor.rater)

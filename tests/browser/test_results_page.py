@@ -1,7 +1,6 @@
 """Download and cite before a real browser: files, keyboard, copying, phones, accessibility."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from django.utils import timezone
 
 from leaderboard import services
 from tests.browser.conftest import Visitor
+from tests.browser.watching import check_accessible
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -25,25 +25,22 @@ def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
     return made
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
 @pytest.mark.parametrize("closed", [True, False])
 def test_the_page_can_be_read_and_used(
     visitor: Visitor,
     made: HandMade,
-    serious_findings: Callable[[], list[str]],
     width: int,
     height: int,
-    scheme: str,
     closed: bool,
 ) -> None:
     made.study.closed_at = timezone.now() if closed else None
     made.study.save()
     page = visitor.page
-    visitor.shown_at(width, height, scheme)
+    visitor.shown_at(width, height)
     visitor.visit("study-results", "board")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert serious_findings() == []
+    check_accessible(page)
     assert page.get_by_role("link", name="JSON Lines: Votes").count() == (1 if closed else 0)
     assert page.get_by_text("Rating goes on in this study.").count() == (0 if closed else 1)
     link = page.get_by_role("link", name="CSV: Leaderboard by People")

@@ -10,11 +10,11 @@ from django.urls import reverse
 from arena.models import Comparison, Invitation, Membership, Pair, Role, Study, TrainingAnswer
 from tests import factories as make
 from tests.browser.conftest import Visitor
-from tests.browser.watching import check_accessible
+from tests.browser.watching import SCHEMES, check_accessible
 
 pytestmark = pytest.mark.browser
 
-SIZES = [(1440, 900, "light"), (1440, 900, "dark"), (390, 844, "light"), (390, 844, "dark")]
+SIZES = [(1440, 900), (390, 844)]
 TEXTS = [
     ("Which of 17 and 21 is prime?", "**17** is prime: nothing but 1 and 17 divides it.", "21 is prime."),
     ("Write a line about rain.", "Rain taps on the roof.", "It rains, says the drum of the roof."),
@@ -97,18 +97,17 @@ def test_it_works_without_a_script(visitor: Visitor, trained: Study) -> None:
     context.close()
 
 
-@pytest.mark.parametrize(("width", "height", "scheme"), SIZES)
+@pytest.mark.parametrize(("width", "height"), SIZES)
 def test_every_page_is_accessible_and_fits(
-    visitor: Visitor, trained: Study, width: int, height: int, scheme: str, picture: Callable[[str], None]
+    visitor: Visitor, trained: Study, width: int, height: int, picture: Callable[[str], None]
 ) -> None:
     Study.objects.update(training_threshold=1.0)
-    visitor.shown_at(width, height, scheme)
+    visitor.shown_at(width, height)
 
     def check(name: str) -> None:
         check_accessible(visitor.page)
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-        visitor.page.emulate_media(color_scheme=scheme)
-        picture(f"{name}-{width}-{scheme}")
+        picture(f"{name}-{width}")
 
     visitor.visit("training", trained.slug)
     check("intro")
@@ -144,11 +143,12 @@ def test_every_page_is_accessible_and_fits(
 
 @pytest.fixture
 def picture(visitor: Visitor) -> Callable[[str], None]:
-    """Keeps a picture of the page in the folder that SCREENSHOTS names, if it names one."""
-    folder = os.environ.get("SCREENSHOTS")
+    """Keeps a picture of the page in each colour in the folder that SCREENSHOTS names, if it names one."""
+    folder = os.environ.get("SCREENSHOTS", "")
 
     def take(name: str) -> None:
-        if folder:
-            visitor.page.screenshot(path=str(Path(folder) / f"training-{name}.png"))
+        for scheme in SCHEMES if folder else ():
+            visitor.page.emulate_media(color_scheme=scheme)
+            visitor.page.screenshot(path=str(Path(folder) / f"training-{name}-{scheme}.png"))
 
     return take
