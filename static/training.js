@@ -1,9 +1,18 @@
-/* Keys of the training and of adjudication: digits choose, Enter submits or goes on. Without this script all of it works by mouse and Tab. */
+/*
+ * Keys of the training and of adjudication: digits choose, Enter submits or goes on, others look at the pair in another way
+ * (annotation-view.js). Without scripts all of it works by mouse and Tab.
+ */
 (() => {
   "use strict";
 
   const form = document.getElementById("answer");
   const isForm = form instanceof HTMLFormElement;
+  const hasPair = Boolean(document.querySelector(".responses"));
+  const LOOKS = {
+    p: () => View.foldPrompt(),
+    r: () => View.toggle("raw"),
+    y: () => View.toggle("sync"),
+  };
 
   function caption(input) {
     const row = input.closest("fieldset");
@@ -25,6 +34,10 @@
   }
 
   function pressed(key) {
+    if (hasPair && Object.hasOwn(LOOKS, key)) {
+      LOOKS[key]();
+      return true;
+    }
     if (isForm && /^[1-8]$/.test(key)) {
       return choose(key);
     }
@@ -32,7 +45,7 @@
       form.requestSubmit();
       return true;
     }
-    const target = document.querySelector(`a[data-key="${key}"]`);
+    const target = document.querySelector(key === "t" ? ".answer-tie" : `a[data-key="${key}"]`);
     target?.click();
     return Boolean(target);
   }
@@ -63,6 +76,11 @@
   });
   // A page that comes back from the browser's memory can be sent again.
   window.addEventListener("pageshow", () => delete form?.dataset.sent);
+
+  if (hasPair) {
+    View.prepare(document);
+    View.start();
+  }
 
   (document.querySelector("[data-focus]") || document.getElementById("prompt-title"))?.focus({ preventScroll: true });
 })();

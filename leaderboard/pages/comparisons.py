@@ -16,8 +16,8 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from arena.annotation.texts import Html, ShownPrompt, html_of, shown_prompt, texts_of
 from arena.models import Study
-from arena.rendering_cache import rendered
 from leaderboard.browsing import stored
 from leaderboard.browsing.filters import Filters, Known, Select
 from leaderboard.browsing.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Index
@@ -139,9 +139,14 @@ class PairPage(Browsing):
     """One pair with both whole texts and every answer."""
 
     entry: Entry
-    html: dict[str, SafeString] = field(repr=False)
+    html: Html = field(repr=False)
 
     template: ClassVar[str] = "leaderboard/comparison.html"
+
+    @property
+    def prompt(self) -> ShownPrompt:
+        """The prompt as raters read it."""
+        return shown_prompt(self.entry.pair.prompt, self.html)
 
     @cached_property
     def texts(self) -> list[tuple[Any, list[SafeString]]]:
@@ -206,8 +211,7 @@ def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: An
     found: Sequence[Entry] = entries(study, [place["pair"]]) if place["pair"] <= LARGEST_ID else ()
     if not found or not found[0].answers:
         raise Http404("This study has no such comparison.")
-    turns = (turn for side in found[0].sides for turn in side.completion.turns)
-    html = rendered(turn for turn in turns if turn.strip())
+    html = html_of(texts_of(found[0].pair.prompt), *(side.completion.turns for side in found[0].sides))
     return PairPage(**_browsing(request, study, snapshot, index), entry=found[0], html=html)
 
 
