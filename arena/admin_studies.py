@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.csrf import csrf_exempt
 
-from arena import lifecycle
+from arena import lifecycle, study_settings
 from arena.admin_bases import AnnouncingAdmin
 from arena.admin_forms import StudyForm
 from arena.models import Comparison, Completion, Study, StudyEvent
@@ -74,6 +74,13 @@ class StudyAdmin(AnnouncingAdmin):
 
     def studies_of(self, rows: QuerySet[Any]) -> QuerySet[Study]:
         return rows
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Only what was changed is written, and on record."""
+        if change:
+            study_settings.store(obj, request.user, form.changed_data)
+        else:
+            super().save_model(request, obj, form, change)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         obj.delete()

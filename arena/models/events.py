@@ -23,6 +23,7 @@ class StudyEvent(models.Model):
         ROLE = "role", "Role changed"
         ANONYMISED = "anonymised", "Personal details removed"
         NAMING = "naming", "Answers that name their author"
+        SETTING = "setting", "Setting changed"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="events")
     kind = models.CharField(max_length=20, choices=Kind)

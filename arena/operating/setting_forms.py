@@ -4,28 +4,18 @@ from typing import Any
 
 from django import forms
 
-from arena.announcing import announce
+from arena import study_settings
 from arena.models import Pair, Study
 from arena.operating.fields import LinesField, PercentField
+from arena.permissions import Visitor
 
 
 class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
     """Some settings of one study; only what was changed is written."""
 
-    def store(self) -> bool:
-        """Write what was changed, and have the figures computed anew where they may rest on it."""
-        changed = [name for name in self.changed_data if name in self._meta.fields]  # type: ignore[operator]
-        if changed:
-            self.instance.save(update_fields=changed)
-            if any(name not in UNSEEN for name in changed):
-                announce([self.instance])
-        return bool(changed)
-
-
-UNSEEN = {"guidelines", "criteria", "reasons", "reveal_names", "training_threshold", "pairing"} | {
-    f"{share}_share" for share in ("control", "repeat", "gold")
-}
-"""Settings on which no published figure rests."""
+    def store(self, by: Visitor) -> bool:
+        """Write what was changed, on record; whether anything was."""
+        return bool(study_settings.store(self.instance, by, self.changed_data))
 
 
 class NewStudyForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -88,7 +88,7 @@ def _setting(
     with transaction.atomic():
         form = form_class(request.POST, instance=request.study)
         if form.is_valid():
-            messages.success(request, "Saved." if form.store() else "Nothing was changed.")
+            messages.success(request, "Saved." if form.store(request.user) else "Nothing was changed.")
             following = next_of(request)
             return redirect(following if "next" in request.POST and following else request.path)
     request.study.refresh_from_db()  # the heading shows what is stored, the form what was typed

@@ -50,7 +50,7 @@ def test_a_choice_is_recorded_once_and_changes_no_figure(
     event = StudyEvent.objects.get(study=naming)
     assert event.kind == "naming"
     assert event.by is not None
-    assert event.note == "Leave them out: they are not offered. Before: Show them as they are."
+    assert event.note == "Leave them out. Before: Show them as they are."
 
 
 @pytest.mark.parametrize("sent", [{}, {"naming": "burn"}, {"naming": ""}])

@@ -1,0 +1,208 @@
+"""Every changed setting of a study is on record, from whichever page it was changed; what was not is not."""
+
+import hashlib
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from arena import study_settings
+from arena.models import Study, StudyEvent
+from arena.naming import choose_naming
+from tests import factories as make
+from tests.arena.test_admin import study_form
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return make.make_study(name="Rivers", slug="rivers")
+
+
+def change(study: Study, by: Any = None, **settings: Any) -> list[str]:
+    for name, value in settings.items():
+        setattr(study, name, value)
+    return study_settings.store(study, by, settings)
+
+
+def said(study: Study) -> list[str]:
+    return [event.note for event in study.events.order_by("pk")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "note"),
+    [
+        ("ratings_per_pair_people", 3, "Ratings wanted per pair from people: 3. Before: 1."),
+        ("ratings_per_pair_judges", 2, "Ratings wanted per pair from each judge: 2. Before: 1."),
+        ("points", 5, "Scale: 5 points. Before: 8 points."),
+        ("pairing", "adaptive", "Choice of pairs: Adaptive. Before: Balanced."),
+        ("control_share", 0.125, "Pairs chosen at random all the same: 12.5 %. Before: 20 %."),
+        ("repeat_share", 0.05, "Hidden repeats: 5 %. Before: 0 %."),
+        ("gold_share", 0.1, "Hidden checks: 10 %. Before: 0 %."),
+        ("criteria", ["clear", "true"], "Criteria: “clear”, “true”. Before: none."),
+        ("reveal_names", True, "Raters are told who wrote the answers: yes. Before: no."),
+        ("naming", "mask", "Mask the words that give the author away. Before: Show them as they are."),
+        ("training_threshold", 0.8, "Training to pass: 80 %. Before: none."),
+        ("visibility", "public", "Visibility: Public. Before: Private."),
+        ("sign_up_open", True, "Anyone may sign up and rate: yes. Before: no."),
+        ("simulated", True, "Holds simulated votes: yes. Before: no."),
+        ("licence", "CC-BY-4.0", "Licence: CC-BY-4.0. Before: none."),
+        ("name", "Lakes", "Name: Lakes. Before: Rivers."),
+        ("slug", "lakes", "Address: lakes. Before: rivers."),
+    ],
+)
+def test_what_it_is_and_what_it_was(study: Study, name: str, value: object, note: str) -> None:
+    user = make.make_user()
+    assert change(study, user, **{name: value}) == [name]
+    event = study.events.get()
+    assert (event.note, event.by, event.rater) == (note, user, None)
+    assert event.kind == ("naming" if name == "naming" else "setting")
+    assert getattr(Study.objects.get(), name) == value
+
+
+def test_reasons_are_a_list(study: Study) -> None:
+    change(study, reasons=[])
+    assert said(study) == [
+        "Reasons: none. Before: “More helpful”, “More accurate”, “Clearer”, “Follows the instructions "
+        "better”, “Safer”."
+    ]
+
+
+@pytest.mark.parametrize("name", ["guidelines", "description"])
+def test_of_a_text_the_record_keeps_length_and_hash(study: Study, name: str) -> None:
+    change(study, **{name: "Prefer the truth."})
+    change(study, **{name: "x"})
+    first, second = (hashlib.sha256(text.encode()).hexdigest()[:12] for text in ("Prefer the truth.", "x"))
+    assert said(study) == [
+        f"{name.capitalize()}: a text of 17 characters ({first}). Before: no text.",
+        f"{name.capitalize()}: a text of 1 character ({second}). Before: a text of 17 characters ({first}).",
+    ]
+
+
+def test_every_column_is_a_setting_unless_it_is_named_as_none() -> None:
+    columns = {field.name for field in Study._meta.concrete_fields}
+    named = {*study_settings.WORDS, *study_settings.TEXTS, *study_settings.UNSEEN, *study_settings.SHARES}
+    assert not (named | study_settings.NO_SETTINGS) - columns
+    assert not named & study_settings.NO_SETTINGS
+
+
+def test_what_changes_nothing_leaves_no_record(study: Study) -> None:
+    assert change(study, points=8, guidelines="", reasons=list(study.reasons)) == []
+    assert choose_naming(study, Study.Naming.SHOW, None) is False
+    study.refresh_from_db()
+    assert (said(study), study.revision) == ([], 0)
+
+
+def test_what_is_no_setting_is_not_written_here(study: Study) -> None:
+    assert change(study, closed_at=study.created_at, revision=7) == []
+    study.refresh_from_db()
+    assert (study.closed_at, study.revision) == (None, 0)
+
+
+def test_an_old_copy_is_compared_with_the_row(study: Study) -> None:
+    old = Study.objects.get()
+    change(study, ratings_per_pair_people=3)
+    assert change(old, ratings_per_pair_people=3) == []
+    assert change(old, ratings_per_pair_people=5, points=5) == ["points", "ratings_per_pair_people"]
+    assert said(study)[1:] == [
+        "Scale: 5 points. Before: 8 points.",
+        "Ratings wanted per pair from people: 5. Before: 3.",
+    ]
+
+
+def test_without_the_change_there_is_no_record_either(study: Study) -> None:
+    def fail() -> None:
+        with transaction.atomic():
+            change(study, points=5)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert (Study.objects.get().points, StudyEvent.objects.count()) == (8, 0)
+
+
+def test_the_record_goes_with_the_change_only(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(StudyEvent.objects, "bulk_create", fail)
+    with pytest.raises(RuntimeError):
+        change(study, points=5)
+    assert Study.objects.get().points == 8
+
+
+# --- Doors ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def operator(study: Study) -> Client:
+    client = Client()
+    client.force_login(make.make_user(username="olga", is_staff=True))
+    return client
+
+
+@pytest.mark.parametrize(
+    ("page", "sent", "note"),
+    [
+        ("operate-guidelines", {"guidelines": "Be fair"}, "Guidelines: a text of 7 characters"),
+        (
+            "operate-publish",
+            {"name": "Rivers", "visibility": "public"},
+            "Visibility: Public. Before: Private.",
+        ),
+        ("operate-names", {"naming": "exclude"}, "Leave them out. Before: Show them as they are."),
+    ],
+)
+def test_a_step_of_the_set_up_records_once_and_the_history_shows_it(
+    study: Study, operator: Client, page: str, sent: dict[str, str], note: str
+) -> None:
+    for _ in range(2):
+        assert operator.post(reverse(page, args=["rivers"]), sent).status_code == 302
+    [event] = study.events.select_related("by")
+    assert event.note.startswith(note)
+    assert event.by is not None
+    assert event.by.get_username() == "olga"
+    history = operator.get(reverse("operate-state", args=["rivers"])).content.decode()
+    assert event.get_kind_display() in history
+    assert note in history
+    assert "Be fair" not in history
+
+
+def test_the_admin_records_what_was_changed_and_nothing_else(study: Study, operator: Client) -> None:
+    account = make.make_user(username="root", is_staff=True, is_superuser=True)
+    client = Client()
+    client.force_login(account)
+    page = reverse("admin:arena_study_change", args=[study.pk])
+    form = study_form(slug="rivers", name="Rivers", points="5", ratings_per_pair_people="4")
+    assert client.post(page, form).status_code == 302
+    first = said(study)
+    assert {
+        "Scale: 5 points. Before: 8 points.",
+        "Ratings wanted per pair from people: 4. Before: 1.",
+    } <= set(first)
+    assert not [note for note in first if note.startswith(("Name", "Address", "Criteria"))]
+    assert {event.by for event in study.events.all()} == {account}
+    assert client.post(page, form).status_code == 302
+    assert said(study) == first
+
+
+def test_making_a_study_in_the_admin_changes_no_setting(admin_client: Client) -> None:
+    admin_client.post(reverse("admin:arena_study_add"), study_form())
+    assert Study.objects.get(slug="greetings").events.count() == 0
+
+
+def test_raters_see_none_of_it(client: Client) -> None:
+    study = make.make_small_study(slug="rivers")
+    change(study, gold_share=0.1, visibility="public")
+    rater = make.make_member(study)
+    assert rater.user is not None
+    client.force_login(rater.user)
+    assert client.get(reverse("operate-state", args=["rivers"])).status_code == 404
+    for name in ("rate-study", "guidelines", "study"):
+        page = client.get(reverse(name, args=["rivers"]))
+        assert page.status_code == 200
+        assert "Hidden checks" not in page.content.decode()
+        assert "Setting changed" not in page.content.decode()
