@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena import study_settings
-from arena.models import Study, StudyEvent
+from arena.models import Membership, Study, StudyEvent
 from arena.naming import choose_naming
 from tests import factories as make
 from tests.arena.test_admin import study_form
@@ -198,10 +198,11 @@ def test_raters_see_none_of_it(client: Client) -> None:
     study = make.make_small_study(slug="rivers")
     change(study, gold_share=0.1, visibility="public")
     rater = make.make_member(study)
+    Membership.objects.update(guidelines_read_at=study.created_at)
     assert rater.user is not None
     client.force_login(rater.user)
     assert client.get(reverse("operate-state", args=["rivers"])).status_code == 404
-    for name in ("rate-study", "guidelines", "study"):
+    for name in ("guidelines", "rate-study", "study"):
         page = client.get(reverse(name, args=["rivers"]))
         assert page.status_code == 200
         assert "Hidden checks" not in page.content.decode()
