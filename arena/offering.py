@@ -226,7 +226,8 @@ def _lease(
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
         if lost.state != Assignment.State.EXPIRED:
             return None
-    pair = _locked_pair(chosen.texts) or _made_pair(study, chosen.texts)
+    known = _locked_pair(chosen.texts)
+    pair = known or _made_pair(study, chosen.texts)
     if pair is None or (chosen.purpose == Purpose.STUDY and _is_unwanted(study, pair, chosen.claims)):
         return None
     if lost:
@@ -240,7 +241,7 @@ def _lease(
         study=study,
         rater=rater,
         pair=pair,
-        swapped=_order(pair, chosen, draw, had),
+        swapped=_order(known, chosen, draw, had),
         repeat=chosen.repeat,
         purpose=chosen.purpose,
         is_random=is_random,
@@ -273,8 +274,10 @@ def _is_unwanted(study: Study, pair: Pair, claims: int) -> bool:
     return pair.use != Pair.Use.RATE or pair.people_ratings + claims >= study.ratings_per_pair_people
 
 
-def _order(pair: Pair, chosen: _Chosen, draw: _Draw, had: Had) -> bool:
+def _order(known: Pair | None, chosen: _Chosen, draw: _Draw, had: Had) -> bool:
+    """Whether the second text is shown first. known: None where nobody was shown the pair yet."""
     if chosen.swapped is not None:
         return chosen.swapped
-    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=pair).exclude(state="expired")
-    return pairing.choose_order(draw.seed, pair_imbalance=shown.imbalance(), rater_imbalance=had.imbalance)
+    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=known).exclude(state="expired")
+    imbalance = shown.imbalance() if known else 0
+    return pairing.choose_order(draw.seed, pair_imbalance=imbalance, rater_imbalance=had.imbalance)
