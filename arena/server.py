@@ -17,7 +17,7 @@ from arena.collecting import spare_what_stays
 from arena.environment import local_url
 
 STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
-KEEP_ALIVE_SECONDS = 30
+KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
 
 
 class ServerError(Exception):
@@ -36,8 +36,6 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             "worker_class": "gthread",
             "preload_app": True,
             "graceful_timeout": STOP_SECONDS,
-            # People look at a page for longer than the two seconds that are usual: what they send next should not
-            # have to connect anew.
             "keepalive": KEEP_ALIVE_SECONDS,
             "timeout": 120,
             "loglevel": "warning",
