@@ -202,7 +202,10 @@ def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
         raise InvalidAnswerError(f"criteria.{unknown[0]}", f"This study has no criterion {unknown[0]}.")
     strange = [reason for reason in answer.reasons if reason not in study.reasons]
     if strange:
-        raise InvalidAnswerError("reasons", f"This study does not offer the reason “{strange[0]}”.")
+        offered = ", ".join(f"“{reason}”" for reason in study.reasons) or "none"
+        raise InvalidAnswerError(
+            "reasons", f"This study does not offer the reason “{strange[0]}”. It offers: {offered}."
+        )
 
 
 def _store(entries: Sequence[_Entry]) -> None:

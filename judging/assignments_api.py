@@ -82,6 +82,7 @@ class AssignmentOut(Schema):
     points: int
     scale: list[PointOut]
     criteria: list[str]
+    reasons: list[str] = Field(description="Those that may be given with the answer.")
     guidelines: str = Field(description="Markdown.")
     prompt: PromptOut
     first: CompletionOut
@@ -217,6 +218,7 @@ def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
         points=points,
         scale=[PointOut(rating=n, caption=caption) for n, caption in enumerate(scales.CAPTIONS[points], 1)],
         criteria=study.criteria,
+        reasons=study.reasons,
         guidelines=study.guidelines,
         prompt=PromptOut(turns=pair.prompt.turns, input=pair.prompt.input, category=pair.prompt.category),
         first=CompletionOut(turns=shown_turns(first, study)),

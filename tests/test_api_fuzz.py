@@ -108,6 +108,7 @@ def world(_one_connection: None) -> Iterator[World]:
             "kind": ["standings", "matrices", "ratings", "data", "all"],
             "after": [0],
             "criteria": [{"clarity": 4}],
+            "reasons": [["Clearer"]],
             "attempt": [1],
         },
         {

@@ -21,6 +21,7 @@ LONGEST_TEXT = 1_000_000
 MOST_COMPARISONS = 100
 """Comparisons that are submitted at once."""
 MOST_MESSAGES = 100
+MOST_REASONS = 100
 
 
 def _storable(text: str) -> str:
@@ -85,6 +86,7 @@ class ComparisonIn(Schema):
         "json_schema_extra": {
             "examples": [
                 {"assignment": "Tf0vEjYz3sOeVQwK", "rating": 6, "raw_reply": "6", "seconds": 2.4},
+                {"assignment": "Tf0vEjYz3sOeVQwK", "rating": 2, "reasons": ["More accurate", "Clearer"]},
                 {"assignment": "Tf0vEjYz3sOeVQwK", "rating": None, "reason": "refused", "raw_reply": "No."},
             ]
         },
@@ -111,6 +113,11 @@ class ComparisonIn(Schema):
     scores: tuple[Score, Score] | None = Field(None, description="Both scores of a two-score judge.")
     criteria: dict[str, Annotated[int, Field(strict=True)]] = Field(
         default_factory=dict, description="Ratings by criterion of the study, on the same scale."
+    )
+    reasons: list[Name] = Field(
+        default_factory=list,
+        max_length=MOST_REASONS,
+        description="Why it was rated so: some of the reasons that the study offers, each in its words.",
     )
     call: CallIn | None = Field(None, description="The model call that gave the answer, for the record.")
 

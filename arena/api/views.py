@@ -79,6 +79,7 @@ def _submission(given: ComparisonIn) -> services.Submission:
         criteria=given.criteria,
         raw_reply=given.raw_reply,
         rationale=given.rationale,
+        reasons=tuple(given.reasons),
         seconds=given.seconds,
         source=Comparison.Source.API,
         call=given.call.model_dump(mode="json", exclude_none=True) if given.call else None,

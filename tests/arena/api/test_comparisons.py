@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from arena.api.auth import digest, issue_token, operator_token, rater_token
-from arena.models import ApiToken, Assignment, Comparison, Rater
+from arena.models import ApiToken, Assignment, Comparison, Rater, Study
 from tests.factories import make_assignment, make_rater
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +61,44 @@ def test_unscored_with_a_reason(client: Client, judge: Rater, assignment: Assign
     assert (comparison.status, comparison.reason, comparison.rating) == ("unscored", "refused", None)
 
 
+def test_reasons_are_those_of_the_study(client: Client, judge: Rater, assignment: Assignment) -> None:
+    Study.objects.update(reasons=["Clearer", "More accurate"])
+    body = {"assignment": assignment.public_id, "rating": 6, "reasons": ["More accurate", "Nicer"]}
+    refused = post(client, rater_token(judge), body)
+    assert (refused.status_code, refused.json()) == (
+        422,
+        {
+            "detail": "This study does not offer the reason “Nicer”. It offers: “Clearer”, “More accurate”.",
+            "field": "reasons",
+        },
+    )
+    body["reasons"] = ["More accurate", "Clearer", "More accurate"]
+    assert post(client, rater_token(judge), body).status_code == 201
+    assert Comparison.objects.get().reasons == ["More accurate", "Clearer"]
+    assert post(client, rater_token(judge), body).status_code == 200
+    Study.objects.update(reasons=[])
+    other = {"assignment": make_assignment(rater=judge).public_id, "rating": 6}
+    assert post(client, rater_token(judge), {**other, "reasons": []}).status_code == 201
+
+
+def test_a_study_may_offer_no_reasons(client: Client, judge: Rater, assignment: Assignment) -> None:
+    Study.objects.update(reasons=[])
+    body = {"assignment": assignment.public_id, "rating": 6, "reasons": ["Clearer"]}
+    reply = post(client, rater_token(judge), body)
+    assert (reply.status_code, reply.json()["detail"]) == (
+        422,
+        "This study does not offer the reason “Clearer”. It offers: none.",
+    )
+
+
+def test_other_reasons_of_a_person_are_another_answer(client: Client) -> None:
+    person = make_rater()
+    body = {"assignment": make_assignment(rater=person).public_id, "rating": 6, "reasons": ["Clearer"]}
+    assert post(client, rater_token(person), body).status_code == 201
+    assert post(client, rater_token(person), body).status_code == 200
+    assert post(client, rater_token(person), {**body, "reasons": ["Safer"]}).status_code == 409
+
+
 def test_two_scores_are_kept_as_decimals(client: Client, judge: Rater, assignment: Assignment) -> None:
     body = {"assignment": assignment.public_id, "rating": 1, "points": 3, "scores": [8.5, 7]}
     assert post(client, rater_token(judge), body).status_code == 201
@@ -102,6 +140,11 @@ def test_two_scores_are_kept_as_decimals(client: Client, judge: Rater, assignmen
         ({"expected": float("nan")}, "expected"),
         ({"criteria": {"": 5}}, "criteria."),
         ({"criteria": []}, "criteria"),
+        ({"reasons": "Clearer"}, "reasons"),
+        ({"reasons": ["clearer"]}, "reasons"),
+        ({"reasons": [1]}, "reasons"),
+        ({"reasons": ["a\x00b"]}, "reasons"),
+        ({"reasons": ["Clearer"] * 101}, "reasons"),
     ],
 )
 def test_invalid_answers_name_the_field(
