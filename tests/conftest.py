@@ -12,7 +12,10 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings
 from django.db import transaction
+from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
+
+from tests import emptying
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "client", "admin_client"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -83,6 +86,14 @@ def _service_addresses() -> set[str]:
     return {str(info[4][0]) for name in names for info in socket.getaddrinfo(name, None)} | {
         name for name in names if name
     }
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _emptied_quickly() -> Iterator[None]:
+    """Tests that commit leave an empty database behind without what Django does for it by itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", emptying.tear_down)
+        yield
 
 
 @pytest.fixture(scope="module")
