@@ -9,6 +9,7 @@ read public data sets, which no package brings, fail only where ARENA_REFERENCE_
 
 import argparse
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -74,7 +75,7 @@ def hear_interrupts() -> None:
 
 def everything() -> list[Result]:
     """All steps, one beside the other where they do not get in each other's way."""
-    with Suite("tests of whole arenas", ["-m", "processes"], apart=True) as processes:
+    with Suite("tests of whole arenas", marked("processes"), apart=True) as processes:
         results = lint()
         with Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]) as sqlite:
             results.append(sqlite.result())
@@ -111,8 +112,15 @@ def browser() -> Result:
     executable = find_chromium()
     if executable is None:
         return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
-    with Suite(f"browser ({executable})", [*WORKERS, "-m", "browser"]) as tests:
+    with Suite(f"browser ({executable})", [*WORKERS, *marked("browser")]) as tests:
         return tests.result()
+
+
+def marked(name: str) -> list[str]:
+    """What selects the tests with a marker: also their files, for to import all others takes a while."""
+    mark = re.compile(rf"\bmark\.{name}\b")
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return ["-m", name, *(str(file) for file in files if mark.search(file.read_text(encoding="utf-8")))]
 
 
 class Step:

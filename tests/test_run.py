@@ -91,3 +91,11 @@ def test_a_step_that_nobody_waits_for_any_more_tidies_up(tmp_path: Path) -> None
         while not mark.exists():
             time.sleep(0.01)
     assert mark.read_text() == "tidied up"
+
+
+def test_tests_with_a_marker_are_looked_for_where_it_is_named() -> None:
+    chosen, name, *files = run.marked("browser")
+    folder = Path(__file__).parent
+    assert (chosen, name) == ("-m", "browser")
+    assert {str(folder / "judging/test_browser.py"), str(folder / "browser/test_board.py")} <= set(files)
+    assert str(Path(__file__)) not in files
