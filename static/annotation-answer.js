@@ -133,12 +133,12 @@ const Answer = (() => {
 
     /* Both answers are the same text: choose the tie; where nothing else is asked, that is the answer. */
     tie() {
-      const button = form().querySelector(".answer-tie");
+      const button = document.querySelector("#task [data-tie]");
       if (!button) {
         return false;
       }
       activate(rows()[0]);
-      const input = rows()[0].querySelector(`input[value="${button.value}"]`);
+      const input = rows()[0].querySelector(`input[value="${button.dataset.tie}"]`);
       input.checked = true;
       input.dispatchEvent(new Event("change", { bubbles: true }));
       if (rows().length === 1) {

@@ -53,8 +53,6 @@
       event.preventDefault();
       if (action === "skip") {
         Screen.skip();
-      } else if (action === "rating") {
-        Answer.tie();
       } else {
         Screen.rate();
       }
@@ -62,7 +60,9 @@
   });
 
   document.addEventListener("click", (event) => {
-    if (event.target.closest("a[data-next]")) {
+    if (event.target.closest("[data-tie]")) {
+      Answer.tie();
+    } else if (event.target.closest("a[data-next]")) {
       event.preventDefault();
       Screen.goOn();
     }

@@ -45,7 +45,7 @@
       form.requestSubmit();
       return true;
     }
-    const target = document.querySelector(key === "t" ? ".answer-tie" : `a[data-key="${key}"]`);
+    const target = document.querySelector(key === "t" ? "[data-tie]" : `a[data-key="${key}"]`);
     target?.click();
     return Boolean(target);
   }
@@ -59,6 +59,14 @@
         event.preventDefault();
       }
     }
+  });
+
+  // Both answers are the same text. Where more than this is asked, the form says so.
+  document.querySelector("[data-tie]")?.addEventListener("click", (event) => {
+    const overall = form.querySelector(`[name="rating"][value="${event.currentTarget.dataset.tie}"]`);
+    overall.checked = true;
+    caption(overall);
+    form.requestSubmit();
   });
 
   document.addEventListener("change", (event) => {
