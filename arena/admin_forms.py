@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from arena.addresses import AddressedForm
 from arena.formats import benchmarks
 from arena.models import Contestant, Prompt, Reference, Study
 
@@ -15,10 +16,10 @@ def _texts(value: Any, example: str) -> list[str]:
     return value
 
 
-class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
+class StudyForm(AddressedForm):
     class Meta:
         model = Study
-        fields = "__all__"  # noqa: DJ007 - the admin chooses the fields
+        fields = "__all__"  # the admin chooses them
 
     def clean_criteria(self) -> list[str]:
         criteria = _texts(self.cleaned_data["criteria"] or [], '["helpfulness", "accuracy"].')

@@ -98,6 +98,9 @@ class StudyAdmin(AnnouncingAdmin):
         points = form.base_fields.get("points")
         if points is not None:
             points.help_text += " Ratings given already keep the scale they were given on."
+        slug = form.base_fields.get("slug")
+        if slug is not None:
+            slug.help_text = "The last part of its address. Empty: made of the name."
         return form
 
     @admin.display(description="visibility", ordering="visibility")

@@ -1,6 +1,7 @@
 /*
- * The operators' pages: copying links, and asking for new figures while somebody looks. Without this file the
- * links can be selected, and the figures come with the page.
+ * The operators' pages: copying links, proposing the address of a new study, and asking for new figures while
+ * somebody looks. Without this file the links can be selected, an address that is left empty is made when the
+ * study is, and the figures come with the page.
  */
 
 for (const part of document.querySelectorAll(".needs-script")) {
@@ -31,6 +32,29 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 for (const field of document.querySelectorAll("input.link-text")) {
   field.addEventListener("focus", () => field.select());
+}
+
+/* --- The address of a new study ---------------------------------------------------------------------------- */
+
+/* As the server makes it of the name, as long as nobody has typed another. */
+function addressOf(name, longest) {
+  const letters = name.normalize("NFKD").replace(/[^\x00-\x7f]/g, "").toLowerCase();
+  const joined = letters.replace(/[^\w\s-]/g, "").trim().replace(/[-\s]+/g, "-");
+  return joined.slice(0, longest).replace(/^[-_]+|[-_]+$/g, "");
+}
+
+for (const address of document.querySelectorAll("[data-made-of]")) {
+  const name = document.getElementById(address.dataset.madeOf);
+  const propose = () => addressOf(name.value, address.maxLength);
+  let isProposed = !address.value || address.value === propose();
+  name.addEventListener("input", () => {
+    if (isProposed) {
+      address.value = propose();
+    }
+  });
+  address.addEventListener("input", () => {
+    isProposed = !address.value;
+  });
 }
 
 /* --- Figures that move ------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from arena import study_settings
+from arena.addresses import AddressedForm
 from arena.models import Pair, Study
 from arena.operating.fields import LinesField, PercentField
 from arena.permissions import Visitor
@@ -18,14 +19,8 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
         return bool(study_settings.store(self.instance, by, self.changed_data))
 
 
-class NewStudyForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A name and an address are enough to begin with."""
-
-    def clean_slug(self) -> str:
-        slug = str(self.cleaned_data["slug"])
-        if slug == "new":
-            raise forms.ValidationError("This address is taken by the page that makes studies.")
-        return slug
+class NewStudyForm(AddressedForm):
+    """A name is enough to begin with."""
 
     class Meta:
         model = Study
@@ -33,7 +28,7 @@ class NewStudyForm(forms.ModelForm):  # type: ignore[type-arg]
         labels = {"slug": "Address"}
         help_texts = {
             "slug": "The last part of its address: letters, digits and hyphens, for example "
-            "summer-2026. Links break when it is changed, so it stays.",
+            "summer-2026. Empty: made of the name. Links break when it is changed, so it stays.",
             "description": "What the study is about; Markdown. It stands on the study's page.",
         }
 

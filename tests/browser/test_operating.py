@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from arena import services
+from arena.addresses import UNNAMED, free_address
 from arena.answers import Answer
 from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
 from tests import factories as make
@@ -54,6 +56,25 @@ def test_every_page_can_be_read(operator: Visitor, problems: list[str], size: st
         operator.visit(name)
         check_accessible(operator.page)
     assert problems == []
+
+
+def test_an_address_is_proposed_as_the_name_is_typed(operator: Visitor) -> None:
+    User.objects.update(is_staff=True)
+    page = operator.page
+    operator.visit("operate-new")
+    name, address = page.get_by_label("Name"), page.get_by_label("Address")
+    for text in ("Flüsse & Seen,  2. Teil ", "--_a_--", "河流", "x-" * 90):
+        name.fill("")
+        name.press_sequentially(text)
+        assert (address.input_value() or UNNAMED) == free_address(text)
+    address.fill("mine")
+    name.fill("Rivers")
+    assert address.input_value() == "mine"
+    address.fill("")
+    name.fill("Great Rivers")
+    page.get_by_role("button", name="Make the study").click()
+    page.wait_for_url("**/operate/great-rivers/")
+    assert operator.complaints == []
 
 
 def test_a_study_is_set_up_by_keyboard(operator: Visitor) -> None:

@@ -1,0 +1,80 @@
+"""The address of a study, where nobody types one."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from arena.addresses import free_address
+from arena.models import Study
+from tests import factories as make
+from tests.arena.test_admin import study_form
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("Summer 2026", "summer-2026"),
+        ("  Flüsse & Seen, 2. Teil ", "flusse-seen-2-teil"),
+        ("--", "study"),
+        ("河流", "study"),
+        ("New", "new-2"),
+        ("x" * 200, "x" * 80),
+    ],
+)
+def test_it_is_made_of_the_name(name: str, address: str) -> None:
+    assert free_address(name) == address
+
+
+def test_what_is_taken_gets_a_number() -> None:
+    for slug in ("rivers", "rivers-2", "rivers-4", "rivers-and-lakes"):
+        make.make_study(slug=slug)
+    assert free_address("Rivers") == "rivers-3"
+    assert free_address("Rivers and") == "rivers-and"
+    make.make_study(slug="x" * 80)
+    found = free_address("x" * 90)
+    assert found == "x" * 70 + "-2"
+    make.make_study(slug=found)
+    assert free_address("x" * 90) == "x" * 70 + "-3"
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(make.make_user(is_staff=True, is_superuser=True))
+    return client
+
+
+def test_a_new_study_takes_the_address_of_its_name(staff: Client) -> None:
+    page = staff.get(reverse("operate-new")).content.decode()
+    assert 'data-made-of="id_name"' in page
+    assert "operating.js" in page
+    made = [staff.post(reverse("operate-new"), {"name": "Great Rivers", "slug": ""}) for _ in range(2)]
+    assert [response["Location"] for response in made] == [
+        "/operate/great-rivers/",
+        "/operate/great-rivers-2/",
+    ]
+
+
+def test_an_address_that_is_typed_is_taken_as_it_is(staff: Client) -> None:
+    staff.post(reverse("operate-new"), {"name": "Great Rivers", "slug": "gr"})
+    assert Study.objects.get().slug == "gr"
+
+
+def test_without_a_name_it_is_the_name_that_lacks(staff: Client) -> None:
+    refused = staff.post(reverse("operate-new"), {"name": " ", "slug": ""})
+    assert refused.status_code == 422
+    assert list(refused.context["form"].errors) == ["name"]
+
+
+def test_in_the_admin_too(staff: Client) -> None:
+    add = reverse("admin:arena_study_add")
+    assert staff.post(add, study_form(name="Great Rivers", slug="")).status_code == 302
+    study = Study.objects.get()
+    assert study.slug == "great-rivers"
+    change = reverse("admin:arena_study_change", args=[study.pk])
+    assert staff.post(change, study_form(name="Small Rivers", slug="")).status_code == 302
+    study.refresh_from_db()
+    assert (study.name, study.slug) == ("Small Rivers", "great-rivers")  # links go on leading to it
+    refused = staff.post(add, study_form(name="Other", slug="new"))
+    assert "taken by the page that makes studies" in refused.content.decode()
