@@ -26,6 +26,12 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Entrances:
     return fresh
 
 
+@pytest.fixture(autouse=True)
+def _nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking for what is next waits for no other threads: most tests are one, and would wait for nobody."""
+    monkeypatch.setattr(tasks, "BRIEFLY", 0.0)
+
+
 @pytest.fixture
 def model() -> Iterator[ChatServer]:
     """A loopback Chat Completions server; set ``model.script`` to make it answer differently."""
