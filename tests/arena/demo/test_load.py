@@ -2,12 +2,14 @@
 
 import shutil
 from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
@@ -19,11 +21,6 @@ from leaderboard.stats import bradley_terry, games_from_ratings
 from tests.factories import make_member
 
 TABLES: tuple[type[Model], ...] = (Study, Prompt, Contestant, Completion, Pair, Rater, Comparison)
-
-
-@pytest.fixture
-def study(db: None) -> Study:
-    return load.load_demo().study
 
 
 @pytest.fixture
@@ -39,107 +36,113 @@ def counts() -> dict[str, int]:
     return {table.__name__: table._default_manager.count() for table in TABLES}
 
 
-def test_everything_is_there(study: Study) -> None:
-    assert counts() == {
-        "Study": 1,
-        "Prompt": 36,
-        "Contestant": 5,
-        "Completion": 180,
-        "Pair": 360,
-        "Rater": 8,
-        "Comparison": 3240,
-    }
-    assert Completion.objects.filter(is_empty=True).count() == 1
-    assert dict(Counter(study.prompts.values_list("category", flat=True))) == dict.fromkeys(
-        votes.AGREEMENT, 6
-    )
+class TestLoaded:
+    """The demo study as it was loaded once: each test finds it so."""
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def loaded(cls, shared_rows: None) -> Iterator[Study]:
+        with transaction.atomic():
+            yield load.load_demo().study
+            transaction.set_rollback(True)
 
-def test_the_study_is_open_public_and_says_that_it_is_simulated(study: Study) -> None:
-    assert (study.slug, study.points, study.is_public, study.sign_up_open) == ("demo", 8, True, True)
-    assert study.simulated
-    assert not study.is_closed
-    assert "demo" in study.name.lower()
-    assert "simulated" in study.name
-    assert "All its votes are simulated" in study.description
-    assert "| Lapwing 34B | 1180 |" in study.description
-    assert study.guidelines.startswith("You see one prompt and two answers")
+    @pytest.fixture
+    def study(self, loaded: Study, db: None) -> Study:
+        return deepcopy(loaded)
 
-
-def test_every_rater_is_marked_and_named_as_simulated(study: Study) -> None:
-    raters = Rater.objects.filter(comparisons__study=study).distinct()
-    assert Counter(raters.values_list("kind", "simulated")) == {("person", True): 4, ("judge", True): 4}
-    assert all("simulated" in rater.name.lower() for rater in raters)
-    panel = Rater.objects.selected(study, "group:simulated-judges")
-    assert [(rater.kind, [group.name for group in rater.groups.all()]) for rater in panel] == [
-        ("judge", ["Simulated judges together"])
-    ] * 4
-    assert Rater.objects.selected(study, "judge:simulated-judge-a").get().name == "Simulated judge A"
-
-
-def test_comparisons_keep_what_the_simulation_said(study: Study) -> None:
-    said = {
-        (vote.showing.prompt, vote.showing.first, vote.showing.second, vote.showing.rater.slug): (
-            vote.rating,
-            vote.reason,
-            vote.raw_reply,
-            vote.seconds,
-            vote.created_at,
+    def test_everything_is_there(self, study: Study) -> None:
+        assert counts() == {
+            "Study": 1,
+            "Prompt": 36,
+            "Contestant": 5,
+            "Completion": 180,
+            "Pair": 360,
+            "Rater": 8,
+            "Comparison": 3240,
+        }
+        assert Completion.objects.filter(is_empty=True).count() == 1
+        assert dict(Counter(study.prompts.values_list("category", flat=True))) == dict.fromkeys(
+            votes.AGREEMENT, 6
         )
-        for vote in votes.simulate(dict(study.prompts.values_list("external_id", "category")))
-    }
-    rows = Comparison.objects.select_related(
-        "rater", "pair__prompt", "pair__first__contestant", "pair__second__contestant"
-    )
-    stored = {}
-    for row in rows:
-        first, second = (str(completion.contestant) for completion in row.pair.shown(row.swapped))
-        key = (row.pair.prompt.external_id, first, second, row.rater.slug)
-        stored[key] = (row.rating, row.reason, row.raw_reply, row.seconds, row.created_at)
-    assert stored == said
 
+    def test_the_study_is_open_public_and_says_that_it_is_simulated(self, study: Study) -> None:
+        assert (study.slug, study.points, study.is_public, study.sign_up_open) == ("demo", 8, True, True)
+        assert study.simulated
+        assert not study.is_closed
+        assert "demo" in study.name.lower()
+        assert "simulated" in study.name
+        assert "All its votes are simulated" in study.description
+        assert "| Lapwing 34B | 1180 |" in study.description
+        assert study.guidelines.startswith("You see one prompt and two answers")
 
-def test_the_votes_recover_the_stated_strengths(study: Study) -> None:
-    names = list(votes.STRENGTHS)
-    first, second, rating = [], [], []
-    people = Comparison.objects.filter(study=study, rater__kind="person")
-    for row in people.select_related("pair__first__contestant", "pair__second__contestant"):
-        shown = [names.index(str(completion.contestant)) for completion in row.pair.shown(row.swapped)]
-        first.append(shown[0])
-        second.append(shown[1])
-        rating.append(row.rating)
-    games = games_from_ratings(first, second, rating, votes.POINTS, ties=False, contestants=len(names))
-    fitted = bradley_terry(games).rating
-    assert sorted(fitted, reverse=True) == list(fitted)
-    assert fitted == pytest.approx(list(votes.STRENGTHS.values()), abs=40)
+    def test_every_rater_is_marked_and_named_as_simulated(self, study: Study) -> None:
+        raters = Rater.objects.filter(comparisons__study=study).distinct()
+        assert Counter(raters.values_list("kind", "simulated")) == {("person", True): 4, ("judge", True): 4}
+        assert all("simulated" in rater.name.lower() for rater in raters)
+        panel = Rater.objects.selected(study, "group:simulated-judges")
+        assert [(rater.kind, [group.name for group in rater.groups.all()]) for rater in panel] == [
+            ("judge", ["Simulated judges together"])
+        ] * 4
+        assert Rater.objects.selected(study, "judge:simulated-judge-a").get().name == "Simulated judge A"
 
+    def test_comparisons_keep_what_the_simulation_said(self, study: Study) -> None:
+        said = {
+            (vote.showing.prompt, vote.showing.first, vote.showing.second, vote.showing.rater.slug): (
+                vote.rating,
+                vote.reason,
+                vote.raw_reply,
+                vote.seconds,
+                vote.created_at,
+            )
+            for vote in votes.simulate(dict(study.prompts.values_list("external_id", "category")))
+        }
+        rows = Comparison.objects.select_related(
+            "rater", "pair__prompt", "pair__first__contestant", "pair__second__contestant"
+        )
+        stored = {}
+        for row in rows:
+            first, second = (str(completion.contestant) for completion in row.pair.shown(row.swapped))
+            key = (row.pair.prompt.external_id, first, second, row.rater.slug)
+            stored[key] = (row.rating, row.reason, row.raw_reply, row.seconds, row.created_at)
+        assert stored == said
 
-def test_each_rater_and_pair_sees_both_orders(study: Study) -> None:
-    people = Comparison.objects.filter(rater__kind="person")
-    assert people.filter(swapped=True).count() == people.filter(swapped=False).count() == 360
-    for rater in Rater.objects.filter(study=study):
-        swapped = rater.comparisons.filter(swapped=True).count() / rater.comparisons.count()
-        assert swapped == pytest.approx(0.5, abs=0.1)
+    def test_the_votes_recover_the_stated_strengths(self, study: Study) -> None:
+        names = list(votes.STRENGTHS)
+        first, second, rating = [], [], []
+        people = Comparison.objects.filter(study=study, rater__kind="person")
+        for row in people.select_related("pair__first__contestant", "pair__second__contestant"):
+            shown = [names.index(str(completion.contestant)) for completion in row.pair.shown(row.swapped)]
+            first.append(shown[0])
+            second.append(shown[1])
+            rating.append(row.rating)
+        games = games_from_ratings(first, second, rating, votes.POINTS, ties=False, contestants=len(names))
+        fitted = bradley_terry(games).rating
+        assert sorted(fitted, reverse=True) == list(fitted)
+        assert fitted == pytest.approx(list(votes.STRENGTHS.values()), abs=40)
 
+    def test_each_rater_and_pair_sees_both_orders(self, study: Study) -> None:
+        people = Comparison.objects.filter(rater__kind="person")
+        assert people.filter(swapped=True).count() == people.filter(swapped=False).count() == 360
+        for rater in Rater.objects.filter(study=study):
+            swapped = rater.comparisons.filter(swapped=True).count() / rater.comparisons.count()
+            assert swapped == pytest.approx(0.5, abs=0.1)
 
-def test_pairs_know_how_often_they_were_rated(study: Study) -> None:
-    assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 7)}
+    def test_pairs_know_how_often_they_were_rated(self, study: Study) -> None:
+        assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 7)}
 
+    def test_a_visitor_is_offered_a_pair_at_once(self, study: Study) -> None:
+        assignment = services.claim(study, make_member(study))
+        assert assignment is not None
+        assert assignment.pair is not None
+        assert assignment.pair.people_ratings < study.ratings_per_pair_people
 
-def test_a_visitor_is_offered_a_pair_at_once(study: Study) -> None:
-    assignment = services.claim(study, make_member(study))
-    assert assignment is not None
-    assert assignment.pair is not None
-    assert assignment.pair.people_ratings < study.ratings_per_pair_people
-
-
-def test_loading_twice_adds_nothing(study: Study) -> None:
-    before = counts()
-    Study.objects.filter(pk=study.pk).update(name="Renamed by the operator")
-    again = load.load_demo()
-    assert again.report is None
-    assert again.study.name == "Renamed by the operator"
-    assert counts() == before
+    def test_loading_twice_adds_nothing(self, study: Study) -> None:
+        before = counts()
+        Study.objects.filter(pk=study.pk).update(name="Renamed by the operator")
+        again = load.load_demo()
+        assert again.report is None
+        assert again.study.name == "Renamed by the operator"
+        assert counts() == before
 
 
 def test_the_leaderboard_is_told(db: None, django_capture_on_commit_callbacks: Any) -> None:
