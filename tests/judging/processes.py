@@ -69,7 +69,7 @@ class Arena:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -87,7 +87,7 @@ class Arena:
             stdout=subprocess.DEVNULL,
             start_new_session=True,
         )
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 urllib.request.urlopen(f"{self.url}/healthz", timeout=1)  # noqa: S310
                 return

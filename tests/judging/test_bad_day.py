@@ -34,7 +34,7 @@ def arena_process(tmp_path: Path, bad_day: ChatServer) -> Iterator[Arena]:
 
 def test_500_pairs_end_as_scored_unscored_or_failed(arena_process: Arena, bad_day: ChatServer) -> None:
     arena_process.start()
-    output, errors = arena_process.judge().communicate(timeout=100)
+    output, errors = arena_process.judge().communicate(timeout=300)
     assert f"Assigned   {PAIRS}" in output, errors
     assert "Run 1 is finished." in output
     counts = arena_process.counts()

@@ -45,7 +45,7 @@ def one(folder: Path, query: str) -> Any:
 
 
 def eventually(holds: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < deadline, "did not come to hold in time"
         time.sleep(0.02)
