@@ -1,4 +1,6 @@
-"""Take the pictures in docs/screenshots from a running arena with the demo study and a public study llmfao.
+"""Take the pictures in docs/screenshots from a running arena with the demo study, a public study llmfao, and
+
+.venv/bin/python manage.py import_data reading tests/browser/reading/*.jsonl
 
 .venv/bin/python -m tests.browser.take_screenshots http://127.0.0.1:8000 operator PASSWORD
 """
@@ -58,21 +60,40 @@ def take_all(page: Any, address: str, suffix: str) -> None:
     page.locator("#board").evaluate("board => board.scrollIntoView()")
     take(page, f"llmfao-{suffix}")
     take_rating(page, address, suffix)
+    take_reading(page, address, suffix)
     page.goto(f"{address}/judging/")
     take(page, f"judging-{suffix}")
 
 
 def take_rating(page: Any, address: str, suffix: str) -> None:
     """The rating page before and after the choice; joins the demo study on the way."""
-    page.goto(f"{address}/rate/demo/")
-    while page.locator("#task").count() == 0:  # sign-up, then guidelines: their one button leads on
-        page.locator("main form button").last.click()
-        page.wait_for_load_state("networkidle")
-    page.locator("input[name=rating]").first.wait_for(state="attached")
+    open_pair(page, f"{address}/rate/demo/")
     take(page, f"rating-{suffix}")
     page.keyboard.press("6")
     page.keyboard.press("q")
     take(page, f"rating-chosen-{suffix}")
+
+
+def take_reading(page: Any, address: str, suffix: str) -> None:
+    """The one pair of a training once it is answered, and a pair with formulas."""
+    open_pair(page, f"{address}/rate/reading/")
+    page.goto(f"{address}/rate/reading/training/1/1/")
+    if page.locator("input[name=rating]").count():
+        page.keyboard.press("3")
+        page.keyboard.press("Enter")
+    page.locator(".verdict").wait_for()
+    take(page, f"training-{suffix}")
+    open_pair(page, f"{address}/rate/reading/")
+    take(page, f"formulas-{suffix}")
+
+
+def open_pair(page: Any, address: str) -> None:
+    """The pair to rate or practise on now; joins its study on the way."""
+    page.goto(address)
+    while page.locator("#task").count() == 0:  # sign-up, guidelines, training: one button or link leads on
+        page.locator("main form button, main a[data-key=Enter]").last.click()
+        page.wait_for_load_state("networkidle")
+    page.locator("input[name=rating]").first.wait_for(state="attached")
 
 
 def take(page: Any, name: str) -> None:
