@@ -81,7 +81,7 @@ class ChatServer:
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
     def url(self) -> str:

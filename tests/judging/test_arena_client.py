@@ -45,7 +45,7 @@ def answering() -> Iterator[Callable[..., ArenaClient]]:
         return ArenaClient("arena_x", f"http://127.0.0.1:{server.server_port}")
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield answer
         server.shutdown()
 
@@ -112,7 +112,7 @@ class _Echo(BaseHTTPRequestHandler):
 def arena() -> Iterator[FakeArena]:
     with FakeArena() as server:
         server.daemon_threads = True
-        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 
