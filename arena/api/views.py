@@ -25,7 +25,7 @@ router = Router(tags=["comparisons"])
 
 @router.post(
     "/",
-    response={200: ComparisonOut, 201: ComparisonOut, 409: ConflictOut, **ERRORS},
+    response={200: ComparisonOut, 201: ComparisonOut, 409: ConflictOut, **ERRORS, 500: ErrorOut},
     summary="Submit a comparison",
 )
 def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[object]:

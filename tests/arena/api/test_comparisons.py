@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from arena.api.auth import digest, issue_token, operator_token, rater_token
 from arena.models import ApiToken, Assignment, Comparison, Rater, Study
-from tests.factories import make_assignment, make_rater
+from tests.factories import make_assignment, make_rater, make_study
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/comparisons/"
@@ -89,6 +89,13 @@ def test_a_study_may_offer_no_reasons(client: Client, judge: Rater, assignment: 
         422,
         "This study does not offer the reason “Clearer”. It offers: none.",
     )
+
+
+def test_what_the_database_refuses_is_said(client: Client, judge: Rater) -> None:
+    strange = make_assignment(rater=judge, study=make_study())  # of another study than its pair
+    reply = post(client, rater_token(judge), {"assignment": strange.public_id, "rating": 6})
+    assert (reply.status_code, reply.json()["field"]) == (500, "assignment")
+    assert reply.json()["detail"] == "This answer contradicts what is stored already."
 
 
 def test_other_reasons_of_a_person_are_another_answer(client: Client) -> None:
@@ -283,7 +290,7 @@ def test_replies_name_no_contestant(client: Client, judge: Rater, assignment: As
 def test_every_error_is_documented(client: Client) -> None:
     schema = client.get("/api/v1/openapi.json").json()
     documented = set(schema["paths"]["/api/v1/comparisons/"]["post"]["responses"])
-    assert documented == {"200", "201", "400", "401", "403", "409", "413", "415", "422", "503"}
+    assert documented == {"200", "201", "400", "401", "403", "409", "413", "415", "422", "500", "503"}
     runs = schema["paths"]["/api/v1/judge-runs/"]["post"]["responses"]
     assert set(runs) == {"201", "400", "401", "403", "404", "409", "413", "415", "422", "503"}
 
