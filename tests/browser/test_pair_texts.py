@@ -26,6 +26,7 @@ PROMPTS = {
         "",
     ),
     "very long": ("# Report\n\n" + "Nobody liked its colour. " * 4_000, "1. one\n2. two"),
+    "long": ("Nobody liked its colour.\n\n" * 60, ""),
     "hostile": (
         "<script>alert(1)</script> [x](javascript:alert(1))\n\n" + "> " * 300 + "deep",
         r"$\href{a}{b}$",
