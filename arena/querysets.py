@@ -64,9 +64,13 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
         blind = Q(telling=[]) | ~Q(prompt__study__naming="exclude")
         return self.rated().filter(active, blind, is_current=True).exclude(turns=[])
 
+    def comparable(self) -> CompletionQuerySet:
+        """What can be compared: the rateable completions of prompts with a known text."""
+        return self.rateable().exclude(prompt__turns=[])
+
     def rateable_in(self, study: Study) -> CompletionQuerySet:
-        """What can be compared in a study: the rateable completions of its prompts with a known text."""
-        return self.rateable().filter(prompt__study=study).exclude(prompt__turns=[])
+        """What can be compared in a study."""
+        return self.comparable().filter(prompt__study=study)
 
     def telling(self, study: Study) -> CompletionQuerySet:
         """The current completions of a study with words that tell who wrote them."""

@@ -29,12 +29,8 @@ def unrateable(works: Iterable[Work]) -> list[Work]:
 
     What has all its replies is paid for and submitted as it is.
     """
-    by_study: dict[Study, dict[int, Work]] = defaultdict(dict)
-    for work in works:
-        by_study[work.run.study][work.assignment.pk] = work
-    found = [
-        some[pk] for study, some in by_study.items() for pk in _unrateable(study, map(_shown, some.values()))
-    ]
+    by_assignment = {work.assignment.pk: work for work in works}
+    found = [by_assignment[pk] for pk in _unrateable(map(_shown, by_assignment.values()))]
     return [work for work in found if work.open_questions(work.replies)]
 
 
@@ -55,7 +51,7 @@ def put_waiting_aside(run: JudgeRun, waiting: QuerySet[RunAssignment]) -> int:
     rows = waiting.filter(run=run).select_for_update(of=("self",), skip_locked=True).order_by("pk")
     pair = "assignment__pair"
     shown = list(rows.values_list("assignment", f"{pair}__first", f"{pair}__second"))
-    return len(_end(_unrateable(run.study, shown), Q(state=Assignment.State.OPEN), run.pk))
+    return len(_end(_unrateable(shown), Q(state=Assignment.State.OPEN), run.pk))
 
 
 @transaction.atomic
@@ -65,7 +61,7 @@ def put_planned_aside(study: Study, rater: Rater) -> int:
     waiting = Q(state=Assignment.State.OPEN) | lapsed
     rows = Assignment.objects.filter(waiting, study=study, rater=rater, pair__isnull=False)
     shown = list(rows.values_list("pk", "pair__first", "pair__second"))
-    return len(_end(_unrateable(study, shown), waiting))
+    return len(_end(_unrateable(shown), waiting))
 
 
 def _shown(work: Work) -> _Shown:
@@ -74,13 +70,16 @@ def _shown(work: Work) -> _Shown:
     return work.assignment.pk, pair.first_id, pair.second_id
 
 
-def _unrateable(study: Study, shown: Iterable[_Shown]) -> list[int]:
-    """The assignments that show a completion which cannot be rated."""
+def _unrateable(shown: Iterable[_Shown]) -> list[int]:
+    """The assignments that show a completion which cannot be rated.
+
+    Asked by the ids of the completions alone: with the study, SQLite goes through all its prompts.
+    """
     shown = list(shown)
     completions = sorted({pk for _, *both in shown for pk in both})
     rateable: set[int] = set()
     for start in range(0, len(completions), BATCH):
-        some = Completion.objects.rateable_in(study).filter(pk__in=completions[start : start + BATCH])
+        some = Completion.objects.comparable().filter(pk__in=completions[start : start + BATCH])
         rateable.update(some.order_by().values_list("pk", flat=True))
     return [pk for pk, *both in shown if not rateable.issuperset(both)]
 
