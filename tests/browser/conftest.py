@@ -77,16 +77,20 @@ def visitor(live_server: Any, page: Any, study: Study) -> Visitor:
     found = Visitor(page, live_server.url, study, rater)
     page.on("pageerror", lambda error: found.complaints.append(str(error)))
     page.on("console", lambda line: found.complaints.append(line.text) if line.type == "error" else None)
-    page.set_default_timeout(10_000)
     found.sign_in()
     return found
+
+
+def is_complaint(entry: Any) -> bool:
+    """Whether a line of the console is one. htmx tells of polls that were under way when a page was left."""
+    return entry.type in ("error", "warning") and not entry.text.startswith("htmx:send")
 
 
 @pytest.fixture
 def problems(page: Any) -> list[str]:
     """What the console complains about, and requests that leave this host."""
     found: list[str] = []
-    page.on("console", lambda entry: found.append(entry.text) if entry.type in ("error", "warning") else None)
+    page.on("console", lambda entry: found.append(entry.text) if is_complaint(entry) else None)
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on(
         "request",

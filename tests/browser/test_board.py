@@ -8,7 +8,7 @@ from leaderboard import services
 from leaderboard.board.board import Board
 from leaderboard.models import SnapshotSlice
 from tests import factories
-from tests.browser.watching import SIZES, check_accessible, drawn
+from tests.browser.watching import SIZES, check_accessible, drawn, settled
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -92,6 +92,7 @@ def test_the_category_matrix_is_sorted_and_switched_in_place(page, live_server, 
     page.get_by_role("link", name="poems", exact=True).click()
     page.wait_for_url("**sort=poems")
     page.wait_for_selector("th[aria-sort=ascending]:has-text('poems')")
+    settled(page)
     stored = SnapshotSlice.objects.get(
         kind="standings", raters="people", ties="on", category="poems", method="elo"
     ).content["standings"]
@@ -173,6 +174,7 @@ def test_sorting_by_click_and_by_address(page, live_server, made, problems):
     assert names(page) == [row.contestant for row in rows]
     page.get_by_role("link", name="Contestant", exact=True).click()
     page.wait_for_selector("th.name[aria-sort=ascending]")
+    settled(page)
     assert names(page) == sorted((row.contestant for row in rows), key=str.casefold)
     page.get_by_role("link", name="Contestant", exact=True).press("Enter")
     page.wait_for_selector("th.name[aria-sort=descending]")
@@ -192,6 +194,7 @@ def test_finding_a_contestant(page, live_server, made):
     assert page.locator("#standings-found").inner_text() == "1 of 4 shown"
     page.keyboard.press("Enter")
     page.wait_for_url("**search=heron")
+    settled(page)
     assert names(page) == ["Heron 70B"]
     page.get_by_role("searchbox").fill("")
     assert len(names(page)) == 4
@@ -251,16 +254,19 @@ def test_the_numbers_remain_without_scripts(browser, live_server, made):
     assert page.locator("#games table").is_visible()
     assert not page.get_by_role("button", name="PNG of Games").is_visible()
     assert page.get_by_role("link", name="CSV of Games").is_visible()
-    page.get_by_role("link", name="Off", exact=True).click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Off", exact=True).click()
     assert "ties off" in caption(page)
-    page.get_by_role("link", name="Games", exact=True).click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Games", exact=True).click()
     assert page.url.endswith("?raters=people&ties=off&sort=games")
     page.get_by_role("searchbox").fill("human")
-    page.get_by_role("button", name="Find").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Find").click()
     assert names(page) == ["Human demonstrations"]
     page.locator(".more-settings summary").click()
     page.get_by_role("link", name="80 %").click()
-    assert "level=80" in page.url
+    page.wait_for_url("**level=80**")
     context.close()
 
 

@@ -79,7 +79,8 @@ def test_without_scripts_the_form_has_a_button(browser: Any, live_server: Any, m
     page.goto(live_server.url + LIST)
     page.click("summary:has-text('More filters')")
     page.select_option("#filter-answer", "unscored")
-    page.click(".pair-filters button")
+    with page.expect_navigation():
+        page.click(".pair-filters button")
     assert listed(page) == [made.prompts[2].instruction]
     assert page.input_value("#filter-answer") == "unscored"
     context.close()
@@ -91,16 +92,17 @@ def test_from_the_list_to_a_pair_and_to_the_next(
     page = open_page(f"{LIST}?contestant={made.contestants['alpha'].slug}")
     page.click(".pair-prompt a >> nth=0")
     page.wait_for_selector("h2:has-text('Answers')")
-    assert page.inner_text(".verbatim >> nth=0") == made.prompts[1].instruction
-    page.click("text=Next pair")
+    assert page.inner_text(".prompt-text >> nth=0").strip() == made.prompts[1].instruction
+    with page.expect_navigation():
+        page.click("text=Next pair")
     page.wait_for_selector("text=Flipped with the order")
     assert page.locator(".pair-answer").count() == 3
     assert "1 of 8: alpha is much better" in page.inner_text("#answers ~ ul")
     assert page.locator("text=Shorter.").is_visible()
     assert page.locator("text=Rating: 1").is_visible()
     assert page.locator("text=Next pair").count() == 0
-    page.click("text=All found comparisons")
-    page.wait_for_selector("#filter-contestant")
+    with page.expect_navigation():
+        page.click("text=All found comparisons")
     assert page.input_value("#filter-contestant") == made.contestants["alpha"].slug
     assert visitor.complaints == []
 

@@ -2,6 +2,7 @@
 
 import pytest
 from celery import current_app
+from playwright.sync_api import expect
 
 from leaderboard import computing, services
 from leaderboard.board.levels import at_level
@@ -79,7 +80,7 @@ def test_a_switch_leads_there_and_the_other_board_is_one_click_away(page, live_s
     page.get_by_role("link", name="Models only").click()
     page.wait_for_selector("#computing")
     page.wait_for_url("**/?raters=people&contestants=models")
-    assert "wait for a worker" in page.locator("#board-status").text_content()
+    expect(page.locator("#board-status")).to_contain_text("wait for a worker")
     assert computing.compute_next(made.study.pk)
     page.wait_for_selector("#standings-table")
     assert page.locator("#standings-table tbody tr").count() == 2
@@ -107,9 +108,9 @@ def test_without_scripts_a_link_looks_again(browser, live_server, made):
     page.goto(f"{live_server.url}/studies/board/?raters=people&category=-coding&level=90")
     again = page.get_by_role("link", name="Look again")
     for _ in range(2):  # the tables at the usual level, and with so few rounds those at this one
-        again.wait_for()
         assert computing.compute_next(made.study.pk)
-        again.click()
+        with page.expect_navigation():
+            again.click()
     page.wait_for_selector("#standings-table")
     context.close()
 

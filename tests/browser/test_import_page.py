@@ -15,6 +15,7 @@ from arena.uploads import queue, running
 from tests import factories
 from tests.arena.formats.reading import write_lines
 from tests.browser import watching
+from tests.browser.conftest import is_complaint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -49,7 +50,7 @@ def study(transactional_db: None) -> Study:
 @pytest.fixture
 def complaints(page: Page) -> list[str]:
     said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("console", lambda entry: said.append(entry.text) if is_complaint(entry) else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     return said
 
@@ -59,7 +60,6 @@ def address(page: Page, live_server: Any, admin_client: Client, study: Study) ->
     """The upload page, an operator signed in."""
     session = admin_client.cookies["sessionid"].value
     page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
-    page.set_default_timeout(20_000)
     return f"{live_server.url}/admin/arena/study/{study.pk}/import/"
 
 
@@ -81,9 +81,16 @@ def fits_a_phone(page: Page) -> bool:
     return fits
 
 
+def follow(page: Page, link: str) -> None:
+    """Click a link and wait until the scripts of the page it leads to have run."""
+    with page.expect_navigation():
+        page.get_by_role("link", name=link).click()
+
+
 def check(page: Page) -> None:
     page.get_by_role("button", name="Check the files").click()
     page.wait_for_selector("[name=check]", state="attached")
+    page.wait_for_load_state()
 
 
 def apply(page: Page) -> None:
@@ -98,7 +105,7 @@ def test_upload_check_apply(
     broken = write_lines(tmp_path, "broken.csv", "prompt,contestant,text", "p1,A,Hello", "p9,A,Hi")
     good = write_lines(tmp_path, "completions.csv", "prompt,contestant,text", "p1,A,Hello", "p1,B,")
     page.goto(address.replace("import/", "change/"))
-    page.get_by_role("link", name="Import data").click()
+    follow(page, "Import data")
     assert violations(page, complaints) == []
     page.get_by_label("Files").set_input_files([prompts, broken])
     assert "broken.csv (1 KB)" in page.inner_text("#import-chosen")
@@ -109,7 +116,7 @@ def test_upload_check_apply(
     assert fits_a_phone(page)
 
     page.get_by_role("button", name="Cancel and upload other files").click()
-    page.get_by_role("link", name="Upload other files").click()
+    follow(page, "Upload other files")
     page.get_by_label("Files").set_input_files([prompts, good])
     check(page)
     assert violations(page, complaints) == []
@@ -225,7 +232,6 @@ def test_without_scripts(browser: Any, address: str, page: Page, worker: Any, st
     context = browser.new_context(java_script_enabled=False)
     context.add_cookies(page.context.cookies())
     plain = context.new_page()
-    plain.set_default_timeout(20_000)
     plain.goto(address)
     plain.get_by_label("Or paste text").fill('{"id": "p1", "instruction": "Say hello."}')
     plain.get_by_role("button", name="Check the files").click()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from arena import services
 from arena.addresses import UNNAMED, free_address
@@ -81,7 +82,8 @@ def test_a_study_is_set_up_by_keyboard(operator: Visitor) -> None:
     page = operator.page
     operator.visit("operate-study", operator.study.slug)
     page.get_by_role("link", name="How it is rated").focus()
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     page.get_by_label("Criteria beside the overall rating").focus()
     page.keyboard.type("helpfulness")
     page.keyboard.press("Enter")
@@ -99,7 +101,8 @@ def test_a_link_is_made_and_copied(operator: Visitor) -> None:
     operator.visit("operate-people", operator.study.slug)
     page.get_by_text("New link").click()
     page.get_by_label("For how many people").fill("7")
-    page.get_by_role("button", name="Make the link").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Make the link").click()
     page.get_by_role("button", name="Copy").first.click()
     page.get_by_role("button", name="Copied").wait_for()
     link = Invitation.objects.order_by("-pk")[0]
@@ -132,10 +135,7 @@ def test_the_figures_move_while_somebody_looks(operator: Visitor) -> None:
         other, assignment.public_id, Answer(points=8, rating=6, source=Comparison.Source.WEB)
     )
     page.evaluate("htmx.trigger(document.getElementById('figures'), 'due')")
-    page.wait_for_function(
-        "before => document.querySelector('#figures').innerText.includes(before)", arg=str(before - 1)
-    )
-    assert int(field.inner_text()) == before - 1
+    expect(field).to_have_text(str(before - 1))
     assert operator.complaints == []
 
 

@@ -138,14 +138,17 @@ def test_without_javascript_the_tables_and_links_are_there(browser, live_server,
     page = context.new_page()
     page.goto(f"{live_server.url}/studies/board/raters/")
     page.locator('input[name="with"][value="people"]').uncheck()
-    page.locator("#compare-button").click()
+    with page.expect_navigation():
+        page.locator("#compare-button").click()
     assert "with=judge%3Astrict" in page.url
     page.locator("#ratings-8 summary").click()
     assert "STRICT" in page.locator("#ratings-8 thead").inner_text()
     assert "People" not in page.locator("#ratings-8 thead").inner_text()
-    page.get_by_role("link", name="Bradley-Terry").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Bradley-Terry").click()
     assert "method=bradley-terry" in page.url
     assert "with=judge%3Astrict" in page.url
-    page.get_by_role("link", name="STRICT").first.click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="STRICT").first.click()
     assert "12 of 12 ratings take a side: 100.0 %" in page.locator("main").inner_text()
     context.close()

@@ -23,6 +23,10 @@ LONG = (
 )
 
 
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Waits until what a script has scrolled was told to all who listen."""
+
+
 def chosen(visitor: Visitor) -> str | None:
     return visitor.page.evaluate("document.querySelector('[name=rating]:checked')?.value ?? null")
 
@@ -63,6 +67,7 @@ def test_all_pairs_to_the_end_without_a_reload(visitor: Visitor) -> None:
         visitor.page.keyboard.press(str(number % 8 + 1))
         visitor.press_for_next("Enter")
     visitor.expect("nothing is left to rate")
+    visitor.settle()
     assert visitor.page.evaluate("window.stayed")
     assert Comparison.objects.count() == 12
     visitor.press_for_next("u")
@@ -80,6 +85,7 @@ def test_keys_are_letters_while_a_comment_is_typed(visitor: Visitor) -> None:
     assert not Assignment.objects.exclude(state="claimed").exists()
     visitor.page.click(".answer-submit")
     visitor.page.wait_for_selector(".task-status:has-text('1 rated')")
+    visitor.settle()
     assert Comparison.objects.get().rationale == "su?g 5"
 
 
@@ -188,11 +194,11 @@ def test_a_lost_session_does_not_lose_the_answer(visitor: Visitor) -> None:
     Session.objects.all().delete()
     visitor.press_for_next("Control+Enter")
     visitor.page.wait_for_selector("#outbox a:visible")
-    assert "1 answer waits to be sent: you are signed out" in visitor.page.inner_text("#outbox")
+    visitor.page.wait_for_selector("#outbox:has-text('1 answer waits to be sent: you are signed out')")
     second = visitor.assignment
     visitor.page.keyboard.press("7")
     visitor.press_for_next("Enter")
-    assert "2 answers wait" in visitor.page.inner_text("#outbox")
+    visitor.page.wait_for_selector("#outbox:has-text('2 answers wait')")
     with visitor.page.context.expect_page() as opened:
         visitor.page.click("#outbox a")
     tab = opened.value
@@ -239,8 +245,7 @@ def test_a_lost_connection_keeps_the_answers(visitor: Visitor) -> None:
         visitor.page.keyboard.press(str(number))
         visitor.press_for_next("Enter")
     visitor.expect("The next pair is on its way")
-    visitor.page.wait_for_selector("#outbox:visible")
-    assert "2 answers wait to be sent" in visitor.page.inner_text("#outbox")
+    visitor.page.wait_for_selector("#outbox:visible:has-text('2 answers wait to be sent')")
     assert not Comparison.objects.exists()
     visitor.page.context.set_offline(False)
     visitor.page.wait_for_selector("#answer")
@@ -416,6 +421,8 @@ def test_choosing_submits_where_it_is_wanted(visitor: Visitor) -> None:
 def test_a_choice_that_submits_can_be_taken_back(visitor: Visitor) -> None:
     choosing_submits(visitor)
     visitor.page.clock.install()
+    # From here on time passes when it is told to, however long a key takes.
+    visitor.page.clock.pause_at(visitor.page.evaluate("Date.now() + 60000"))
     before = visitor.assignment
     visitor.page.keyboard.press("4")
     assert visitor.page.locator(".is-counting").count() == 1
@@ -429,6 +436,7 @@ def test_a_choice_that_submits_can_be_taken_back(visitor: Visitor) -> None:
     visitor.page.clock.run_for(300)
     assert visitor.assignment == before
     visitor.page.clock.run_for(100)
+    visitor.page.clock.resume()
     visitor.settle()
     assert Comparison.objects.get().rating == 7
 
@@ -444,7 +452,7 @@ def test_texts_as_written_and_scrolled_together(visitor: Visitor) -> None:
     visitor.page.keyboard.press("r")
     place = "document.querySelector('.response-b .response-text').scrollTop"
     visitor.page.evaluate("document.querySelector('.response-a .response-text').scrollTop = 200")
-    visitor.page.wait_for_timeout(100)
+    visitor.page.evaluate(TWO_FRAMES)
     assert visitor.page.evaluate(place) == 0
     visitor.page.keyboard.press("y")
     visitor.page.evaluate("document.querySelector('.response-a .response-text').scrollTop = 300")
@@ -484,15 +492,15 @@ def test_it_works_without_javascript(visitor: Visitor) -> None:
     page.goto(f"{visitor.server}/rate/{visitor.study.slug}/")
     page.click("label:has([name=rating][value='4'])")
     page.click(".answer-submit")
-    assert "1 rated" in page.inner_text(".task-status")
+    page.wait_for_selector(".task-status:has-text('1 rated')")
     page.click("button[name=skip]")
-    assert "1 rated, 1 skipped" in page.inner_text(".task-status")
+    page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
     page.click("button[name=undo]")
-    assert "You skipped this pair before." in page.inner_text("#task")
+    page.wait_for_selector("#task:has-text('You skipped this pair before.')")
     page.click("a:has-text('Flag')")
     page.check("[name=reason][value=harm]")
     page.click("main form button")
-    assert "1 rated, 1 skipped" in page.inner_text(".task-status")
+    page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
     page.click("label:has([name=rating][value='6'])")
     page.focus("[name=rating][value='6']")
     page.keyboard.press("Enter")

@@ -91,9 +91,9 @@ def test_it_works_without_a_script(visitor: Visitor, trained: Study) -> None:
     page.goto(visitor.server + reverse("training-pair", args=[trained.slug, 1, 1]))
     page.check("[name=rating][value='6']", force=True)
     page.click(".answer-submit")
-    assert page.is_visible(".verdict")
+    page.wait_for_selector(".verdict")
     page.click(".verdict-next")
-    assert "Pair 2 of 3" in page.inner_text(".task-status")
+    page.wait_for_selector(".task-status:has-text('Pair 2 of 3')")
     context.close()
 
 

@@ -21,8 +21,14 @@ def drawn(page: Any) -> None:
     page.evaluate("window.scrollTo(0, 0)")
 
 
+def settled(page: Any) -> None:
+    """Wait until what htmx put in place of something else works like what was there before."""
+    page.wait_for_function("!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
+
+
 def violations(page: Any, inside: str | None = None) -> list[str]:
     """What axe finds wrong on the page, or in the part of it that a selector names, as sentences."""
+    page.wait_for_load_state()  # after a click the page is there before all of it and its scripts are
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(_RUN, inside)
