@@ -181,6 +181,20 @@ def test_one_pair_shows_whole_texts_and_answers(closed: Rated, client: Client) -
     assert f'id="answer-{closed.by_judge.pk}"' in page
 
 
+def test_the_prompt_of_a_pair_is_shown_as_raters_read_it(closed: Rated, client: Client) -> None:
+    prompt = closed.first.pair.prompt
+    prompt.turns, prompt.input = ["Is $x^2$ **even**?", "And odd?"], "`given`"
+    prompt.save()
+    page = text(client.get(f"{LIST}{closed.first.pair_id}/"))
+    shown = page.partition("prompt-text")[2].partition("pair-texts")[0]
+    assert "<math" in shown
+    assert "<strong>even</strong>" in shown
+    assert "<code>given</code>" in shown
+    assert "Turn 2" in shown
+    assert "$x^2$" not in shown
+    assert "data-form" not in page  # no script is there to change the form
+
+
 def test_both_scores_stand_in_the_order_shown(closed: Rated, client: Client) -> None:
     closed.by_judge.first_score, closed.by_judge.second_score = Decimal("10.000"), Decimal("7.500")
     closed.by_judge.save()
