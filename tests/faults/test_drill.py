@@ -23,7 +23,7 @@ def drill(*arguments: str) -> str:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     return done.stdout

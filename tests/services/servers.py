@@ -88,7 +88,7 @@ def redis_executable() -> str:
 
 def _wait_for_redis(socket: Path) -> None:
     client = redis.Redis(unix_socket_path=str(socket))
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while True:
         try:
             client.ping()
