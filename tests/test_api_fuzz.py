@@ -61,7 +61,7 @@ class World:
     statuses: set[tuple[str, int]] = field(default_factory=set)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def _one_connection() -> Iterator[None]:
     """Requests leave the test's own connection open, as with Django's test client."""
     signals = (request_started, request_finished)
@@ -124,7 +124,7 @@ def world(_one_connection: None) -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def made_up() -> list[tuple[Any, int]]:
+def made_up(_one_connection: None) -> list[tuple[Any, int]]:
     """What every caller asks, each with a number that says which existing values it gets: made up once."""
     schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", WSGIHandler())
     operations = [found.ok() for found in schema.get_all_operations()]
