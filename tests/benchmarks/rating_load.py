@@ -122,7 +122,8 @@ class Person(Thread):
         """Do what a person does with a pair; the one that is on screen then."""
         address = f"/rate/pairs/next/?after={on_screen}&seen=0.1"
         following = str(self._ask("ahead", "GET", address)["assignment"])
-        self._over.wait(self._rng.expovariate(1 / self._think))
+        if self._over.wait(self._rng.expovariate(1 / self._think)):
+            return ""  # or all of them would answer at the same moment
         chance = self._rng.random()
         if chance < SKIPS:
             self._send("skip", on_screen)
