@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
+from arena.announcing import announce
 from arena.formats.records import CompletionRecord
 from arena.models import Completion, Contestant, Study
 from arena.self_naming import Named, NameFinder
@@ -138,4 +139,6 @@ def find_names(study: Study) -> NamesFound:
             changed.append(Completion(pk=completion.pk, telling=names))
     with transaction.atomic():
         Completion.objects.bulk_update(changed, ["telling"], batch_size=BATCH)
+        if changed:  # which pairs there are to offer depends on it
+            announce([study])
     return NamesFound(looked, telling, len(changed))

@@ -140,6 +140,8 @@ def test_names_are_found_in_what_was_imported_before() -> None:
     assert Completion.objects.get(pk=other.pk).telling == []
     again = find_names(study)
     assert (again.telling, again.changed) == (4, 0)
+    # Claims learn from the revision which texts there are to offer.
+    assert Study.objects.get(pk=study.pk).revision == study.revision + 1
     Completion.objects.filter(pk=made[2].pk).update(telling=["stale"])
     assert find_names(study).changed == 1
 

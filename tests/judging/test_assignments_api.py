@@ -439,7 +439,16 @@ def test_nothing_in_a_claim_tells_who_wrote_what(post: Post, judge: Judge, outsi
         assert "secret" not in everything.lower()
         body = reply.json()
         assert set(body) == {
-            *("assignment", "study", "leased_until", "lease_seconds", "points", "scale", "criteria", "reasons"),
+            *(
+                "assignment",
+                "study",
+                "leased_until",
+                "lease_seconds",
+                "points",
+                "scale",
+                "criteria",
+                "reasons",
+            ),
             *("guidelines", "prompt", "first", "second", "request"),
         }
         assert set(body["first"]) == set(body["second"]) == {"turns"}
