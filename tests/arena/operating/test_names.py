@@ -40,11 +40,12 @@ def test_a_choice_is_recorded_once_and_changes_no_figure(
     naming: Study, signed_in: Callable[[str], Client]
 ) -> None:
     client = signed_in("operator")
+    naming.refresh_from_db()
+    revision = naming.revision
     for said in ("Saved", "It was so already"):
         page = client.post(f"/operate/{naming.slug}/names/", {"naming": "exclude"}, follow=True)
         assert said in page.content.decode()
     assert "Every answer of Koala (13B) is left out" in page.content.decode()
-    revision = naming.revision
     naming.refresh_from_db()
     assert (naming.naming, naming.revision) == ("exclude", revision)
     event = StudyEvent.objects.get(study=naming)
