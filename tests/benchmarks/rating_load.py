@@ -31,6 +31,8 @@ from tests.services.servers import postgresql, redis_server
 
 LEASE_SECONDS: Final = 12.0
 PAIRS_OF_A_PROMPT: Final = 10
+ARRIVAL_SECONDS: Final = 15.0
+"""In which all raters have opened the page for the first time."""
 
 SKIPS, FLAGS, UNDOES, SENDS_TWICE, GOES_OFFLINE = 0.03, 0.01, 0.03, 0.03, 0.02
 """How often a simulated rater does so, for each pair."""
@@ -107,7 +109,7 @@ class Person(Thread):
 
     def run(self) -> None:
         """Rate until it is over."""
-        self._over.wait(self._rng.uniform(0, self._think))
+        self._over.wait(self._rng.uniform(0, ARRIVAL_SECONDS))
         try:
             self._token = self._ask("token", "GET", "/account/token/")["token"]
             while not self._over.is_set():
