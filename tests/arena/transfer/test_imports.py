@@ -447,7 +447,7 @@ def test_the_number_of_queries_grows_with_chunks_only() -> None:
 
 @pytest.mark.one_database
 def test_counting_anew_reads_of_each_pair_its_own_comparisons() -> None:
-    """Not those of the whole study for each of its pairs, as SQLite would choose to; PostgreSQL knows better."""
+    """Not those of the whole study for each, as SQLite would choose to; PostgreSQL knows better by itself."""
     import_records("s", [*stock(), vote(3)])
     study = Study.objects.get()
     with connection.cursor() as cursor:
