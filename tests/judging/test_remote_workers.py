@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from judging.arena_client import ArenaClient
+from judging.remote.arena import Arena as JudgingArena
 from tests.judging.processes import ROOT, Arena, assert_exact
 from tests.judging.server import Answer, ChatServer, mixed
 from tests.services.servers import MissingServiceError, postgresql
@@ -46,6 +48,11 @@ class Elsewhere:
         self.folder = folder / "judge_worker" / "loopback"
         self._url = arena.url
         self._process: subprocess.Popen[str] | None = None
+
+    def runs(self) -> int:
+        """The runs it is to work on: where there is none, it ends at once."""
+        client = ArenaClient(self._environment["ARENA_TOKEN"], self._url)
+        return JudgingArena(client, "loopback", "nobody").look_up().runs
 
     def start(self) -> None:
         command = [sys.executable, "manage.py", "judge_worker", "--judge", "loopback", "--drain"]
@@ -178,6 +185,7 @@ def test_200_pairs_survive_killed_workers_and_a_killed_arena(
 ) -> None:
     run = far_arena.judge("--remote")
     first, second = workers
+    until(lambda: first.runs() > 0)
     first.start()
     second.start()
     abandoned = 0
