@@ -42,6 +42,8 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
         slug = str(self.cleaned_data["slug"]) or self.instance.slug or self._made_of_name()
         if slug in TAKEN and slug != self.instance.slug:
             raise forms.ValidationError("This address is taken by the page that makes studies.")
+        if Study.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError("Another study has this address.")
         return slug
 
     def _made_of_name(self) -> str:

@@ -27,11 +27,12 @@ TRIES = 3
 class Had:
     """What a rater was offered in a study; done is what was answered or put aside of it.
 
-    skipped counts what was put aside. imbalance: times shown straight minus times swapped.
+    answered and skipped count these two. imbalance: times shown straight minus times swapped.
     """
 
     pairs: list[pairing.PairKey] = field(default_factory=list)
     done: list[pairing.PairKey] = field(default_factory=list)
+    answered: int = 0
     skipped: int = 0
     imbalance: int = 0
     lost: dict[tuple[pairing.PairKey, int], int] = field(default_factory=dict)
@@ -115,7 +116,9 @@ def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
             had.pairs.append((first, second))
             if state != Assignment.State.CLAIMED:
                 had.done.append((first, second))
-            had.skipped += state == Assignment.State.SKIPPED and purpose != Purpose.ADJUDICATION
+            if purpose != Purpose.ADJUDICATION:
+                had.answered += state == Assignment.State.SUBMITTED
+                had.skipped += state == Assignment.State.SKIPPED
             had.imbalance += -1 if swapped else 1
     return had
 

@@ -10,6 +10,7 @@ from django.db.models import Count, F, Q
 from arena.apart import APART
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.offering import had_by, with_texts_of
+from arena.pairing import PairKey
 from arena.stock import stock_of
 
 BEHIND = 5.0
@@ -48,7 +49,7 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
     mine = Q(study__in=ids, rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
     rated = _counts(Comparison.objects.current().filter(mine).values_list("study").annotate(n=Count("pk")))
     if len(asked) == 1:
-        skipped, left = _of_one(rater, asked[0])
+        skipped, left = _of_one(rater, asked[0], rated[asked[0].pk])
     else:
         put_aside = Assignment.objects.filter(mine, state="skipped").order_by()
         skipped = _counts(put_aside.values_list("study").annotate(n=Count("pk")))
@@ -69,15 +70,23 @@ def _counts(rows: Iterable[tuple[int, int]]) -> Counter[int]:
     return Counter(dict(rows))
 
 
-def _of_one(rater: Rater, study: Study) -> tuple[Counter[int], Counter[int]]:
+def _of_one(rater: Rater, study: Study, rated: int) -> tuple[Counter[int], Counter[int]]:
     """How many pairs of a study were put aside, and how many are left."""
     stock = stock_of(study, behind=BEHIND)
     open_pairs = stock.ratings < study.ratings_per_pair_people
     had = had_by(study, rater)
-    open_pairs[stock.places(had.done)] = False
+    done = had.done
+    if rated > had.answered:  # an answer that was brought back stands until there is another
+        done = done + _rated_and_held(study, rater)
+    open_pairs[stock.places(done)] = False
     if study.reveal_names:
-        open_pairs[with_texts_of(stock.possible, had.done)] = False
+        open_pairs[with_texts_of(stock.possible, done)] = False
     return Counter({study.pk: had.skipped}), Counter({study.pk: int(np.count_nonzero(open_pairs))})
+
+
+def _rated_and_held(study: Study, rater: Rater) -> list[PairKey]:
+    mine = Comparison.objects.current().filter(study=study, rater=rater, assignment__state="claimed")
+    return list(mine.order_by().values_list("pair__first", "pair__second"))
 
 
 def _left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
@@ -105,9 +114,11 @@ def _possible_pairs(studies: Sequence[int]) -> Counter[int]:
 def _full_or_done(rater: Rater, studies: Sequence[int]) -> Counter[int]:
     """Pairs this rater will not get: full, had already, or kept for checks."""
     had = Assignment.objects.filter(rater=rater, state__in=["submitted", "skipped"]).values("pair")
+    rated = Comparison.objects.current().filter(rater=rater).values("pair")
+    mine = Q(pk__in=had) | Q(pk__in=rated)
     full = Q(people_ratings__gte=F("prompt__study__ratings_per_pair_people"))
     rows = (
-        Pair.objects.filter(Q(pk__in=had) | full | ~Q(use=Pair.Use.RATE), prompt__study__in=studies)
+        Pair.objects.filter(mine | full | ~Q(use=Pair.Use.RATE), prompt__study__in=studies)
         .exclude(prompt__subset=APART)
         .order_by()
         .values_list("prompt__study")

@@ -52,12 +52,11 @@ def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
     people on two pages do not undo each other.
     """
     stored = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    asked = [each for each in Study._meta.concrete_fields if each.name in set(names) - NO_SETTINGS]
+    for field in asked:
+        setattr(study, field.name, _plain_lines(getattr(study, field.name)))
     changed = [
-        field
-        for field in Study._meta.concrete_fields
-        if field.name in names
-        and field.name not in NO_SETTINGS
-        and getattr(stored, field.name) != getattr(study, field.name)
+        field for field in asked if _plain_lines(getattr(stored, field.name)) != getattr(study, field.name)
     ]
     if not changed:
         return []
@@ -71,6 +70,11 @@ def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
     if any(name not in UNSEEN for name in found):
         announce([study])
     return found
+
+
+def _plain_lines(value: Any) -> Any:
+    """A text with the ends of lines that files have: that browsers send others is no change."""
+    return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
 def kind_of(name: str) -> StudyEvent.Kind:

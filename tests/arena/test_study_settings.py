@@ -96,6 +96,17 @@ def test_what_changes_nothing_leaves_no_record(study: Study) -> None:
     assert (said(study), study.revision) == ([], 0)
 
 
+@pytest.mark.parametrize("stored", ["One\nTwo\n", "One\r\nTwo\r\n"])
+def test_the_ends_of_lines_that_browsers_send_are_no_change(study: Study, stored: str) -> None:
+    Study.objects.filter(pk=study.pk).update(description=stored)
+    study.description = "One\r\nTwo\r\n"
+    assert study_settings.store(study, None, ["description"]) == []
+    study.description = "One\r\nThree"
+    assert study_settings.store(study, None, ["description"]) == ["description"]
+    study.refresh_from_db()
+    assert study.description == "One\nThree"
+
+
 def test_what_is_no_setting_is_not_written_here(study: Study) -> None:
     assert change(study, closed_at=study.created_at, revision=7) == []
     study.refresh_from_db()

@@ -303,6 +303,20 @@ def test_undo_brings_the_last_pair_back_with_its_answer_named(
     assert Comparison.objects.current().count() == 1
 
 
+def test_an_answer_brought_back_is_counted_once(client: Client, study: Study, rater: Rater) -> None:
+    for _ in range(6):
+        page(client, study)
+        submit(client, study, held(rater))
+    for _ in range(2):
+        html = send(client, rater, "undo", study).json()["html"]
+        assert "6 rated, 0 skipped, no pair still wants a rating" in html
+        assert 'max="6" value="6"' in html
+    assert "no pair still wants" in client.get(reverse("rate")).content.decode()
+    other = make.make_study()
+    Membership.objects.create(study=other, rater=rater, guidelines_read_at=timezone.now())
+    assert client.get(reverse("rate")).content.decode().count("no pair still wants") == 2
+
+
 def test_undo_with_nothing_done_says_so(client: Client, study: Study, rater: Rater) -> None:
     answer = client.post(reverse("undo", args=[study.slug]), follow=True)
     assert "There is nothing to undo." in answer.content.decode()

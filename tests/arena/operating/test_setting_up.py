@@ -41,7 +41,7 @@ def test_a_new_study_is_private_and_leads_to_its_steps(signed_in: Callable[[str]
 
 
 @pytest.mark.parametrize(
-    ("slug", "problem"), [("rivers", "already exists"), ("new", "taken"), ("a b", "valid")]
+    ("slug", "problem"), [("rivers", "Another study has this address."), ("new", "taken"), ("a b", "valid")]
 )
 def test_an_address_that_cannot_be(signed_in: Callable[[str], Client], slug: str, problem: str) -> None:
     response = signed_in("staff").post(reverse("operate-new"), {"name": "x", "slug": slug})
