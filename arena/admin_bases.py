@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import JSONField, Model, QuerySet
 from django.http import HttpRequest
 
@@ -45,6 +46,7 @@ class AnnouncingAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         super().delete_model(request, obj)
         announce(studies)
 
+    @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         studies = list(self.studies_of(queryset))
         super().delete_queryset(request, queryset)

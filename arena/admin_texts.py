@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -83,6 +84,7 @@ class ContestantAdmin(AnnouncingAdmin):
     def reinstate(self, request: HttpRequest, queryset: QuerySet[Contestant]) -> None:
         self._set_retired(request, queryset.filter(retired_at__isnull=False), retired=False)
 
+    @transaction.atomic
     def _set_retired(self, request: HttpRequest, queryset: QuerySet[Contestant], *, retired: bool) -> None:
         chosen = list(queryset.select_related("study"))
         Contestant.objects.filter(pk__in=[contestant.pk for contestant in chosen]).update(

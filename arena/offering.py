@@ -204,12 +204,12 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
 def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
     """A pair whose right answer is known and that this rater did not have: one made to check by, or any."""
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
-    known = known.filter(first__is_current=True, second__is_current=True)
+    offered = Completion.objects.offered().filter(prompt__study=study)
     seen = set(had.pairs)
     told = {text for pair in seen for text in pair} if study.reveal_names else set()
     rateable = Completion.objects.rateable_in(study)
     for pairs in (
-        known.filter(use=Pair.Use.CHECK),
+        known.filter(use=Pair.Use.CHECK, first__in=offered, second__in=offered),
         known.filter(use=Pair.Use.RATE, first__in=rateable, second__in=rateable),
     ):
         texts = pairs.values_list("first", "second")
@@ -237,8 +237,8 @@ def _lease(
         # The same assignment in the same order: an answer still to come from its old page is then this one.
         # What it is for is decided anew, so that it is counted as what it was chosen for.
         lost.state, lost.leased_until = Assignment.State.CLAIMED, now + lease_time()
-        lost.purpose, lost.is_random = chosen.purpose, is_random
-        lost.save(update_fields=["state", "leased_until", "purpose", "is_random"])
+        lost.purpose, lost.is_random, lost.shown_at = chosen.purpose, is_random, None
+        lost.save(update_fields=["state", "leased_until", "purpose", "is_random", "shown_at"])
         return lost
     return Assignment.objects.create(
         study=study,
@@ -266,10 +266,8 @@ def _made_pair(study: Study, texts: pairing.PairKey) -> Pair | None:
     if len(prompts) < 2:
         return None
     pair = Pair(prompt_id=prompts[0], first_id=texts[0], second_id=texts[1])
-    # Where a judge's plan has just made it, it is that one.
-    return Pair.objects.bulk_create(
-        [pair], update_conflicts=True, unique_fields=["first", "second"], update_fields=["prompt"]
-    )[0]
+    Pair.objects.bulk_create([pair], ignore_conflicts=True)
+    return _locked_pair(texts)
 
 
 def _is_unwanted(study: Study, pair: Pair, claims: int) -> bool:

@@ -55,14 +55,18 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
         """The texts of the study itself, without those of training pairs and hidden checks."""
         return self.exclude(prompt__subset=APART)
 
-    def rateable(self) -> CompletionQuerySet:
+    def offered(self) -> CompletionQuerySet:
         """Current versions with a known text, by contestants that are not retired.
 
         Where the study leaves out what names its author, only those that do not.
         """
         active = Q(contestant__isnull=True) | Q(contestant__retired_at__isnull=True)
         blind = Q(telling=[]) | ~Q(prompt__study__naming="exclude")
-        return self.rated().filter(active, blind, is_current=True).exclude(turns=[])
+        return self.filter(active, blind, is_current=True).exclude(turns=[])
+
+    def rateable(self) -> CompletionQuerySet:
+        """Those of what is offered that are rated for the study itself."""
+        return self.rated().offered()
 
     def comparable(self) -> CompletionQuerySet:
         """What can be compared: the rateable completions of prompts with a known text."""

@@ -67,7 +67,8 @@ def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0)
     found = {each.public_id: each for each in stack}
     on_screen = None
     if ahead is not None:
-        on_screen = found.pop(ahead, None) or Assignment.objects.named(ahead).filter(rater=rater).first()
+        mine = Assignment.objects.named(ahead).filter(study=locked, rater=rater)
+        on_screen = found.pop(ahead, None) or mine.first()
     if on_screen:
         mark_shown(on_screen, seen)
     assignment = next(iter(found.values()), None)

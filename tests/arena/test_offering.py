@@ -5,15 +5,18 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from scipy.stats import binom
 
-from arena import progress, services, stock
+from arena import admin_texts, progress, services, stock
 from arena.answers import Answer, NotAllowedError
-from arena.models import Assignment, Comparison, Completion, Membership, Pair, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Contestant, Membership, Pair, Rater, Study
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
+
+GOLD = {"gold": "first", "gold_source": "an operator"}
 
 
 def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
@@ -373,3 +376,51 @@ def test_orders_are_balanced_over_all_per_pair_and_per_rater() -> None:
         assert low <= sum(mine) <= high
     for pair in {pair for pair, *_ in shown}:
         assert sum(swapped for one, _, swapped in shown if one == pair) in (1, 2)
+
+
+# --- what is not offered any more ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("why", ["retired", "telling"])
+def test_a_check_with_a_text_that_is_left_out_is_not_offered(why: str) -> None:
+    wanted = {"ratings_per_pair_people": 50, "gold_share": 0.5}
+    study = make.make_small_study(prompts=3, contestants=4, naming="exclude", **wanted)
+    first, second = Completion.objects.filter(prompt=study.prompts.first()).order_by("pk")[:2]
+    check = make.make_pair(prompt=first.prompt, first=first, second=second, use="check", **GOLD)
+    study.touch()
+    offered = {claimed(study, make.make_member(study)).pair_id for _ in range(20)}
+    assert check.pk in offered
+    if why == "retired":
+        study.contestants.filter(pk=first.contestant_id).update(retired_at=timezone.now())
+    else:
+        Completion.objects.filter(pk=first.pk).update(telling=["Koala"])
+    study.touch()
+    offered = {claimed(study, make.make_member(study)).pair_id for _ in range(20)}
+    assert check.pk not in offered
+
+
+def test_nothing_of_a_contestant_is_offered_while_it_is_being_retired(
+    rater: Rater, monkeypatch: pytest.MonkeyPatch, admin_client: Any
+) -> None:
+    """Claims learn of it by the revision: both change in one transaction."""
+    inside = []
+
+    def announce(studies: Any) -> None:
+        inside.append(len(connection.savepoint_ids))
+
+    monkeypatch.setattr(admin_texts, "announce", announce)
+    before = len(connection.savepoint_ids)
+    chosen = {"action": "retire", "_selected_action": [Contestant.objects.values_list("pk", flat=True)[0]]}
+    assert admin_client.post("/admin/arena/contestant/", chosen).status_code == 302
+    assert inside == [before + 1]
+
+
+def test_a_pair_that_was_lost_and_comes_again_is_new_to_its_rater(study: Study, rater: Rater) -> None:
+    lost = claimed(study, rater)
+    services.mark_shown(lost)
+    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    services.expire_lapsed()
+    while claimed(study, rater) != lost:
+        Assignment.objects.filter(state="claimed").update(state="skipped", finished_at=timezone.now())
+    lost.refresh_from_db()
+    assert (lost.state, lost.shown_at) == ("claimed", None)

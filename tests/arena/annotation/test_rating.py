@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from arena import services
 from arena.annotation.forms import believable_seconds
 from arena.annotation.task import REASON_KEYS, scale_points, tie_rating
 from arena.models import Assignment, Comparison, Flag, Membership, Rater, Rendering, Study
@@ -186,6 +187,17 @@ def test_how_long_a_pair_was_on_screen_is_told_and_is_at_most_its_age(
     ahead(client, study, pair.public_id, seen="40")
     before, _ = pair.shown_at, pair.refresh_from_db()
     assert pair.shown_at == before
+
+
+def test_a_pair_of_another_study_is_not_held_by_asking_what_comes_after_it(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    other = make.make_small_study()
+    Membership.objects.create(study=other, rater=rater, guidelines_read_at=timezone.now())
+    elsewhere = services.claim(other, rater)
+    assert elsewhere is not None
+    ahead(client, study, elsewhere.public_id, seen="1")
+    assert Assignment.objects.get(pk=elsewhere.pk).shown_at is None
 
 
 def test_a_pair_fetched_ahead_does_not_tell_progress(client: Client, study: Study) -> None:
@@ -662,14 +674,14 @@ def test_a_pair_costs_a_bounded_number_of_queries(
     page(client, study)
     with django_assert_max_num_queries(15):
         page(client, study)
-    with django_assert_max_num_queries(38):
+    with django_assert_max_num_queries(39):
         submit(client, study, held(rater), follow=True)
     current = held(rater).public_id
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         following = ahead(client, study, current)["assignment"]
     with django_assert_max_num_queries(16):
         send(client, rater, "rate-study", study, assignment=current, rating=2)
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(20):
         ahead(client, study, following)
 
 
