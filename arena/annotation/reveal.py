@@ -1,12 +1,12 @@
 """Who wrote the two answers, in a study that tells its raters once they have rated."""
 
 from arena import scales
-from arena.models import Comparison, Completion
+from arena.models import Comparison, Completion, Study
 
 
-def reveal(comparison: Comparison) -> str:
-    """A sentence about a stored answer; empty where its study keeps the names to itself."""
-    if not comparison.study.reveal_names or comparison.rating is None:
+def reveal(study: Study, comparison: Comparison) -> str:
+    """A sentence about an answer stored in a study; empty where the study keeps the names to itself."""
+    if not study.reveal_names or comparison.rating is None:
         return ""
     first, second = map(_author, comparison.pair.shown(comparison.swapped))
     side = scales.preference(comparison.rating, comparison.points)

@@ -73,7 +73,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
             return replies.refused(str(error))
         messages.error(request, str(error))
         return _show(request, form, status=REFUSED)
-    names = reveal(comparison) if request.study.reveal_names else ""
+    names = reveal(request.study, comparison)
     if wants_json(request):
         return replies.stored(request, anew=not is_answered, reveal=names)
     if names:
