@@ -1,4 +1,4 @@
-# Likert Arena. `make help` lists the targets; everything else is in arena/bootstrap.py and tests/run.py.
+# Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
 .PHONY: help run install operator parquet fast test lint faults bench lock
@@ -7,7 +7,7 @@ PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name on
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
 BOOTSTRAP = for python in $(PYTHONS); do \
 	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
-	exec "$$python" -m arena.bootstrap $(1); fi; done; echo "$(PYTHON_NEEDED)" >&2; $(2)
+	exec "$$python" -m arena.process.bootstrap $(1); fi; done; echo "$(PYTHON_NEEDED)" >&2; $(2)
 
 # make itself exits with 2 whenever a recipe fails. The three targets below promise 1 and one sentence, so the
 # step leaves its exit code in a file, and with --question make exits with 1 for a recipe it would have to run.

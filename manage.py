@@ -9,7 +9,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
     from django.core.management import execute_from_command_line
 
-    from arena.environment import database_trouble, load_settings
+    from arena.process.environment import database_trouble, load_settings
 
     load_settings()
     with database_trouble(sys.argv):

@@ -5,8 +5,8 @@ from typing import Any
 
 from celery import Celery, signals
 
-from arena.collecting import spare_what_stays
-from arena.environment import load_settings
+from arena.process.environment import load_settings
+from arena.process.garbage import spare_what_stays
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
 load_settings()
@@ -18,7 +18,7 @@ app.autodiscover_tasks()
 
 def start_sweeper(**_: Any) -> None:
     """Every worker started by `celery -A arena worker` sweeps too; the database lets one do so at a time."""
-    from arena.sweeper import Sweeper  # needs the settings
+    from arena.process.sweep import Sweeper  # needs the settings
 
     spare_what_stays()
     sweeper = Sweeper()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from environs import Env, validate
 
-from arena.environment import (
+from arena.process.environment import (
     ImproperEnvironment,
     cache_for,
     local_hosts,
@@ -76,8 +76,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
-    "arena.busy.BusyDatabaseMiddleware",
-    "arena.api.heads.HeadMiddleware",
+    "arena.process.busy.BusyDatabaseMiddleware",
+    "arena.api.http.HeadMiddleware",
 ]
 ROOT_URLCONF = "arena.urls"
 WSGI_APPLICATION = "arena.wsgi.application"
@@ -155,17 +155,17 @@ SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, val
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
 SWEEPS = [
-    "arena.services.expire_lapsed",
-    "arena.uploads.recovery.sweep",
-    "judging.services.sweep",
-    "judging.services.panels.sweep_panels",
-    "leaderboard.services.sweep",
-    "leaderboard.on_demand.sweep",
+    "arena.rating.services.expire_lapsed",
+    "arena.data.uploads.recovery.sweep",
+    "judging.runs.recovery.sweep",
+    "judging.judges.panels.sweep_panels",
+    "leaderboard.refreshing.services.sweep",
+    "leaderboard.snapshots.on_demand.sweep",
 ]
 EMBEDDED_START: list[str] = [
-    "judging.services.abandon_orphans",
-    "leaderboard.services.abandon_runs",
-    "leaderboard.on_demand.abandon_runs",
+    "judging.runs.recovery.abandon_orphans",
+    "leaderboard.refreshing.services.abandon_runs",
+    "leaderboard.snapshots.on_demand.abandon_runs",
 ]
 
 # --- Judges ------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "leaderboard.staticfiles.PlotlyFinder",
+    "leaderboard.pages.staticfiles.PlotlyFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from arena.uploads import running
+from arena.data.uploads import running
 
 
 @shared_task  # type: ignore[untyped-decorator]

@@ -3,15 +3,15 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from arena import own_details
-from arena.health import healthz
+from arena.people import own_details
+from arena.process.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("leaderboard.urls")),
-    path("", include("arena.annotation.urls")),
+    path("", include("arena.rating.urls")),
     path("account/remove-details/", own_details.remove, name="own-details"),
-    path("operate/", include("arena.operating.urls")),
+    path("operate/", include("arena.studies.urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),
     path("admin/", admin.site.urls),

@@ -10,9 +10,11 @@ from celery import shared_task
 from django.conf import settings
 from django.db import close_old_connections
 
-from judging import services
-from judging.combining import Combiner
-from judging.services import panels
+from judging.judges import panels
+from judging.runs.calls import judge_assignment as services_judge_assignment
+from judging.runs.combining import Combiner
+from judging.runs.lifecycle import go_on
+from judging.runs.lifecycle import plan_run as services_plan_run
 
 IN_A_ROW: Final = max(10.0, settings.CELERY_WORKER_CONCURRENCY / 4)
 """So many seconds, up to twice as many, a task goes on with its run before others get its thread.
@@ -41,7 +43,7 @@ def judge_assignment(assignment_id: int) -> None:
     until = time.monotonic() + IN_A_ROW * random.uniform(1, 2)  # noqa: S311 - not all threads at once
     following: int | None = assignment_id
     while following is not None:
-        done = services.judge_assignment(following)
+        done = services_judge_assignment(following)
         if done is None:
             return
         is_free = done.has_ended and time.monotonic() < until and not _is_stopping()
@@ -65,7 +67,7 @@ def feed_run(run_id: int) -> None:
 def _feed(hands: Sequence[_Hand]) -> list[int | None]:
     """The next assignment for each free hand, None where there is none."""
     free = Counter(hand.run for hand in hands if hand.is_free)
-    chosen = {run: iter(services.go_on(run, free[run])[: free[run]]) for run in {hand.run for hand in hands}}
+    chosen = {run: iter(go_on(run, free[run])[: free[run]]) for run in {hand.run for hand in hands}}
     return [next(chosen[hand.run], None) if hand.is_free else None for hand in hands]
 
 
@@ -76,7 +78,7 @@ _feeding = Combiner[_Hand, int | None](_feed, most=64, linger=lambda: BRIEFLY)
 @shared_task  # type: ignore[untyped-decorator]
 def plan_run(run_id: int) -> None:
     """Plan a queued run."""
-    services.plan_run(run_id)
+    services_plan_run(run_id)
 
 
 @shared_task  # type: ignore[untyped-decorator]

@@ -2,15 +2,16 @@
 
 from django.urls import path
 
-from judging import judge_views, views
+from judging.judges import views as judges_views
+from judging.runs import views
 
 urlpatterns = [
     path("", views.overview, name="judging"),
-    path("judges/new/", judge_views.judge_form, name="judge_new"),
-    path("judges/<slug:slug>/edit/", judge_views.judge_form, name="judge_edit"),
-    path("judges/protocol/", judge_views.about_protocol, name="judge_protocol"),
-    path("panels/new/", judge_views.panel_form, name="panel_new"),
-    path("panels/<slug:slug>/edit/", judge_views.panel_form, name="panel_edit"),
+    path("judges/new/", judges_views.judge_form, name="judge_new"),
+    path("judges/<slug:slug>/edit/", judges_views.judge_form, name="judge_edit"),
+    path("judges/protocol/", judges_views.about_protocol, name="judge_protocol"),
+    path("panels/new/", judges_views.panel_form, name="panel_new"),
+    path("panels/<slug:slug>/edit/", judges_views.panel_form, name="panel_edit"),
     path("runs/new/", views.start_run, name="judge_run_new"),
     path("runs/preview/", views.preview_run, name="judge_run_preview"),
     path("runs/<int:run_id>/", views.run_page, name="judge_run"),

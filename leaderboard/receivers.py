@@ -6,8 +6,8 @@ from typing import Any
 from django.db import DatabaseError
 from django.dispatch import receiver
 
-from arena.signals import comparison_recorded, study_changed
-from leaderboard import services
+from arena.models.signals import comparison_recorded, study_changed
+from leaderboard.refreshing import services
 
 logger = logging.getLogger(__name__)
 

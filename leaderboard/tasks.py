@@ -5,8 +5,8 @@ from typing import Final
 from celery import shared_task
 
 from arena.models import Study
-from leaderboard import computing, services
-from leaderboard.holding import BusyError
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots.holding import BusyError
 
 BUSY_COUNTDOWN: Final = 5
 """Seconds after which a refresh that found the study taken looks again."""

@@ -2,53 +2,57 @@
 
 from django.urls import path
 
-from leaderboard import downloads
-from leaderboard.pages import (
-    agreement,
-    categories,
-    comparisons,
-    contestants,
-    data,
-    home,
-    judges,
-    rater,
-    raters,
-    results,
-    standings,
-)
-from leaderboard.pages.kinds import judges_now
+from leaderboard.agreement import page as agreement_page
+from leaderboard.categories import page as categories_page
+from leaderboard.comparisons import page as comparisons_page
+from leaderboard.contestants import page as contestants_page
+from leaderboard.data import page as data_page
+from leaderboard.files import views as files_views
+from leaderboard.judges import page as judges_page
+from leaderboard.pages import home
 from leaderboard.pages.shell import routes
-from leaderboard.quality import dispute_views, rater_views, report_view
+from leaderboard.quality import disputes
+from leaderboard.quality import views as quality_views
+from leaderboard.rater_kinds.kinds import judges_now
+from leaderboard.raters import one_page
+from leaderboard.raters import page as raters_page
+from leaderboard.results import page as results_page
+from leaderboard.standings import page as standings_page
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
-    *routes("studies/<slug:slug>/", "study", standings.read),
-    *routes("studies/<slug:slug>/categories/", "study-categories", categories.read),
-    *routes("studies/<slug:slug>/raters/", "study-raters", raters.read, judges_now),
-    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater.read, judges_now),
-    *routes("studies/<slug:slug>/judges/", "study-judges", judges.read, judges.runs_now),
-    *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement.read, judges_now),
-    path("studies/<slug:slug>/contestants/", contestants.to_board, name="study-contestants"),
-    *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants.read),
-    *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons.read, judges_now),
+    *routes("studies/<slug:slug>/", "study", standings_page.read),
+    *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
+    *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read, judges_now),
+    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", one_page.read, judges_now),
+    *routes("studies/<slug:slug>/judges/", "study-judges", judges_page.read, judges_page.runs_now),
+    *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read, judges_now),
+    path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
+    *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
+    *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons_page.read, judges_now),
     *routes(
-        "studies/<slug:slug>/comparisons/<int:pair>/", "study-comparison", comparisons.read_one, judges_now
+        "studies/<slug:slug>/comparisons/<int:pair>/",
+        "study-comparison",
+        comparisons_page.read_one,
+        judges_now,
     ),
-    *routes("studies/<slug:slug>/data/", "study-data", data.read),
-    *routes("studies/<slug:slug>/results/", "study-results", results.read),
-    path("studies/<slug:slug>/results/bundle.zip", results.bundle, name="study-bundle"),
-    path("studies/<slug:slug>/results/<slug:what>.<slug:form>", results.votes, name="study-votes"),
-    path("studies/<slug:slug>/leaderboard.<slug:form>", results.leaderboard, name="study-leaderboard-file"),
+    *routes("studies/<slug:slug>/data/", "study-data", data_page.read),
+    *routes("studies/<slug:slug>/results/", "study-results", results_page.read),
+    path("studies/<slug:slug>/results/bundle.zip", results_page.bundle, name="study-bundle"),
+    path("studies/<slug:slug>/results/<slug:what>.<slug:form>", results_page.votes, name="study-votes"),
+    path(
+        "studies/<slug:slug>/leaderboard.<slug:form>", results_page.leaderboard, name="study-leaderboard-file"
+    ),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
-    path("studies/<slug:slug>/export/", downloads.page, name="study-export"),
-    path("studies/<slug:slug>/export/file/", downloads.download, name="study-export-file"),
-    path("studies/<slug:slug>/standings.json", standings.standings_json, name="standings-json"),
-    path("operate/<slug:slug>/raters/", rater_views.table, name="operate-raters"),
-    path("operate/<slug:slug>/raters/quality.<slug:form>", rater_views.file, name="operate-raters-file"),
-    path("operate/<slug:slug>/raters/<int:rater>/", rater_views.one, name="operate-rater"),
-    path("operate/<slug:slug>/raters/<int:rater>/decide/", rater_views.decide, name="operate-rater-decide"),
-    path("operate/<slug:slug>/disagreements/", dispute_views.disagreements, name="operate-disagreements"),
-    path("operate/<slug:slug>/disagreements/<int:pair>/", dispute_views.settle, name="operate-dispute"),
-    path("rate/<slug:slug>/report/", report_view.my_report, name="rater-report"),
+    path("studies/<slug:slug>/export/", files_views.page, name="study-export"),
+    path("studies/<slug:slug>/export/file/", files_views.download, name="study-export-file"),
+    path("studies/<slug:slug>/standings.json", standings_page.standings_json, name="standings-json"),
+    path("operate/<slug:slug>/raters/", quality_views.table, name="operate-raters"),
+    path("operate/<slug:slug>/raters/quality.<slug:form>", quality_views.file, name="operate-raters-file"),
+    path("operate/<slug:slug>/raters/<int:rater>/", quality_views.one, name="operate-rater"),
+    path("operate/<slug:slug>/raters/<int:rater>/decide/", quality_views.decide, name="operate-rater-decide"),
+    path("operate/<slug:slug>/disagreements/", disputes.disagreements, name="operate-disagreements"),
+    path("operate/<slug:slug>/disagreements/<int:pair>/", disputes.settle, name="operate-dispute"),
+    path("rate/<slug:slug>/report/", quality_views.my_report, name="rater-report"),
 ]

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.files.base import ContentFile
 
-from arena.apart import APART
+from arena.data.uploads import jobs, storage
 from arena.models import (
     Assignment,
     Comparison,
@@ -20,7 +20,7 @@ from arena.models import (
     RaterGroup,
     Study,
 )
-from arena.uploads import jobs, storage
+from arena.rating.apart import APART
 
 _numbers = count(1)
 
@@ -87,7 +87,7 @@ def make_assignment(**overrides: Any) -> Assignment:
     """An assignment of a pair, claimed by a person for half an hour."""
     from django.utils import timezone
 
-    from arena.services import lease_time
+    from arena.rating.services import lease_time
 
     pair = overrides.pop("pair", None) or make_pair()
     defaults = {
@@ -146,8 +146,8 @@ def make_group(**overrides: Any) -> RaterGroup:
 
 
 def make_judge(**overrides: Any) -> Any:
-    """A judge that asks an endpoint; config fields as in judging.services.JudgeConfig."""
-    from judging.services import JudgeConfig, create_judge
+    """A judge that asks an endpoint; config fields as in judging.judges.services.JudgeConfig."""
+    from judging.judges.services import JudgeConfig, create_judge
 
     number = next(_numbers)
     slug, name = overrides.pop("slug", f"judge-{number}"), overrides.pop("name", f"Judge {number}")

@@ -30,9 +30,9 @@ from schemathesis.specs.openapi.checks import (
 
 from arena.api.auth import issue_token
 from arena.models import Membership, Rater
-from judging import services as judging
-from leaderboard import services as leaderboard
+from judging.runs.lifecycle import plan_run, start_run
 from leaderboard.models import Snapshot
+from leaderboard.refreshing import services as leaderboard
 from tests.factories import make_assignment, make_judge, make_rater, make_user
 from tests.leaderboard.rows import HandMade
 
@@ -88,8 +88,8 @@ def world(_one_connection: None) -> Iterator[World]:
     elsewhere = make_rater(kind=Rater.Kind.JUDGE)
     for rater in (person, operator):
         Membership.objects.create(study=made.study, rater=rater)
-    run = judging.start_run(made.study, judge, remote=True)
-    judging.plan_run(run.pk)
+    run = start_run(made.study, judge, remote=True)
+    plan_run(run.pk)
     pair = made.pair("Alpha", "Gamma")
     ids = [make_assignment(pair=pair, rater=rater).public_id for rater in (person, operator, elsewhere)]
     ids += list(judge.rater.assignments.values_list("public_id", flat=True))

@@ -46,7 +46,7 @@ def test_only_the_settings_read_the_environment() -> None:
         for path in (ROOT / app).rglob("*.py")
         if variables_read(path)
     }
-    assert readers <= {"arena/settings.py", "arena/bootstrap.py"}
+    assert readers <= {"arena/settings.py", "arena/process/bootstrap.py"}
 
 
 def test_production_requirements_are_marked() -> None:

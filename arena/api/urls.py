@@ -9,7 +9,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from arena.api.auth import BearerAuth, OpenAuth, Scope
-from arena.api.parsing import JSONParser, UnreadableBodyError
+from arena.api.http import JSONParser, UnreadableBodyError
 from arena.api.reference import Reference
 from arena.api.schemas import first_wrong
 
@@ -26,14 +26,14 @@ api = NinjaAPI(
     urls_namespace="api-v1",
 )
 RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), OpenAuth(Scope.READ)
-api.add_router("/assignments", "judging.assignments_api.router", auth=RATE)
+api.add_router("/assignments", "judging.elsewhere.api.router", auth=RATE)
 api.add_router("/comparisons", "arena.api.views.router", auth=RATE)
-api.add_router("/judges", "judging.assignments_api.judges", auth=RATE)
-api.add_router("/judge-runs", "judging.api.router", auth=RUNS)
-api.add_router("/studies", "leaderboard.api.standings.studies", auth=READ)
-api.add_router("/studies", "leaderboard.api.results.studies", auth=READ)
-api.add_router("/snapshots", "leaderboard.api.standings.snapshots", auth=READ)
-api.add_router("/snapshots", "leaderboard.api.results.snapshots", auth=READ)
+api.add_router("/judges", "judging.elsewhere.api.judges", auth=RATE)
+api.add_router("/judge-runs", "judging.runs.api.router", auth=RUNS)
+api.add_router("/studies", "leaderboard.standings.api.studies", auth=READ)
+api.add_router("/studies", "leaderboard.results.api.studies", auth=READ)
+api.add_router("/snapshots", "leaderboard.standings.api.snapshots", auth=READ)
+api.add_router("/snapshots", "leaderboard.results.api.snapshots", auth=READ)
 
 
 @api.exception_handler(ValidationError)

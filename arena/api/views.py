@@ -6,8 +6,6 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Schema, Status
 
-from arena import services
-from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotStoredError, RatingError
 from arena.api.auth import rater_of
 from arena.api.schemas import (
     ERRORS,
@@ -19,6 +17,8 @@ from arena.api.schemas import (
     ErrorOut,
 )
 from arena.models import Comparison, Rater
+from arena.rating import services
+from arena.rating.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotStoredError, RatingError
 
 router = Router(tags=["comparisons"])
 

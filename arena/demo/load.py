@@ -9,11 +9,12 @@ from typing import Final
 
 from django.db import transaction
 
-from arena import formats
+from arena.data.formats import catalogue
+from arena.data.formats.records import ComparisonRecord, Item, RaterRecord
+from arena.data.importing.imports import import_records
+from arena.data.importing.report import ImportReport
 from arena.demo import votes
-from arena.formats.records import ComparisonRecord, Item, RaterRecord
 from arena.models import Rater, RaterGroup, Study
-from arena.transfer import ImportReport, import_records
 
 FOLDER: Final = Path(__file__).parent
 SLUG: Final = "demo"
@@ -70,7 +71,7 @@ def _settings() -> dict[str, object]:
 def _items() -> Iterator[Item]:
     """Everything the study holds, what others name before what names it."""
     files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
-    yield from formats.gather(FOLDER / name for name in files).items()
+    yield from catalogue.gather(FOLDER / name for name in files).items()
     for rater in votes.RATERS:
         yield _rater(rater)
     prompts = map(json.loads, _text("prompts.jsonl").splitlines())

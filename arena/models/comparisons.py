@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from arena import scales
+from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet
 from arena.models.raters import Membership, Rater
 from arena.models.studies import Completion, Pair, Study
-from arena.querysets import AssignmentQuerySet, ComparisonQuerySet
+from arena.rating import scales
 
 
 def new_public_id() -> str:

@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from arena.models.querysets import RaterQuerySet
 from arena.models.studies import Study
-from arena.querysets import RaterQuerySet
 
 
 class RaterGroup(models.Model):

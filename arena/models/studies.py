@@ -5,14 +5,14 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from arena import scales
-from arena.querysets import (
+from arena.models.querysets import (
     CompletionQuerySet,
     ContestantQuerySet,
     PairQuerySet,
     PromptQuerySet,
     StudyQuerySet,
 )
+from arena.rating import scales
 
 
 def usual_reasons() -> list[str]:
@@ -304,7 +304,7 @@ class Completion(models.Model):
 class Pair(models.Model):
     """Two completions of one prompt, unordered: ``first`` is the one with the smaller id.
 
-    That both answer the same prompt is held by a database trigger (arena.invariants).
+    That both answer the same prompt is held by a database trigger (arena.models.invariants).
     """
 
     class Gold(models.TextChoices):
@@ -324,7 +324,8 @@ class Pair(models.Model):
     gold_source = models.CharField(max_length=200, blank=True)
     use = models.CharField(max_length=10, choices=Use, default=Use.RATE)
     explanation = models.TextField(blank=True, help_text="Why the gold answer is right; shown in training.")
-    # Current comparisons by each kind of rater, kept by arena.services and arena.transfer: choosing the next
+    # Current comparisons by each kind of rater, kept by arena.rating.services and arena.transfer: choosing
+    # the next
     # pair then costs the number of pairs, not of comparisons.
     people_ratings = models.PositiveIntegerField(default=0, editable=False)
     judge_ratings = models.PositiveIntegerField(default=0, editable=False)

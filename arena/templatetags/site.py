@@ -3,8 +3,8 @@
 from django import template
 from django.conf import settings
 
-from arena import permissions
 from arena.models import Study
+from arena.people import permissions
 
 register = template.Library()
 

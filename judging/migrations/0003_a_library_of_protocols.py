@@ -124,7 +124,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='judgecall',
             name='key',
-            field=models.CharField(default='rate', help_text='Names the question (judging.runner).', max_length=120),
+            field=models.CharField(default='rate', help_text='Names the question (judging.protocols.runner).', max_length=120),
             preserve_default=False,
         ),
         migrations.AddField(

@@ -1,9 +1,7 @@
 """LLM raters, their runs over studies, every single call they make, what it costs, and panels of them."""
 
 from judging.models.calls import JudgeCall
-from judging.models.judges import Judge
-from judging.models.panels import Panel
-from judging.models.prices import Price
+from judging.models.judges import Judge, Panel, Price
 from judging.models.runs import JudgeRun, RunAssignment
 
 __all__ = ["Judge", "JudgeCall", "JudgeRun", "Panel", "Price", "RunAssignment"]

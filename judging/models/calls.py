@@ -5,8 +5,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison
+from judging.models.querysets import JudgeCallQuerySet
 from judging.models.runs import JudgeRun
-from judging.querysets import JudgeCallQuerySet
 
 
 class JudgeCall(models.Model):
@@ -20,7 +20,7 @@ class JudgeCall(models.Model):
 
     run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="calls")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judge_calls")
-    key = models.CharField(max_length=120, help_text="Names the question (judging.runner).")
+    key = models.CharField(max_length=120, help_text="Names the question (judging.protocols.runner).")
     round = models.PositiveSmallIntegerField(
         default=0, help_text="Raised each time the assignment is asked anew although it has its answer."
     )

@@ -5,11 +5,39 @@ import json
 from django.db import models
 from django.db.models import Q
 
-from arena import scales
 from arena.models import Rater
-from judging.answer_scales import FORMS, answer_scale
-from judging.protocol import Manner
-from judging.protocols import PROTOCOLS
+from arena.rating import scales
+from judging.protocols.answer_scales import FORMS, answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Manner
+
+# What models cost.
+
+
+class Price(models.Model):
+    """What a model costs, as an operator wrote it down from its provider's list."""
+
+    model = models.CharField(max_length=200, help_text="As judges name it.")
+    base_url = models.CharField(
+        "base URL", max_length=500, blank=True, help_text="Empty: wherever the model is asked."
+    )
+    prompt = models.DecimalField(
+        "per million prompt tokens", max_digits=12, decimal_places=6, help_text="In the currency below."
+    )
+    completion = models.DecimalField("per million reply tokens", max_digits=12, decimal_places=6)
+    currency = models.CharField(max_length=3, default="USD")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["model", "base_url"]
+        constraints = [
+            models.UniqueConstraint(fields=["model", "base_url"], name="price_once"),
+            models.CheckConstraint(condition=Q(prompt__gte=0, completion__gte=0), name="price_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return self.model
+
 
 _manners: dict[tuple[object, ...], Manner] = {}
 """How the judges of this process ask. A manner keeps its protocol, so the protocol's id stays its own."""
@@ -156,3 +184,33 @@ class Judge(models.Model):
     def current_prompt_hash(self) -> str:
         """The hash of the wording it would be asked with now."""
         return self.manner.prompt_hash
+
+
+# Several judges as one rater.
+
+
+class Panel(models.Model):
+    """Several judges as one rater: its comparisons are made of theirs, and nothing is asked for it."""
+
+    class Rule(models.TextChoices):
+        MAJORITY = "majority", "Majority: the side most of them take"
+        MEAN = "mean", "Mean of their ratings"
+
+    rater = models.OneToOneField(Rater, models.PROTECT, related_name="panel")
+    members = models.ManyToManyField(Judge, related_name="panels")
+    rule = models.CharField(max_length=10, choices=Rule, default=Rule.MAJORITY)
+    active = models.BooleanField(default=True, help_text="An inactive panel gives no further verdicts.")
+    seen = models.BigIntegerField(
+        default=0, help_text="The newest comparison of its members when it last gave verdicts."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["rater__name"]
+
+    def __str__(self) -> str:
+        return self.rater.name
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.rater.simulated

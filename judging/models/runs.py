@@ -7,11 +7,11 @@ from django.utils import timezone
 
 from arena.models import Assignment, Study
 from judging.models.judges import Judge
-from judging.querysets import JudgeRunQuerySet
+from judging.models.querysets import JudgeRunQuerySet
 
 
 class JudgeRun(models.Model):
-    """One judge over one study; its size and progress are counts of rows (judging.querysets)."""
+    """One judge over one study; its size and progress are counts of rows (judging.models.querysets)."""
 
     class State(models.TextChoices):
         QUEUED = "queued", "Queued"

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from django import template
 
-from judging.costs import in_words
-from judging.run_text import duration
+from judging.endpoints.costs import in_words
+from judging.runs.text import duration
 
 register = template.Library()
 register.filter("duration", duration)

@@ -6,10 +6,10 @@ from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
-from arena import markdown
-from arena.permissions import viewable
-from leaderboard.cards import cards
+from arena.people.permissions import viewable
+from arena.texts import markdown
 from leaderboard.models import Snapshot
+from leaderboard.pages.cards import cards
 from leaderboard.pages.shell import visible
 
 

@@ -14,13 +14,13 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import condition, require_safe
 
-from arena import markdown
 from arena.models import Study
-from arena.permissions import viewable
-from leaderboard import services
-from leaderboard.board.setting import UnknownSettingError
+from arena.people.permissions import viewable
+from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
-from leaderboard.page import NoNumbersError, NotReadyError, Page, Panel
+from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
+from leaderboard.refreshing import services
+from leaderboard.snapshots.settings import UnknownSettingError
 
 
 class Reader(Protocol):

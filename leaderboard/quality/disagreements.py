@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arena.models import Rater, Study
-from arena.querysets import left_out_raters
-from leaderboard.reading import columns
+from arena.models.querysets import left_out_raters
+from leaderboard.snapshots import columns
 
 if TYPE_CHECKING:
     import numpy.typing as npt

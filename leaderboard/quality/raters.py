@@ -2,17 +2,179 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
-from arena.models import Membership, Rater, Study
-from arena.pseudonyms import pseudonym
+from arena.models import Comparison, Membership, Rater, Study
+from arena.people.pseudonyms import pseudonym
+from arena.rating import scales
+from leaderboard.pages.table import DataTable
 from leaderboard.quality import kept
+from leaderboard.quality.cells import COLUMNS, FILE_COLUMNS, Shown, file_row, shown
 from leaderboard.quality.figures import Compared, Figures
-from leaderboard.quality.remarks import Remark, by_chance, remarks
-from leaderboard.quality.wording import COLUMNS, FILE_COLUMNS, Shown, file_row, shown
-from leaderboard.tables.parts import DataTable
+from leaderboard.stats.rater_quality import ALPHA, Share
+
+# What stands out in a rater's figures, in words, and how much of it chance would bring. Pure.
+
+
+FEWEST: Final = 10
+"""Comparisons, repeats or known pairs from which something may stand out."""
+
+MUCH_TOO_FAST: Final = 0.1
+"""Nobody is remarked on for a smaller share of comparisons in less time than anybody could read."""
+
+_ONE_END: Final = 0.025
+"""How often one end of a 95 % interval lies on the wrong side of the truth."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that stands out; ``key`` names it in files."""
+
+    key: str
+    words: str
+
+
+def remarks(own: Figures, everybody: Figures) -> list[Remark]:
+    """What stands out in a rater's figures against those of everybody."""
+    return [remark for remark, found in _checked(own, everybody) if found]
+
+
+def by_chance(compared: Compared) -> float:
+    """How many remarks there would be about at most if all raters were alike: every check errs at times.
+
+    Speed is not among the checks counted here: reading is either possible in the time or not.
+    """
+    rates = {
+        "agreement": _ONE_END,
+        "repeats": _ONE_END,
+        "known": _ONE_END,
+        "side": 2 * _ONE_END,
+        "votes": ALPHA,
+    }
+    return sum(
+        rates.get(remark.key, 0.0)
+        for own in compared.raters.values()
+        for remark, found in _checked(own, compared.everybody)
+        if found is not None
+    )
+
+
+def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None]]:
+    """Every check with what it found; None where there is too little to look at."""
+    agreement, all_agree = own.agreement.share, everybody.agreement.share
+    too_fast = own.speed.below
+    less = None
+    if agreement.n >= FEWEST and agreement.high is not None and all_agree.value is not None:
+        less = agreement.high < all_agree.value
+    side = None if own.first.n < FEWEST else _not_half(own.first)
+    bets = own.outlier
+    return [
+        (Remark("agreement", "agrees less with others than people here do"), less),
+        (
+            Remark("repeats", "changes the verdict on repeats more often than others"),
+            _below(own.consistency.same, everybody.consistency.same),
+        ),
+        (
+            Remark("known", "is right on known pairs less often than others"),
+            _below(own.known, everybody.known),
+        ),
+        (
+            Remark("speed", f"often faster than {own.speed.floor:g} s"),
+            None if too_fast.n < FEWEST else (too_fast.low or 0.0) > MUCH_TOO_FAST,
+        ),
+        (Remark("side", f"prefers the {'first' if (own.first.value or 0) > 0.5 else 'second'} answer"), side),
+        (
+            Remark("votes", "keeps voting against what others prefer"),
+            None if bets is None or bets.votes < FEWEST else bets.flagged,
+        ),
+    ]
+
+
+def _below(own: Share, everybody: Share) -> bool | None:
+    """Whether the whole interval lies below the share of everybody."""
+    if own.n < FEWEST or own.high is None or everybody.value is None:
+        return None
+    return own.high < everybody.value
+
+
+def _not_half(share: Share) -> bool:
+    return share.low is not None and share.high is not None and not share.low <= 0.5 <= share.high
+
+
+# One rater's comparisons day by day, and how often each point of the scale was chosen, as shown.
+
+
+@dataclass(frozen=True)
+class Day:
+    """What was rated on one day; ``share`` of the busiest day, in percent, is the length of its bar."""
+
+    day: str
+    comparisons: int
+    seconds: float | None
+    share: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """How often one point of a scale was chosen; ``width`` is that of its bar, in percent."""
+
+    rating: int
+    caption: str
+    side: str
+    count: int
+    width: float
+
+
+@dataclass(frozen=True)
+class History:
+    """``days`` from the first to the last with a comparison; ``scales`` by their number of points."""
+
+    days: list[Day]
+    scales: list[tuple[int, list[Point]]]
+    simulated: bool
+
+
+def history(study: Study, rater: Rater) -> History:
+    """Of the comparisons for the study: hidden repeats and checks are none of what a rater chose to do."""
+    own = Comparison.objects.current().filter(study=study, rater=rater, purpose="study")
+    rows = list(own.order_by("created_at").values_list("created_at", "seconds", "rating", "points"))
+    by_day: dict[str, list[float | None]] = {}
+    for created, seconds, _, _ in rows:
+        by_day.setdefault(f"{created:%Y-%m-%d}", []).append(seconds)
+    most = max(map(len, by_day.values()), default=1)
+    days = [Day(day, len(each), _median(each), 100 * len(each) / most) for day, each in by_day.items()]
+    counts = Counter((points, rating) for _, _, rating, points in rows if rating)
+    used = sorted({points for points, _ in counts})
+    return History(days, [(points, _points(points, counts)) for points in used], rater.simulated)
+
+
+def _median(seconds: list[float | None]) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return median(known) if known else None
+
+
+def _points(points: int, counts: Counter[tuple[int, int]]) -> list[Point]:
+    most = max(counts[points, rating] for rating in range(1, points + 1))
+    return [
+        Point(
+            rating=rating,
+            caption=scales.CAPTIONS[points][rating - 1],
+            side=_side(rating, points),
+            count=counts[points, rating],
+            width=100 * counts[points, rating] / most,
+        )
+        for rating in range(1, points + 1)
+    ]
+
+
+def _side(rating: int, points: int) -> str:
+    preference = scales.preference(rating, points)
+    return "a" if preference < 0 else "b" if preference > 0 else "tie"
+
 
 NAME: Final = "name"
 REMARKS: Final = "remarks"

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arena.models import Rater, Study
-from leaderboard.quality.figures import Figures, of_parts
-from leaderboard.quality.reading import CHECK, NO_GOLD, STUDY, votes
-from leaderboard.quality.wording import NOTHING, Shown, plain_agreement, share, shown
+from leaderboard.quality.cells import NOTHING, Shown, plain_agreement, share, shown
+from leaderboard.quality.figures import CHECK, NO_GOLD, STUDY, Figures, of_parts, votes
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,27 +1,31 @@
 """The statistics: arrays in, frozen results out, parameters included. NumPy and SciPy only, no Django."""
 
-from leaderboard.stats.anchored.ranking import anchored
-from leaderboard.stats.anchored.result import Anchored
-from leaderboard.stats.bias.flips import Flips, flips
-from leaderboard.stats.bias.length import LengthEffect, length_effect
-from leaderboard.stats.bias.position import Position, position
-from leaderboard.stats.bias.scores import ScoreDifferences, score_differences
-from leaderboard.stats.bradley_terry.bootstrap import BradleyTerryBootstrap, bootstrap_bradley_terry
-from leaderboard.stats.bradley_terry.davidson import DavidsonFit, davidson
-from leaderboard.stats.bradley_terry.davidson_bootstrap import DavidsonBootstrap, bootstrap_davidson
-from leaderboard.stats.bradley_terry.fit import BradleyTerryFit, bradley_terry
-from leaderboard.stats.bradley_terry.sandwich import Sandwich, normal_interval, sandwich, sandwich_samples
-from leaderboard.stats.correlation import Correlation, correlate, pair_means
-from leaderboard.stats.describe import Summary, describe
-from leaderboard.stats.elo.bootstrap import EloBootstrap, bootstrap_elo
-from leaderboard.stats.elo.sequential import EloParameters, sequential_elo
-from leaderboard.stats.errors import StatsError
+from leaderboard.stats.anchored import anchored
+from leaderboard.stats.anchored_result import Anchored
+from leaderboard.stats.bradley_terry import BradleyTerryFit, bradley_terry
+from leaderboard.stats.bradley_terry_bootstrap import BradleyTerryBootstrap, bootstrap_bradley_terry
+from leaderboard.stats.checks import StatsError
+from leaderboard.stats.davidson import DavidsonBootstrap, DavidsonFit, bootstrap_davidson, davidson
+from leaderboard.stats.descriptive import Histogram, Matrices, Summary, describe, matrices, rating_histogram
+from leaderboard.stats.elo import EloParameters, sequential_elo
+from leaderboard.stats.elo_bootstrap import EloBootstrap, bootstrap_elo
+from leaderboard.stats.flips import Flips, flips
 from leaderboard.stats.games import Games, games_from_ratings, make_games
-from leaderboard.stats.histogram import Histogram, rating_histogram
 from leaderboard.stats.intervals import central_interval, percentiles
-from leaderboard.stats.matrices import Matrices, matrices
-from leaderboard.stats.order.robustness import Removals, fewest_removals
-from leaderboard.stats.order.separation import (
+from leaderboard.stats.label_correlation import Correlation, correlate, pair_means
+from leaderboard.stats.length_bias import LengthEffect, length_effect
+from leaderboard.stats.ordinal import OrdinalFit, ordinal
+from leaderboard.stats.ordinal_bootstrap import OrdinalBootstrap, bootstrap_ordinal
+from leaderboard.stats.planning import Plan, plan_from_assumptions, plan_from_data
+from leaderboard.stats.position_bias import Position, position
+from leaderboard.stats.ranking import Standings, rank_games, rank_ratings
+from leaderboard.stats.ranking_method import METHODOLOGY, METHODS, Method
+from leaderboard.stats.ranking_rows import Standing
+from leaderboard.stats.ratings import Ratings, make_ratings
+from leaderboard.stats.robustness import Removals, fewest_removals
+from leaderboard.stats.sandwich import Sandwich, normal_interval, sandwich, sandwich_samples
+from leaderboard.stats.score_differences import ScoreDifferences, score_differences
+from leaderboard.stats.separation import (
     Groups,
     groups_not_told_apart,
     probability_above,
@@ -29,15 +33,7 @@ from leaderboard.stats.order.separation import (
     rank_interval,
     rank_upper_bound,
 )
-from leaderboard.stats.ordinal.bootstrap import OrdinalBootstrap, bootstrap_ordinal
-from leaderboard.stats.ordinal.model import OrdinalFit, ordinal
-from leaderboard.stats.planning.planner import Plan, plan_from_assumptions, plan_from_data
-from leaderboard.stats.ranking.method import METHODOLOGY, METHODS, Method
-from leaderboard.stats.ranking.rows import Standing
-from leaderboard.stats.ranking.standings import Standings, rank_games, rank_ratings
-from leaderboard.stats.ratings import Ratings, make_ratings
-from leaderboard.stats.style import covariates_of
-from leaderboard.stats.text_size import TextSize, size_of
+from leaderboard.stats.style import TextSize, covariates_of, size_of
 from leaderboard.stats.tie_bands import TieBand
 
 __all__ = [

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from leaderboard.stats.games import FloatArray, IntArray
+from leaderboard.stats.checks import FloatArray, IntArray
 
 ABOVE: Final = "above"
 """No upper limit: nobody outside its set has taken even half a point from the set."""

@@ -1,93 +1,179 @@
-"""Correlation of two raters on the same pairs, from labels of any kind: for a notebook.
+"""Correlation of two kinds of raters over the pairs both rated, and of people with each other."""
 
-Which completion of a pair is called the first is arbitrary, so every pair is entered in both
-orientations: once as rated and once mirrored. Ratings are first mapped to [-1, 1] around the middle of
-their scale, where mirroring is a change of sign. So renaming contestants cannot change a correlation, and
-different scales can be compared. n is the number of distinct pairs, not of entries. ``agreement/`` does the
-same for whole studies, with intervals.
-"""
-
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from leaderboard.stats.agreement.coefficients import coefficients
-from leaderboard.stats.agreement.opinions import opinion_rows, pair_sums
-from leaderboard.stats.plain_values import FloatArray
+from leaderboard.stats.agreement_opinions import STEPS, Measure, OpinionRows, PairSums, Topics, measure
+from leaderboard.stats.checks import FloatArray, IntArray
 
-FEWEST_PAIRS: Final = 3
+# Pearson, Spearman and Kendall of entries that are there in both orientations.
+#
+# Every entry (x, y) counts together with its mirror image (-x, -y). Both means are then 0, the ranks of x and
+# -x lie opposite each other about the middle, and all three coefficients depend only on how many entries lie
+# in each cell of a table of the values of x by those of y. Kendall's is tau-b (Kendall 1945): ties in one of
+# the two make the largest possible value smaller.
 
-PairMeans = Mapping[Hashable, float]
-"""The mean preference of a rater for each pair: -1 first much better, +1 second much better."""
+
+MOST_VALUES: Final = 64
+"""Where a rater has more distinct values than this, rounds of a bootstrap put them on a grid."""
+MOST_EXACT: Final = 400
+"""Up to this many distinct values coefficients of ranks are computed from a table, and by sorting beyond."""
+GRID: Final = 31
+"""Steps of the grid between 0 and 1."""
 
 
-@dataclass(frozen=True)
-class Correlation:
-    """Agreement on the pairs both rated; ``category`` is None for all of them together.
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Values as numbers of levels: ``number`` of each value, of ``count`` levels symmetric about 0."""
 
-    The three coefficients are None where they are undefined; ``reason`` then says why.
+    number: IntArray
+    count: int
+    on_grid: bool = False
+
+
+def levels(values: FloatArray) -> Levels:
+    """The distinct values and their mirror images, in order."""
+    sizes = np.unique(np.abs(values))
+    known = np.concatenate((-sizes[sizes > 0][::-1], sizes))
+    return Levels(np.searchsorted(known, values), len(known))
+
+
+def few_levels(values: FloatArray) -> Levels:
+    """The same, but on a grid of 1/31 where there are more than a round of a bootstrap has time for."""
+    exact = levels(values)
+    if exact.count <= MOST_VALUES:
+        return exact
+    return Levels(np.rint(values * GRID).astype(np.int64) + GRID, 2 * GRID + 1, on_grid=True)
+
+
+def signs(count: int) -> FloatArray:
+    """1 where the level of the row lies above that of the column, -1 where below."""
+    order = np.arange(count)
+    return np.asarray(np.sign(order[:, None] - order[None, :]), dtype=np.float64)
+
+
+def rank_coefficients(table: FloatArray) -> FloatArray:
+    """Spearman and Kendall of tables of shape (n, x levels, y levels) with both orientations: (2, n).
+
+    NaN where one of the two is constant.
     """
-
-    category: str | None
-    n: int
-    pearson: float | None
-    spearman: float | None
-    kendall: float | None
-    reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
-        values = {name: getattr(self, name) for name in ("pearson", "spearman", "kendall")}
-        rounded = {name: None if value is None else round(value, 6) + 0.0 for name, value in values.items()}
-        return {"category": self.category, "n": self.n, **rounded, "reason": self.reason}
+    x_sign, y_sign = signs(table.shape[1]), signs(table.shape[2])
+    x_count, y_count = table.sum(axis=2), table.sum(axis=1)
+    # The number of entries below a level less those above it is twice its rank from the middle.
+    x_rank, y_rank = x_count @ x_sign.T, y_count @ y_sign.T
+    product = np.einsum("ni,nij,nj->n", x_rank, table, y_rank, optimize=True)
+    spread = (x_count * x_rank**2).sum(axis=1) * (y_count * y_rank**2).sum(axis=1)
+    agreeing = (table * (x_sign @ table @ y_sign.T)).sum(axis=(1, 2))
+    entries = x_count.sum(axis=1) ** 2
+    untied = (entries - (x_count**2).sum(axis=1)) * (entries - (y_count**2).sum(axis=1))
+    return np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))])
 
 
-def pair_means(
-    pair: Sequence[Hashable], rating: npt.ArrayLike, points: npt.ArrayLike, flipped: npt.ArrayLike
-) -> dict[Hashable, float]:
-    """The mean preference for each pair over all its ratings, on [-1, 1] in the pair's own orientation.
+def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """The quotient, NaN where it is not defined."""
+    quotient = np.full(np.shape(above), np.nan)
+    np.divide(above, below, out=quotient, where=below > 0)
+    return quotient
 
-    ``rating`` is as shown, ``points`` its scale (one number or one per rating), and ``flipped`` tells which
-    ratings were shown the other way round. Raises a StatsError for arrays that do not fit together.
+
+def moment_coefficient(moments: FloatArray) -> FloatArray:
+    """Pearson of sums of x * y, x * x and y * y, of shape (3, n): (n,). Both means are 0."""
+    return ratio(moments[0], np.sqrt(moments[1] * moments[2]))
+
+
+def moments(x: FloatArray, y: FloatArray) -> FloatArray:
+    """x * y, x * x and y * y of each entry, of shape (3, n)."""
+    return np.stack([x * y, x * x, y * y])
+
+
+def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Pearson, Spearman and Kendall of values on [-1, 1]; NaN where x or y is 0 throughout."""
+    pearson = moment_coefficient(moments(x, y).sum(axis=1, keepdims=True))
+    one, other = levels(x), levels(y)
+    if max(one.count, other.count) <= MOST_EXACT:
+        return np.concatenate((pearson, rank_coefficients(table_of(one, other)[None])[:, 0]))
+    from scipy.stats import kendalltau, spearmanr
+
+    both_x, both_y = np.concatenate((x, -x)), np.concatenate((y, -y))
+    found = [spearmanr(both_x, both_y).statistic, kendalltau(both_x, both_y).statistic]
+    return np.concatenate((pearson, found))
+
+
+def table_of(x: Levels, y: Levels) -> FloatArray:
+    """How many entries, in both orientations, lie at each level of x and of y."""
+    cells = x.count * y.count
+    table = np.bincount(x.number * y.count + y.number, minlength=cells).reshape(x.count, y.count)
+    return (table + table[::-1, ::-1]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Two mean preferences on [-1, 1] of the same pair; a pair may have several entries."""
+
+    pair: IntArray
+    x: FloatArray
+    y: FloatArray
+
+
+def shared_entries(one: PairSums, other: PairSums) -> Entries:
+    """The means of two kinds of raters on each pair that both rated."""
+    pair = np.flatnonzero((one.count > 0) & (other.count > 0))
+    return Entries(pair, one.mean[pair], other.mean[pair])
+
+
+def ceiling_entries(rows: OpinionRows, everybody: PairSums) -> Entries:
+    """Each rater's mean on a pair against the mean of all ratings by the others; ``everybody`` sums ``rows``.
+
+    A pair that one rater alone rated has no entry.
     """
-    labels = dict.fromkeys(pair)
-    number = {label: place for place, label in enumerate(labels)}
-    rows = opinion_rows([number[label] for label in pair], 0, rating, points, flipped)
-    return dict(zip(labels, pair_sums(rows, len(labels)).mean.tolist(), strict=True))
+    raters, number = np.unique(rows.rater, return_inverse=True)
+    key, place = np.unique(rows.pair * len(raters) + number, return_inverse=True)
+    pair, count, total = key // max(1, len(raters)), np.bincount(place), np.bincount(place, rows.preference)
+    others = everybody.count[pair] - count
+    kept = others > 0
+    pair, count, total, others = pair[kept], count[kept], total[kept], others[kept]
+    rest = everybody.total[pair] - total
+    return Entries(pair, total / (STEPS * count), rest / (STEPS * others))
 
 
-def correlate(
-    one: PairMeans, other: PairMeans, category: Mapping[Hashable, str] | None = None
-) -> tuple[Correlation, ...]:
-    """Correlations over the pairs both rated: all of them first, then each category by name."""
-    shared = sorted(one.keys() & other.keys(), key=repr)
-    groups: dict[str, list[Hashable]] = {}
-    for key in shared:
-        if category is not None and key in category:
-            groups.setdefault(category[key], []).append(key)
-    return tuple(
-        _correlation(name, _column(one, keys), _column(other, keys))
-        for name, keys in [(None, shared), *sorted(groups.items())]
-    )
+def correlation(topics: Topics, entries: Entries) -> tuple[Measure, FloatArray]:
+    """Pearson, Spearman and Kendall of each row of the topics: for rounds of a bootstrap, and exactly.
+
+    Where there are many distinct means, rounds put them on a grid; the exact values never do.
+    """
+    x, y = few_levels(entries.x), few_levels(entries.y)
+    rounds = _for_rounds(topics, entries, x, y)
+    return rounds, _exact(topics, entries) if x.on_grid or y.on_grid else rounds.estimate
 
 
-def _column(means: PairMeans, keys: Sequence[Hashable]) -> FloatArray:
-    return np.array([means[key] for key in keys], dtype=np.float64)
+def _for_rounds(topics: Topics, entries: Entries, x: Levels, y: Levels) -> Measure:
+    cells = x.count * y.count
+    place = x.number * y.count + y.number
+    # The mirror image of a cell is as many places from the end; one of the two stands for both.
+    used, cell = np.unique(np.minimum(place, cells - 1 - place), return_inverse=True)
+    products: list[tuple[IntArray | int, FloatArray]] = list(enumerate(moments(entries.x, entries.y)))
+    sums = [*products, (cell + 3, np.ones(len(cell)))]
+    return measure(topics, entries.pair, sums, len(used) + 3, _of_cells(used, x, y))
 
 
-def _correlation(category: str | None, x: FloatArray, y: FloatArray) -> Correlation:
-    n = len(x)
-    if n < FEWEST_PAIRS:
-        return _undefined(category, n, f"fewer than {FEWEST_PAIRS} pairs rated by both")
-    for values, which in ((x, "first"), (y, "second")):
-        if not values.any():
-            return _undefined(category, n, f"the {which} rater gave every pair the middle of the scale")
-    pearson, spearman, kendall = coefficients(x, y).tolist()
-    return Correlation(category, n, pearson, spearman, kendall)
+def _of_cells(used: IntArray, x: Levels, y: Levels) -> Callable[[FloatArray], FloatArray]:
+    def value(sums: FloatArray) -> FloatArray:
+        table = np.zeros((sums.shape[1], x.count * y.count))
+        table[:, used] = sums[3:].T
+        table += table[:, ::-1]
+        ranks = rank_coefficients(table.reshape(len(table), x.count, y.count))
+        return np.concatenate((moment_coefficient(sums[:3])[None], ranks))
+
+    return value
 
 
-def _undefined(category: str | None, n: int, reason: str) -> Correlation:
-    return Correlation(category, n, None, None, None, reason)
+def _exact(topics: Topics, entries: Entries) -> FloatArray:
+    category = topics.of_pairs(entries.pair)
+    found = []
+    for taken in topics.chosen:
+        own = taken[category] > 0
+        found.append(coefficients(entries.x[own], entries.y[own]) if own.any() else np.full(3, np.nan))
+    return np.array(found)

@@ -7,19 +7,23 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.errors import (
+from leaderboard.stats.checks import (
     ClusterError,
     ContestantNumberError,
+    FloatArray,
+    IntArray,
     LengthMismatchError,
     ParameterError,
     RatingError,
     ScoreError,
     SelfComparisonError,
     StatsError,
+    column,
+    dense_labels,
+    numbers,
+    whole_number,
+    whole_numbers,
 )
-from leaderboard.stats.plain_values import FloatArray as FloatArray
-from leaderboard.stats.plain_values import IntArray as IntArray
-from leaderboard.stats.plain_values import column, dense_labels, numbers, whole_number, whole_numbers
 from leaderboard.stats.tie_bands import TIE_BAND, TieBand
 
 FEWEST_CROSSED: Final = 3

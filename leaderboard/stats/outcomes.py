@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.games import FloatArray, Games, IntArray
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.games import Games
 
 GAMES_AT_ONCE: Final = 2**17
 

@@ -7,9 +7,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.errors import LengthMismatchError, ParameterError
-from leaderboard.stats.games import FloatArray, Games, IntArray, games_from_ratings
-from leaderboard.stats.plain_values import column, dense_labels, numbers
+from leaderboard.stats.checks import (
+    FloatArray,
+    IntArray,
+    LengthMismatchError,
+    ParameterError,
+    column,
+    dense_labels,
+    numbers,
+)
+from leaderboard.stats.games import Games, games_from_ratings
 from leaderboard.stats.tie_bands import TieBand
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"

@@ -23,9 +23,74 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.games import IntArray
+from leaderboard.stats.checks import IntArray, ParameterError, whole_number
 from leaderboard.stats.outcomes import GAMES_AT_ONCE, Outcomes, distinct_values, parts
-from leaderboard.stats.random_stream import choices, round_keys
+
+# A counter-based random stream: the number for (seed, round, step) depends on nothing else.
+#
+# So a result is the same for any size of block, any number of threads and any backend. The mixing function is
+# the finaliser of splitmix64 (Steele, Lea and Flood 2014, *Fast splittable pseudorandom number generators*).
+
+
+WordArray = npt.NDArray[np.uint64]
+
+GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+LARGEST: Final = 2**32 - 1
+"""The largest number of things one step can choose from."""
+
+
+def mix(words: WordArray, spare: WordArray) -> None:
+    """Scramble ``words`` in place; ``spare`` has the same shape and is overwritten."""
+    for shift, factor in ((30, _FIRST), (27, _SECOND)):
+        np.right_shift(words, np.uint64(shift), out=spare)
+        np.bitwise_xor(words, spare, out=words)
+        np.multiply(words, factor, out=words)
+    np.right_shift(words, np.uint64(31), out=spare)
+    np.bitwise_xor(words, spare, out=words)
+
+
+def check_seed(seed: int) -> int:
+    """Return the seed if it fits 64 bits without a sign; raise ParameterError otherwise."""
+    if not 0 <= whole_number("seed", seed) < 2**64:
+        raise ParameterError(f"seed is {seed}; it must be between 0 and 2**64 - 1")
+    return seed
+
+
+def round_keys(seed: int, rounds: npt.NDArray[np.int64], purpose: int = 0) -> WordArray:
+    """One key for each round number; streams of different ``purpose`` have nothing in common."""
+    start = np.array([check_seed(seed)], dtype=np.uint64)
+    spare = np.empty_like(start)
+    mix(start, spare)
+    start ^= np.uint64(purpose * int(GOLDEN) % 2**64)
+    mix(start, spare)
+    keys = start + (rounds.astype(np.uint64) + np.uint64(1)) * GOLDEN
+    mix(keys, np.empty_like(keys))
+    return keys
+
+
+def words(keys: WordArray, first_step: int, steps: int) -> WordArray:
+    """Random 64-bit words of shape (steps, rounds) for the steps from ``first_step``."""
+    counter = np.arange(first_step + 1, first_step + steps + 1, dtype=np.uint64) * GOLDEN
+    block = keys[None, :] + counter[:, None]
+    mix(block, np.empty_like(block))
+    return block
+
+
+def choices(
+    keys: WordArray, first_step: int, steps: int, things: int | npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Numbers in 0..things-1 of shape (steps, rounds), equally likely to one part in 2**32 / things.
+
+    ``things`` is one number, or one for each step and round.
+    """
+    block = words(keys, first_step, steps)
+    np.right_shift(block, np.uint64(32), out=block)
+    np.multiply(block, np.asarray(things).astype(np.uint64), out=block)
+    np.right_shift(block, np.uint64(32), out=block)
+    return block.view(np.int64)
+
 
 GAME_DRAWS: Final = 0
 CLUSTER_DRAWS: Final = 1

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.checks import ParameterError
 
 TIE_BAND: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
 """Ratings that count as a tie where no other band is asked for, by the number of points of the scale."""

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
-from leaderboard.tables import Cell, DataTable
-from leaderboard.tables.arranged import Arranged
+from leaderboard.pages.arranged import Arranged
+from leaderboard.pages.table import Cell, DataTable
 
 register = template.Library()
 

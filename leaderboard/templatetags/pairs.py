@@ -5,7 +5,7 @@ from functools import cache
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.browsing.pairs import Answer, Rated
+from leaderboard.comparisons.pairs import Answer, Rated
 
 register = template.Library()
 

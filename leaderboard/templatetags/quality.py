@@ -2,7 +2,7 @@
 
 from django import template
 
-from leaderboard.quality import wording
+from leaderboard.quality import cells
 
 register = template.Library()
 
@@ -10,7 +10,7 @@ register = template.Library()
 @register.filter
 def seconds(number: float) -> str:
     """A time in the unit one would say it in."""
-    return wording.seconds(number)
+    return cells.seconds(number)
 
 
 @register.filter

@@ -5,8 +5,8 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.board.standings_view import Line, StandingsView
-from leaderboard.tables.columns import NOTHING, Entry
+from leaderboard.standings.columns import NOTHING, Entry
+from leaderboard.standings.rows import Line, StandingsView
 
 register = template.Library()
 

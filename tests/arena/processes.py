@@ -37,7 +37,7 @@ def environment(**overrides: str) -> dict[str, str]:
 def bare_project(folder: Path) -> Path:
     """What `make` reads before anything is installed, without .venv."""
     (folder / "arena").mkdir(parents=True)
-    for name in ("Makefile", "requirements.txt", "arena/__init__.py", "arena/bootstrap.py"):
+    for name in ("Makefile", "requirements.txt", "arena/__init__.py", "arena/process/bootstrap.py"):
         shutil.copy(ROOT / name, folder / name)
     return folder
 

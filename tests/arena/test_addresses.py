@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from arena.addresses import free_address
 from arena.models import Study
+from arena.studies.addresses import free_address
 from tests import factories as make
 from tests.arena.test_admin import study_form
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.models import Comparison, Contestant, Invitation, Prompt, Rater, Study
-from arena.signals import study_changed
+from arena.models.signals import study_changed
 from tests import factories
 
 pytestmark = pytest.mark.django_db

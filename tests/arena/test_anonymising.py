@@ -11,7 +11,6 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from arena.anonymising import GONE, anonymise, why_not
 from arena.api.auth import digest
 from arena.models import (
     ApiToken,
@@ -25,6 +24,7 @@ from arena.models import (
     Study,
     StudyEvent,
 )
+from arena.people.anonymising import GONE, anonymise, why_not
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from arena import pairing, services
-from arena.answers import Answer
 from arena.models import Assignment, Comparison, Completion, Study
-from arena.offering import with_texts_of
-from arena.progress import progress
+from arena.rating import pairing, services
+from arena.rating.answers import Answer
+from arena.rating.offering import with_texts_of
+from arena.rating.progress import progress
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena import busy, services
 from arena.api.auth import rater_token
 from arena.models import Membership
+from arena.process import busy
+from arena.rating import services
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.collecting import YOUNG, spare_what_stays
+from arena.process.garbage import YOUNG, spare_what_stays
 
 
 @pytest.fixture

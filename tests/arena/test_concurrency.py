@@ -11,10 +11,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from arena import joining, services
-from arena.answers import AlreadyAnsweredError, Answer, NotAllowedError
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
-from arena.rendering_cache import rendered
+from arena.people import joining
+from arena.rating import services
+from arena.rating.answers import AlreadyAnsweredError, Answer, NotAllowedError
+from arena.texts.rendering_cache import rendered
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,7 +25,7 @@ T = TypeVar("T")
 @pytest.fixture(autouse=True)
 def _rules_of_the_database() -> None:
     """Emptying the tables between tests must not leave them without their rules."""
-    from arena import invariants
+    from arena.models import invariants
 
     invariants.install()
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena import formulas, mathml
-from arena.markdown import LONGEST_MARKDOWN, render
-from arena.mathml import to_mathml
+from arena.texts import formulas, mathml
+from arena.texts.markdown import LONGEST_MARKDOWN, render
+from arena.texts.mathml import to_mathml
 
 X = '<math dir="ltr"><mi>x</mi></math>'
 

@@ -3,7 +3,7 @@
 import pytest
 from django.db import DatabaseError, connection
 
-from arena import health, worker
+from arena.process import health, worker
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from arena import services
-from arena.answers import Answer
 from arena.models import Comparison, Pair, Rater
+from arena.rating import services
+from arena.rating.answers import Answer
 from tests.factories import make_assignment, make_completion, make_prompt, make_rater
 
 pytestmark = pytest.mark.django_db

@@ -2,13 +2,13 @@
 
 import pytest
 
-from arena.leaving_out import UndecidedError, leave_out, pause, resume, take_back
 from arena.models import Comparison, Membership, Pair, StudyEvent
-from arena.querysets import left_out_raters
-from arena.services import claim
-from leaderboard.exports.wanted import Wanted
-from leaderboard.reading.games import opinions
-from leaderboard.slices import counts
+from arena.models.querysets import left_out_raters
+from arena.people.leaving_out import UndecidedError, leave_out, pause, resume, take_back
+from arena.rating.services import claim
+from leaderboard.files.wanted import Wanted
+from leaderboard.refreshing.tables import counts
+from leaderboard.snapshots.opinions import opinions
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from arena import lifecycle, services
-from arena.answers import NotAllowedError
 from arena.models import Study, StudyEvent
-from arena.signals import study_changed
+from arena.models.signals import study_changed
+from arena.rating import services
+from arena.rating.answers import NotAllowedError
+from arena.studies import lifecycle
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from arena import markdown
-from arena.markdown import is_plain, render
 from arena.models import Rendering
-from arena.rendering_cache import rendered
+from arena.texts import markdown
+from arena.texts.markdown import is_plain, render
+from arena.texts.rendering_cache import rendered
 
 ALLOWED_TAG = re.compile(
     r"</?(p|br|hr|strong|em|s|code|pre|span|blockquote|[uo]l|li|a|t(able|head|body|r|h|d)|h[3-6])\b"

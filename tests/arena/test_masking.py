@@ -9,15 +9,14 @@ from django.core.management import CommandError, call_command
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena import planning
-from arena.annotation import task
-from arena.masking import HIDDEN, in_context, mask, shown_turns
 from arena.models import Assignment, Completion, Contestant, Study
-from arena.self_naming import NameFinder
-from arena.services import claim
-from arena.transfer.self_naming import find_names
+from arena.rating import planning, screen
+from arena.rating.services import claim
+from arena.texts.masking import HIDDEN, in_context, mask, shown_turns
+from arena.texts.names import NameFinder
+from arena.texts.naming import find_names
 from judging.models import JudgeRun, RunAssignment
-from judging.services.work import Work
+from judging.runs.work import Work
 from tests.factories import (
     make_assignment,
     make_completion,
@@ -175,7 +174,7 @@ def test_people_and_judges_are_shown_the_same_text(naming: str, shown: str) -> N
     find_names(study)
 
     offered = make_assignment(pair=pair, rater=make_member(study))
-    page = task.build(Assignment.objects.for_page().get(pk=offered.pk), None)
+    page = screen.build(Assignment.objects.for_page().get(pk=offered.pk), None)
     assert page.responses[0].parts[0].raw == shown
 
     run = JudgeRun(study=study, judge=make_judge())

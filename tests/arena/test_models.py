@@ -8,7 +8,6 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from arena import invariants
 from arena.models import (
     Assignment,
     Comparison,
@@ -28,6 +27,7 @@ from arena.models import (
     Rendering,
     Study,
     TrainingAnswer,
+    invariants,
 )
 from tests import factories as make
 

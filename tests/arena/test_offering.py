@@ -9,9 +9,10 @@ from django.db import connection
 from django.utils import timezone
 from scipy.stats import binom
 
-from arena import admin_texts, progress, services, stock
-from arena.answers import Answer, NotAllowedError
+from arena import admin
 from arena.models import Assignment, Comparison, Completion, Contestant, Membership, Pair, Rater, Study
+from arena.rating import offering, progress, services
+from arena.rating.answers import Answer, NotAllowedError
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -280,7 +281,7 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
     study = make.make_small_study(prompts=3, contestants=2, pairing="adaptive", ratings_per_pair_people=5)
     rater, out = make.make_member(study), make.make_member(study)
     a, b = study.contestants.order_by("pk").values_list("pk", flat=True)
-    tally = stock.Tally(study.pk, (a, b))
+    tally = offering.Tally(study.pk, (a, b))
     assignment = claimed(study, rater)
     answer(rater, assignment, 1)
     tally.worth()
@@ -292,7 +293,7 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
     Membership.objects.filter(rater=out).update(left_out_at=timezone.now())
     tally.worth()
     assert tally._wins.tolist() == [[0.0, 0.5], [0.5, 0.0]]
-    fresh = stock.Tally(study.pk, (a, b))
+    fresh = offering.Tally(study.pk, (a, b))
     fresh.worth()
     assert fresh._wins.tolist() == tally._wins.tolist()
 
@@ -301,30 +302,30 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
 
 
 def test_of_a_very_large_study_a_part_is_kept_and_yet_all_is_rated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stock, "MOST_PAIRS", 7)
+    monkeypatch.setattr(offering, "MOST_PAIRS", 7)
     study = make.make_small_study(prompts=6, contestants=3)
-    assert len(stock.stock_of(study).possible) == 9
+    assert len(offering.stock_of(study).possible) == 9
     assert len(rate_all(study, make.make_member(study))) == 18
 
 
 def test_many_new_comparisons_are_read_with_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stock, "MOST_NEW", 2)
+    monkeypatch.setattr(offering, "MOST_NEW", 2)
     study = make.make_small_study(prompts=2, contestants=3)
     assert len(rate_all(study, make.make_member(study))) == 6
 
 
 def test_what_is_kept_is_forgotten_when_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stock, "MOST_KEPT", 10)
+    monkeypatch.setattr(offering, "MOST_KEPT", 10)
     studies = [make.make_small_study(prompts=2, contestants=3) for _ in range(3)]
     for study in studies:
-        stock.stock_of(study)
-    assert sum(len(each.possible) for each in stock._kept.values()) <= 10
+        offering.stock_of(study)
+    assert sum(len(each.possible) for each in offering._kept.values()) <= 10
 
 
 def test_ratings_that_another_process_took_are_seen_before_a_pair_is_offered(study: Study) -> None:
     """As if this process had read nothing of them: the row itself says that the pair is full."""
     rater, other = make.make_member(study), make.make_member(study)
-    known = stock.stock_of(study)
+    known = offering.stock_of(study)
     rate_all(study, other)
     known.ratings[:] = 0
     known._newest = 10**9
@@ -408,7 +409,7 @@ def test_nothing_of_a_contestant_is_offered_while_it_is_being_retired(
     def announce(studies: Any) -> None:
         inside.append(len(connection.savepoint_ids))
 
-    monkeypatch.setattr(admin_texts, "announce", announce)
+    monkeypatch.setattr(admin, "announce", announce)
     before = len(connection.savepoint_ids)
     chosen = {"action": "retire", "_selected_action": [Contestant.objects.values_list("pk", flat=True)[0]]}
     assert admin_client.post("/admin/arena/contestant/", chosen).status_code == 302

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import pairing
-from arena.pairing import Possible, Text, choose_balanced, choose_informative, choose_order, choose_uniform
+from arena.rating import pairing
+from arena.rating.pairing import (
+    Possible,
+    Text,
+    choose_balanced,
+    choose_informative,
+    choose_order,
+    choose_uniform,
+)
 
 
 def rng(seed: int = 0) -> random.Random:

@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from arena import permissions
 from arena.models import Membership, Role, Study
+from arena.people import permissions
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from arena import planning
 from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
-from arena.planning import Plan, Wanted, Which
+from arena.rating import planning
+from arena.rating.planning import Plan, Wanted, Which
 from tests.factories import (
     make_comparison,
     make_completion,

@@ -6,11 +6,11 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from arena.formats import gather
-from arena.formats.kinds import Kind
-from arena.formats.mapping import ColumnMapping
+from arena.data.formats.catalogue import gather
+from arena.data.formats.mapping import ColumnMapping
+from arena.data.formats.reading import Kind
+from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Pair, Rater, Study
-from arena.transfer import import_files
 
 VOTES: Final = ColumnMapping(
     Kind.COMPARISONS,

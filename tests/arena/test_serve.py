@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import bootstrap
+from arena.process import bootstrap
 from tests.arena.processes import Server, bare_project, free_port, make, manage
 
 

@@ -8,10 +8,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from arena import services
-from arena.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
-from arena.signals import comparison_recorded
+from arena.models.signals import comparison_recorded
+from arena.rating import services
+from arena.rating.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +132,7 @@ def test_orders_are_balanced_for_pair_and_rater() -> None:
 
 
 def test_the_order_follows_from_the_stored_seed(study: Study, rater: Rater) -> None:
-    from arena.pairing import choose_order
+    from arena.rating.pairing import choose_order
 
     assignment = claimed(study, rater)
     assert assignment.swapped == choose_order(assignment.seed, pair_imbalance=0, rater_imbalance=0)

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from arena import study_settings
 from arena.models import Membership, Study, StudyEvent
-from arena.naming import choose_naming
+from arena.studies import settings as studies_settings
+from arena.studies.names import choose_naming
 from tests import factories as make
 from tests.arena.test_admin import study_form
 
@@ -25,7 +25,7 @@ def study() -> Study:
 def change(study: Study, by: Any = None, **settings: Any) -> list[str]:
     for name, value in settings.items():
         setattr(study, name, value)
-    return study_settings.store(study, by, settings)
+    return studies_settings.store(study, by, settings)
 
 
 def said(study: Study) -> list[str]:
@@ -84,9 +84,14 @@ def test_of_a_text_the_record_keeps_length_and_hash(study: Study, name: str) -> 
 
 def test_every_column_is_a_setting_unless_it_is_named_as_none() -> None:
     columns = {field.name for field in Study._meta.concrete_fields}
-    named = {*study_settings.WORDS, *study_settings.TEXTS, *study_settings.UNSEEN, *study_settings.SHARES}
-    assert not (named | study_settings.NO_SETTINGS) - columns
-    assert not named & study_settings.NO_SETTINGS
+    named = {
+        *studies_settings.WORDS,
+        *studies_settings.TEXTS,
+        *studies_settings.UNSEEN,
+        *studies_settings.SHARES,
+    }
+    assert not (named | studies_settings.NO_SETTINGS) - columns
+    assert not named & studies_settings.NO_SETTINGS
 
 
 def test_what_changes_nothing_leaves_no_record(study: Study) -> None:
@@ -100,9 +105,9 @@ def test_what_changes_nothing_leaves_no_record(study: Study) -> None:
 def test_the_ends_of_lines_that_browsers_send_are_no_change(study: Study, stored: str) -> None:
     Study.objects.filter(pk=study.pk).update(description=stored)
     study.description = "One\r\nTwo\r\n"
-    assert study_settings.store(study, None, ["description"]) == []
+    assert studies_settings.store(study, None, ["description"]) == []
     study.description = "One\r\nThree"
-    assert study_settings.store(study, None, ["description"]) == ["description"]
+    assert studies_settings.store(study, None, ["description"]) == ["description"]
     study.refresh_from_db()
     assert study.description == "One\nThree"
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import OperationalError, connection
 
-from arena import sweeper
+from arena.process import sweep
 
 calls: list[str] = []
 
@@ -35,7 +35,7 @@ def three_sweeps(settings) -> None:
 
 @pytest.mark.django_db
 def test_a_failing_sweep_is_logged_and_stops_no_other(caplog) -> None:
-    sweeper.sweep_once()
+    sweep.sweep_once()
     assert calls == ["first", "broken", "last"]
     assert "broken failed" in caplog.text
     assert "this sweep fails" in caplog.text
@@ -44,7 +44,7 @@ def test_a_failing_sweep_is_logged_and_stops_no_other(caplog) -> None:
 @pytest.mark.django_db
 def test_a_database_that_is_busy_is_no_failure(settings, caplog) -> None:
     settings.SWEEPS = [f"{__name__}.{name}" for name in ("busy", "last")]
-    sweeper.sweep_once()
+    sweep.sweep_once()
     assert calls == ["last"]
     (said,) = caplog.records
     assert said.levelname == "WARNING"
@@ -57,7 +57,7 @@ def test_the_thread_sweeps_until_it_is_stopped(settings) -> None:
     settings.SWEEP_SECONDS = 0.01
     swept = threading.Event()
     settings.SWEEPS = [f"{__name__}.last"] * 3
-    thread = sweeper.Sweeper()
+    thread = sweep.Sweeper()
     thread.start()
     while len(calls) < 9:
         assert not swept.wait(0.01)
@@ -73,7 +73,7 @@ def test_one_process_sweeps_at_a_time() -> None:
     taken, release = threading.Event(), threading.Event()
 
     def other_process() -> None:
-        with sweeper._only_sweeper() as free:
+        with sweep._only_sweeper() as free:
             assert free
             taken.set()
             release.wait(10)
@@ -82,9 +82,9 @@ def test_one_process_sweeps_at_a_time() -> None:
     other = threading.Thread(target=other_process)
     other.start()
     assert taken.wait(10)
-    sweeper.sweep_once()
+    sweep.sweep_once()
     assert calls == []
     release.set()
     other.join()
-    sweeper.sweep_once()
+    sweep.sweep_once()
     assert calls == ["first", "broken", "last"]

@@ -7,10 +7,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import scales, services, training
-from arena.answers import NotAllowedError
-from arena.apart import APART
 from arena.models import Membership, Pair, Role, Study, TrainingAnswer
+from arena.rating import scales, services, training
+from arena.rating.answers import NotAllowedError
+from arena.rating.apart import APART
 from tests import factories as make
 
 

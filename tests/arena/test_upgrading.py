@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from arena import invariants
+from arena.models import invariants
 
 EARLIER = "arena", "0003"
 """The last migration of the version before the public pages."""

@@ -47,10 +47,10 @@ def timed(name: str, action: Callable[[], Any]) -> None:
 
 def indexed(study: Any) -> tuple[float, int]:
     """Make the study's index, and a snapshot that has nothing but counts: seconds, and bytes."""
-    from leaderboard import slices
-    from leaderboard.browsing import stored
+    from leaderboard.comparisons import stored
     from leaderboard.models import Snapshot
-    from leaderboard.reading.games import opinions
+    from leaderboard.refreshing import tables
+    from leaderboard.snapshots.opinions import opinions
 
     read = opinions(study)
     start = time.perf_counter()
@@ -66,7 +66,7 @@ def indexed(study: Any) -> tuple[float, int]:
         methodology="-",
         seed=0,
         parameters={"interval": 95.0},
-        counts=slices.counts(read),
+        counts=tables.counts(read),
         seconds=0,
     )
     return taken, len(payload)
@@ -76,7 +76,7 @@ def measure(study: Any) -> None:
     """Print the time of the pages, and of finding alone."""
     from django.test import Client
 
-    from leaderboard.browsing import stored
+    from leaderboard.comparisons import stored
 
     start = time.perf_counter()
     index = stored.newest(study)

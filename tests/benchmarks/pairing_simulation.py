@@ -3,7 +3,7 @@
     python -m tests.benchmarks.pairing_simulation
     python -m tests.benchmarks.pairing_simulation --studies 100 --only "20, uneven strengths"
 
-Pairs are chosen by the arena's own functions (arena.pairing, arena.adaptive). Who wins follows a
+Pairs are chosen by the arena's own functions (arena.rating.pairing, arena.rating.pairing). Who wins follows a
 Bradley-Terry model with known strengths; prompts make no difference and there are no ties. In each simulated
 study, balanced choice goes on for a set number of comparisons; the others go on until the mean width of the
 95 % intervals is the same. Intervals are those of a Bradley-Terry fit with hardly any prior (deviation 10
@@ -20,7 +20,8 @@ from typing import Final
 
 import numpy as np
 
-from arena import adaptive, pairing
+from arena.rating import pairing
+from arena.rating import pairing as rating_pairing
 
 ELO: Final = 400 / np.log(10)
 EVERY: Final = 20
@@ -93,13 +94,13 @@ class Run:
     def worth(self) -> pairing.FloatArray:
         """What the arena would go by: fitted again when comparisons have grown by a hundredth."""
         games = float(self.wins.sum())
-        if self._fitted < 0 or games - self._fitted > adaptive.REFIT * self._fitted:
-            self._worth, self._fitted = adaptive.worth(self.wins), games
+        if self._fitted < 0 or games - self._fitted > rating_pairing.REFIT * self._fitted:
+            self._worth, self._fitted = rating_pairing.worth(self.wins), games
         return self._worth
 
     def intervals(self) -> tuple[pairing.FloatArray, pairing.FloatArray]:
         """Estimates and half widths in logits, relative to the mean strength."""
-        found = adaptive.fit(self.wins, deviation=10.0)
+        found = rating_pairing.fit(self.wins, deviation=10.0)
         centre = np.eye(len(self.wins)) - 1 / len(self.wins)
         variances = np.diag(centre @ found.covariance @ centre)
         return found.strengths - found.strengths.mean(), 1.96 * np.sqrt(variances)

@@ -8,7 +8,7 @@ import argparse
 
 import numpy as np
 
-from leaderboard.stats.rater_quality.outliers import outliers
+from leaderboard.stats.rater_quality import outliers
 
 CONTESTANTS = 6
 RATERS = 40

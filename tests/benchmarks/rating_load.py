@@ -308,7 +308,7 @@ def measure(
         arena.start()
         stack.callback(arena.kill)
         over = Event()
-        port = int(arena.environment["PORT"])
+        port = int(arena.process.environment["PORT"])
         people = [
             Person(number, port, user, session, think, over)
             for number, (user, session) in enumerate(accounts)

@@ -78,7 +78,7 @@ def pages(slug: str) -> dict[str, float]:
 def measure() -> dict[str, Any]:
     """A full refresh, one after MORE ratings by people, one after MORE by everybody, and pages."""
     from arena.models import Study
-    from leaderboard import services
+    from leaderboard.refreshing import services
     from tests.benchmarks.generated_study import Maker
 
     study = Study.objects.get()
@@ -116,9 +116,9 @@ def main() -> None:
 
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     if "numpy" in sys.argv:
-        from leaderboard.stats.elo import backends
+        from leaderboard.stats import elo_bootstrap
 
-        backends.has_numba = lambda: False  # type: ignore[assignment]
+        elo_bootstrap.has_numba = lambda: False  # type: ignore[assignment]
     print(json.dumps(measure()))
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas
 import pytest
 
-from leaderboard import exports
-from leaderboard.reading.games import opinions
+from leaderboard.files import exports
+from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
 from tests.benchmarks.fastchat import rating_module

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from leaderboard.reading.games import Choice, Opinions
-from leaderboard.slices.agreement import agreement
+from leaderboard.agreement.content import agreement
+from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.stats import Method
 
 PEOPLE, JUDGES = range(1, 41), (100, 101, 102)

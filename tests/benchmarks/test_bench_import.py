@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.data.importing.imports import import_files
+from arena.data.importing.report import ImportReport
 from arena.models import Comparison, Pair, Study
-from arena.transfer import ImportReport, import_files
 
 CONTESTANTS = 12
 PROMPTS = 100

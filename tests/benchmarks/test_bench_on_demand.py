@@ -5,10 +5,10 @@ import time
 import pytest
 from celery import current_app
 
-from leaderboard import computing, on_demand, services
-from leaderboard.board.scope import Scope
-from leaderboard.board.setting import parse, parse_for_all
 from leaderboard.models import ComputedView
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.settings import Scope, parse, parse_for_all
 from tests.benchmarks.generated_study import make
 
 SETTINGS = (

@@ -12,8 +12,8 @@ from django.test.utils import setup_test_environment, teardown_test_environment
 
 from arena.demo.load import load_demo
 from arena.models import Comparison, Study
-from leaderboard import services
-from leaderboard.reading.games import opinions
+from leaderboard.refreshing import services
+from leaderboard.snapshots.opinions import opinions
 from tests.benchmarks.refresh_cost import PAGES, costs, milliseconds
 
 SIZES = (10_000, 100_000, 1_000_000)

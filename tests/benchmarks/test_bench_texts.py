@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from leaderboard.stats.text_size import size_of
+from leaderboard.stats.style import size_of
 
 WORDS = 250
 TEXTS = 2000

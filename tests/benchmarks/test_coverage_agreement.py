@@ -10,12 +10,18 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
-from leaderboard.stats.agreement.correlation import ceiling_entries, correlation, shared_entries
-from leaderboard.stats.agreement.intervals import z_intervals
-from leaderboard.stats.agreement.kappa import kappa_measure
-from leaderboard.stats.agreement.opinions import OpinionRows, opinion_rows, pair_sums
-from leaderboard.stats.agreement.prompts import Measure, Topics, resample
-from leaderboard.stats.agreement.within import panel, within_measure
+from leaderboard.stats.agreement_estimates import z_intervals
+from leaderboard.stats.agreement_opinions import (
+    Measure,
+    OpinionRows,
+    Topics,
+    opinion_rows,
+    pair_sums,
+    resample,
+)
+from leaderboard.stats.alpha import panel, within_measure
+from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
+from leaderboard.stats.kappa import kappa_measure
 
 STUDIES = 1000
 ROUNDS = 500

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import Anchored, make_ratings
-from leaderboard.stats.anchored.pairs import RatedPairs, rated_pairs
-from leaderboard.stats.anchored.ranking import anchor_pairs
+from leaderboard.stats.anchored import anchor_pairs
+from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
 from tests.leaderboard.stats.anchored.studies import JUDGES, Design, Outcome, coverage
 
 STUDIES = 1000

@@ -8,9 +8,9 @@ import pytest
 from scipy.special import expit, ndtr
 from scipy.stats import chi2, f
 
-from leaderboard.stats.bias.flips import flips
-from leaderboard.stats.bias.length import length_effect
-from leaderboard.stats.bias.position import counts_by_prompt, position
+from leaderboard.stats.flips import flips
+from leaderboard.stats.length_bias import length_effect
+from leaderboard.stats.position_bias import counts_by_prompt, position
 
 STUDIES = 1000
 PAIRS = 6

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import bradley_terry, ordinal
-from leaderboard.stats.bradley_terry.fit import POINTS_PER_UNIT
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from tests.leaderboard.stats.ordinal.coverage import Setting, coverage
 from tests.leaderboard.stats.ordinal.simulation import simulated_ratings
 

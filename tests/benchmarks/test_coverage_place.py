@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import Ratings, make_ratings
-from leaderboard.stats.bias.place import cuts, place_worth
+from leaderboard.stats.position_bias import cuts, place_worth
 
 STUDIES = 1000
 STRENGTHS = np.array([-150.0, -50.0, 50.0, 150.0])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import bootstrap_bradley_terry, bradley_terry
-from leaderboard.stats.order.separation import told_apart
-from leaderboard.stats.planning.planner import plan_from_assumptions, plan_from_data
+from leaderboard.stats.planning import plan_from_assumptions, plan_from_data
+from leaderboard.stats.separation import told_apart
 from tests.leaderboard.stats.planning.test_planner import make_study
 from tests.leaderboard.stats.simulation import simulated_games
 

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import bootstrap_bradley_terry, central_interval
-from leaderboard.stats.order.separation import (
-    probability_above,
-    rank_interval,
-    rank_upper_bound,
-    told_apart,
-)
+from leaderboard.stats.separation import probability_above, rank_interval, rank_upper_bound, told_apart
 from tests.leaderboard.stats.simulation import simulated_games
 
 STUDIES = 400

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import make_games
-from leaderboard.stats.order.robustness import fewest_removals
+from leaderboard.stats.robustness import fewest_removals
 from tests.leaderboard.stats.order.test_robustness import fewest_by_enumeration
 
 STUDIES = 150

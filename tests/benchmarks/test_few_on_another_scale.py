@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import Ratings, make_ratings, ordinal
-from leaderboard.stats.bradley_terry.fit import POINTS_PER_UNIT
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from tests.leaderboard.stats.ordinal.simulation import THETA, simulated_ratings
 
 STUDIES = 400

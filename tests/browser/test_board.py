@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard import services
-from leaderboard.board.board import Board
 from leaderboard.models import SnapshotSlice
+from leaderboard.refreshing import services
+from leaderboard.standings.page import Board
 from tests import factories
 from tests.browser.watching import SIZES, check_accessible, drawn, settled
 from tests.leaderboard.rows import HandMade

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard import services
+from leaderboard.refreshing import services
 from tests.browser.conftest import Visitor
 from tests.browser.watching import check_accessible
 from tests.leaderboard.rows import HandMade

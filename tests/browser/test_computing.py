@@ -4,9 +4,9 @@ import pytest
 from celery import current_app
 from playwright.sync_api import expect
 
-from leaderboard import computing, services
-from leaderboard.board.levels import at_level
 from leaderboard.models import Snapshot
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots.levels import at_level
 from tests.browser.watching import SIZES, check_accessible
 from tests.leaderboard.rows import HandMade
 

@@ -4,9 +4,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page
 
+from arena.data.importing.completions import digest_of
 from arena.models import Reference
-from arena.transfer.completions import digest_of
-from leaderboard import services
+from leaderboard.refreshing import services
 from tests import factories
 from tests.browser.watching import SIZES, check_accessible, drawn
 from tests.leaderboard.rows import HandMade

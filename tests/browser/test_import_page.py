@@ -10,8 +10,8 @@ import pytest
 from django.db import connections
 from django.test import Client
 
+from arena.data.uploads import jobs, running
 from arena.models import Comparison, Completion, ImportChunk, ImportJob, Study
-from arena.uploads import queue, running
 from tests import factories
 from tests.arena.formats.reading import write_lines
 from tests.browser import watching
@@ -38,7 +38,7 @@ def worker(
     backend = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(queue, "nudge", lambda job, state: pool.submit(work, job, state))
+        monkeypatch.setattr(jobs, "nudge", lambda job, state: pool.submit(work, job, state))
         yield pool
 
 

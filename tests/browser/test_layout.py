@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Page, expect
 
-from leaderboard import services
+from leaderboard.refreshing import services
 from tests import factories
 from tests.browser.watching import SIZES, check_accessible
 from tests.leaderboard.rows import HandMade

@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from arena import services
-from arena.addresses import UNNAMED, free_address
-from arena.answers import Answer
 from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
+from arena.rating import services
+from arena.rating.answers import Answer
+from arena.studies.addresses import UNNAMED, free_address
 from tests import factories as make
 from tests.browser.conftest import Visitor
 from tests.browser.watching import SIZES, check_accessible

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from leaderboard import services
+from leaderboard.refreshing import services
 from tests import factories
 from tests.browser.watching import SIZES, check_accessible, drawn
 from tests.leaderboard.rows import HandMade

@@ -9,11 +9,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from judging import queue, services, tasks
-from judging.limits.shared import Entrances
-from judging.limits.stores import MemoryStore
+from judging import tasks
+from judging.endpoints.limits import Entrances, MemoryStore
 from judging.models import JudgeRun, RunAssignment
-from judging.services import limiting
+from judging.runs import limiting, queue
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study, make_user
 from tests.judging.server import ChatServer
 
@@ -58,8 +59,8 @@ def staff(client: Client) -> Client:
 @pytest.fixture
 def run(messages: deque[Any]) -> JudgeRun:
     """A running run over two pairs."""
-    run = services.start_run(make_small_study(prompts=2, contestants=2), make_judge())
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=2, contestants=2), make_judge())
+    plan_run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -85,7 +86,7 @@ def drain(messages: deque[tuple[str, int]]) -> Callable[[], None]:
                 return
             due = timezone.now() - timedelta(seconds=1)  # as if time had passed
             RunAssignment.objects.update(due_at=due, queued_until=None)
-            services.sweep()
+            sweep()
         raise AssertionError("the run did not end")
 
     return run_all

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from judging.answer_scales import AnswerScale, answer_scale
-from judging.parsers import Place, ReplyText, Verdict, read_verdict
+from judging.protocols.answer_scales import AnswerScale, answer_scale
+from judging.protocols.parsing import read_verdict
+from judging.protocols.replies import Place, ReplyText, Verdict
 
 FOLDERS: Final = ("Natural", "Adversarial/Neighbor")
 

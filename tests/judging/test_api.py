@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from arena.api.auth import issue_token, operator_token, rater_token
-from judging import services
-from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from judging.management.commands import judge as judge_command
 from judging.models import Judge, JudgeRun
+from judging.runs.lifecycle import plan_run
+from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from tests.factories import make_judge, make_rater, make_small_study, make_study, make_user
 from tests.judging.server import ChatServer
 
@@ -32,7 +32,7 @@ def test_start_and_watch(client: Client, messages: deque[Any]) -> None:
     assert reply.status_code == 201
     started = reply.json()
     assert (started["state"], started["assigned"], started["limit"]) == ("queued", 0, 1)
-    services.plan_run(started["id"])
+    plan_run(started["id"])
     headers = {"Authorization": f"Bearer {operator_token()}"}
     shown = client.get(f"{URL}{started['id']}", headers=headers).json()
     assert (shown["state"], shown["assigned"], shown["waiting"]) == ("running", 1, 1)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from judging import arena_client
-from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
-from judging.remote.arena import Arena, ArenaBusyError
-from judging.remote.journal import Entry
+from judging.worker import arena_client
+from judging.worker.arena import Arena, ArenaBusyError
+from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from judging.worker.journal import Entry
 
 ENTRY = Entry("Tf0vEjYz3sOeVQwK", 1, "rate", "likert", "0" * 64, "likert", 8, "far-1")
 

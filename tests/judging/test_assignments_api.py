@@ -11,9 +11,11 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token, operator_token
 from arena.models import Assignment, Comparison, Membership, Rater, Study
-from judging import services
+from judging.elsewhere import services as elsewhere_services
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.services import remote
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import cancel_run, plan_run, start_run
+from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import (
     make_assignment,
     make_completion,
@@ -48,8 +50,8 @@ def post(client: Client) -> Post:
 
 
 def remote_run(judge: Judge, study: Study | None = None, **options: Any) -> JudgeRun:
-    run = services.start_run(study or make_small_study(prompts=2), judge, remote=True, **options)
-    services.plan_run(run.pk)
+    run = start_run(study or make_small_study(prompts=2), judge, remote=True, **options)
+    plan_run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -59,7 +61,7 @@ def let_leases_run_out() -> int:
     past = timezone.now() - timedelta(seconds=1)
     Assignment.objects.filter(state="claimed").update(leased_until=past)
     JudgeCall.objects.filter(state="in_flight").update(deadline=past)
-    return services.sweep()["abandoned"]
+    return sweep()["abandoned"]
 
 
 @pytest.fixture
@@ -119,8 +121,8 @@ def test_every_claim_of_a_judge_is_another_pair(post: Post, judge: Judge) -> Non
 
 
 def test_runs_of_this_arena_and_of_others_are_left_alone(post: Post, judge: Judge) -> None:
-    here = services.start_run(make_small_study(), judge)
-    services.plan_run(here.pk)
+    here = start_run(make_small_study(), judge)
+    plan_run(here.pk)
     remote_run(make_judge())
     assert post(judge.rater, "/assignments/").status_code == 204
     assert not JudgeCall.objects.exists()
@@ -129,8 +131,8 @@ def test_runs_of_this_arena_and_of_others_are_left_alone(post: Post, judge: Judg
 def test_this_arenas_workers_leave_remote_runs_alone(judge: Judge, messages: Any) -> None:
     run = remote_run(judge)
     messages.clear()
-    services.sweep(timezone.now() + timedelta(minutes=5))
-    services.judge_assignment(run.run_assignments.all()[0].assignment_id)
+    sweep(timezone.now() + timedelta(minutes=5))
+    judge_assignment(run.run_assignments.all()[0].assignment_id)
     assert not messages
     assert not JudgeCall.objects.exists()
 
@@ -140,7 +142,7 @@ def test_nothing_is_claimed_before_it_is_due_or_after_the_end(post: Post, judge:
     RunAssignment.objects.update(due_at=timezone.now() + timedelta(minutes=1))
     assert post(judge.rater, "/assignments/").status_code == 204
     RunAssignment.objects.update(due_at=timezone.now())
-    services.cancel_run(run)
+    cancel_run(run)
     assert post(judge.rater, "/assignments/").status_code == 204
     assert not JudgeCall.objects.exists()
 
@@ -168,7 +170,7 @@ def test_a_closed_study_a_paused_judge_and_an_unknown_study(post: Post, judge: J
         "This study is closed; no more ratings are taken.",
     )
     assert post(judge.rater, "/assignments/").status_code == 204
-    services.sweep()
+    sweep()
     run.refresh_from_db()
     assert (run.state, run.error) == ("cancelled", "The study was closed.")
     Rater.objects.filter(pk=judge.rater.pk).update(paused_at=timezone.now())
@@ -212,8 +214,8 @@ def test_a_lost_lease_is_not_renewed(post: Post, judge: Judge) -> None:
 def test_overdue_calls_elsewhere_are_abandoned_and_asked_again(post: Post, judge: Judge) -> None:
     run = remote_run(judge, make_small_study(prompts=1, contestants=2))
     post(judge.rater, "/assignments/")
-    assert services.abandon_orphans() == 0, "a restart of the arena says nothing about workers elsewhere"
-    assert services.sweep()["abandoned"] == 0
+    assert abandon_orphans() == 0, "a restart of the arena says nothing about workers elsewhere"
+    assert sweep()["abandoned"] == 0
     assert let_leases_run_out() == 1
     assert JudgeCall.objects.progress(run).abandoned == 1
     assert post(judge.rater, "/assignments/").status_code == 201
@@ -317,7 +319,7 @@ def test_a_judge_reads_about_itself_alone(client: Client, judge: Judge) -> None:
 def test_a_judge_that_is_not_configured_rates_what_is_planned_for_it(
     post: Post, outsider: Rater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "PLANNED_AHEAD", 4)
+    monkeypatch.setattr(elsewhere_services, "PLANNED_AHEAD", 4)
     study = make_small_study(prompts=2, visibility="public", points=5)
     claimed = [post(outsider, "/assignments/", {"study": study.slug}).json() for _ in range(5)]
     assert len({each["assignment"] for each in claimed}) == 5

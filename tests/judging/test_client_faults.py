@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from arena.models import Assignment, Comparison
-from judging import services
-from judging.llm import bounded
-from judging.llm.client import NoReplyError, Request
-from judging.llm.openai_client import OpenAIClient
+from judging.endpoints import openai_client
+from judging.endpoints.client import NoReplyError, Request
+from judging.endpoints.openai_client import OpenAIClient
 from judging.models import JudgeCall, JudgeRun
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -33,9 +34,9 @@ def asked(arena: Any, model: ChatServer) -> Callable[..., JudgeCall]:
     def ask(answer: Answer, **judge: Any) -> JudgeCall:
         model.script = lambda body: answer
         options = {"base_url": model.url, "timeout": 5.0, **judge}
-        run = services.start_run(make_small_study(prompts=1, contestants=2), make_judge(**options))
-        services.plan_run(run.pk)
-        services.judge_assignment(Assignment.objects.get().pk)
+        run = start_run(make_small_study(prompts=1, contestants=2), make_judge(**options))
+        plan_run(run.pk)
+        judge_assignment(Assignment.objects.get().pk)
         return JudgeCall.objects.get()
 
     return ask
@@ -109,7 +110,7 @@ def test_a_refused_connection(asked: Callable[..., JudgeCall]) -> None:
 
 def test_a_connection_dropped_between_calls_is_no_loss(arena: Any, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: Answer("6\nBetter.", close=True)
-    run = services.start_run(make_small_study(prompts=5, contestants=2), make_judge(base_url=model.url))
+    run = start_run(make_small_study(prompts=5, contestants=2), make_judge(base_url=model.url))
     drain()
     progress = JudgeCall.objects.progress(run)
     assert (progress.scored, progress.attempts_failed, len(model.requests)) == (5, 0, 5)
@@ -172,15 +173,15 @@ def test_a_body_without_end_is_not_read_for_ever(model: ChatServer) -> None:
     model.script = lambda body: Answer(endless=0.0)
     error = refused(model, timeout=30)
     assert (error.kind, error.retryable) == ("malformed", True)
-    assert str(error) == f"the reply is longer than {bounded.LONGEST_BODY:,} bytes"
+    assert str(error) == f"the reply is longer than {openai_client.LONGEST_BODY:,} bytes"
 
 
 def test_a_body_that_grows_when_unpacked_is_not_unpacked(model: ChatServer) -> None:
     bomb = gzip.compress(b" " * 2**28)
-    assert len(bomb) > bounded.LONGEST_PACKED_BODY
+    assert len(bomb) > openai_client.LONGEST_PACKED_BODY
     model.script = lambda body: Answer(raw=bomb, headers={"Content-Encoding": "gzip"})
     error = refused(model, timeout=30)
-    assert str(error) == f"the reply is longer than {bounded.LONGEST_PACKED_BODY:,} bytes"
+    assert str(error) == f"the reply is longer than {openai_client.LONGEST_PACKED_BODY:,} bytes"
 
 
 def test_an_error_page_without_end_is_not_read_for_ever(model: ChatServer) -> None:

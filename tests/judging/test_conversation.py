@@ -3,13 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import scales
-from judging import runner
-from judging.answer_scales import POINTS, answer_scale
-from judging.parsers import Place, ReplyText
-from judging.protocol import About, Manner, Parameter, Protocol, Step
-from judging.rendering import Material
-from judging.runner import Question
+from arena.rating import scales
+from judging.protocols import runner
+from judging.protocols.answer_scales import POINTS, answer_scale
+from judging.protocols.protocol import About, Manner, Parameter, Protocol, Step
+from judging.protocols.rendering import Material
+from judging.protocols.replies import Place, ReplyText
+from judging.protocols.runner import Question
 from tests.judging.protocols.scripted import GOOD, outside, reply_to
 
 PARAMETERS = {

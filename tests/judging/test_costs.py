@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judging import costs
-from judging.costs import Prices
+from judging.endpoints import costs
+from judging.endpoints.costs import Prices
 
 
 def test_a_price_is_of_a_million_tokens() -> None:

@@ -6,10 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import scales
-from judging.answer_scales import answer_scale
-from judging.deciding import Verdicts, compared, contradict, debated, last_of, last_verdict, majority
-from judging.parsers import Verdict
+from arena.rating import scales
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.deciding import (
+    Verdicts,
+    compared,
+    contradict,
+    debated,
+    last_of,
+    last_verdict,
+    majority,
+)
+from judging.protocols.replies import Verdict
 
 EMPTY = Verdict(None, "empty")
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from judging.deciding import contradict, last_of
-from judging.describing import Calls, asked, calls, described
-from judging.parsers import Place
-from judging.protocol import About, Parameter, Part, Protocol, Step
-from judging.protocols import PROTOCOLS
+from judging.catalogue.describing import Calls, asked, calls, described
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.deciding import contradict, last_of
+from judging.protocols.protocol import About, Parameter, Part, Protocol, Step
+from judging.protocols.replies import Place
 
 SHOWN = "$notice $query"
 

@@ -8,11 +8,13 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Study
-from arena.planning import Wanted, Which
-from judging import costs, runner, services
+from arena.rating.planning import Wanted, Which
+from judging.endpoints import costs
+from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.services import JudgeError
-from judging.services.estimating import QUESTIONS, USUAL_REPLY, estimate
+from judging.protocols import runner
+from judging.runs.estimating import QUESTIONS, USUAL_REPLY, estimate
+from judging.runs.lifecycle import start_run
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -191,7 +193,7 @@ def test_the_end_of_a_run_lies_within_its_estimate(
     study = make_small_study(prompts=3, contestants=3)
     judge = likert(base_url=model.url, protocol="metrics")
     found = estimate(study, judge, Wanted())
-    run = services.start_run(study, judge, budget=Decimal(1))
+    run = start_run(study, judge, budget=Decimal(1))
     drain()
     run.refresh_from_db()
     assert run.state == "finished"
@@ -212,7 +214,7 @@ def test_what_is_asked_anew_is_not_in_the_cache(
 ) -> None:
     model.script = lambda body: Answer("no idea")
     study, judge = make_small_study(prompts=2, contestants=2), likert(base_url=model.url)
-    services.start_run(study, judge)
+    start_run(study, judge)
     drain()
     found = estimate(study, judge, Wanted(Which.UNSCORED))
     assert (found.assignments, found.cached, found.calls.low) == (2, 0, 2)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judging.answer_scales import AnswerScale, answer_scale
-from judging.expected import expected_rating, verdict_logprobs
-from judging.llm.client import Reply, Token
-from judging.parsers import Place
+from judging.endpoints.client import Reply, Token
+from judging.endpoints.expected import expected_rating, verdict_logprobs
+from judging.protocols.answer_scales import AnswerScale, answer_scale
+from judging.protocols.replies import Place
 
 LIKERT = answer_scale("likert", 8)
 BINARY = answer_scale("binary", 2)

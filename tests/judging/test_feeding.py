@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Assignment
-from judging import services
 from judging.models import JudgeRun
-from judging.services import runs
+from judging.runs import lifecycle
+from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 
 pytestmark = pytest.mark.django_db
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run() -> JudgeRun:
     """A run of ten assignments that nobody was told of yet."""
-    run = services.start_run(make_small_study(prompts=10, contestants=2), make_judge())
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=10, contestants=2), make_judge())
+    plan_run(run.pk)
     run.run_assignments.update(queued_until=None)
-    runs._looked.clear()
+    lifecycle._looked.clear()
     run.refresh_from_db()
     return run
 
@@ -34,20 +34,20 @@ def test_what_is_due_again_is_found_although_it_stands_before(
 ) -> None:
     every = assignments(run)
     now = timezone.now()
-    runs._choose(run, 5, 0, now)
-    assert runs._choose(run, 2, 0, now) == every[5:7]
+    lifecycle._choose(run, 5, 0, now)
+    assert lifecycle._choose(run, 2, 0, now) == every[5:7]
     run.run_assignments.filter(assignment=every[0]).update(queued_until=None)  # it failed, and is due again
-    assert runs._choose(run, 2, 0, now) == every[7:9]
-    later = runs.time.monotonic() + runs.LOOKED_THROUGH + 1
-    monkeypatch.setattr(runs.time, "monotonic", lambda: later)
-    assert runs._choose(run, 2, 0, now) == [every[0], every[9]]
+    assert lifecycle._choose(run, 2, 0, now) == every[7:9]
+    later = lifecycle.time.monotonic() + lifecycle.LOOKED_THROUGH + 1
+    monkeypatch.setattr(lifecycle.time, "monotonic", lambda: later)
+    assert lifecycle._choose(run, 2, 0, now) == [every[0], every[9]]
 
 
 def test_the_end_of_a_run_is_looked_for_in_all_of_it(run: JudgeRun) -> None:
     every = assignments(run)
     now = timezone.now()
-    runs._choose(run, 9, 0, now)
+    lifecycle._choose(run, 9, 0, now)
     Assignment.objects.filter(pk__in=every[1:9]).update(state="submitted")
     run.run_assignments.filter(assignment=every[0]).update(queued_until=now - timedelta(seconds=1))
-    assert runs._choose(run, 3, 0, now) == [every[0], every[9]]
-    assert runs._choose(run, 3, 0, now) == []
+    assert lifecycle._choose(run, 3, 0, now) == [every[0], every[9]]
+    assert lifecycle._choose(run, 3, 0, now) == []

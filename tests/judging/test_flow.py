@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from arena.models import Assignment, Comparison
-from judging import services
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.querysets import Progress
+from judging.models.querysets import Progress
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -17,7 +18,7 @@ Drain = Callable[[], None]
 
 def run_judge(judge: Judge, drain: Drain, study: Any = None, **options: Any) -> tuple[JudgeRun, Progress]:
     study = study or make_small_study(prompts=1, contestants=2)
-    run = services.start_run(study, judge, **options)
+    run = start_run(study, judge, **options)
     drain()
     run.refresh_from_db()
     return run, JudgeCall.objects.progress(run)
@@ -147,11 +148,11 @@ def test_a_later_run_asks_only_what_failed(arena: Any, model: ChatServer, drain:
 
 def test_submitting_alone_is_repeated(arena: Any, model: ChatServer, drain: Drain, settings: Any) -> None:
     study = make_small_study(prompts=1, contestants=2)
-    run = services.start_run(study, make_judge(base_url=model.url))
-    services.plan_run(run.pk)
+    run = start_run(study, make_judge(base_url=model.url))
+    plan_run(run.pk)
     assignment = Assignment.objects.get()
     settings.ARENA_URL = "http://127.0.0.1:9"
-    services.judge_assignment(assignment.pk)
+    judge_assignment(assignment.pk)
     call = JudgeCall.objects.get()
     assert (call.state, call.submitted_at, call.submit_attempts) == ("replied", None, 1)
     settings.ARENA_URL = arena.url
@@ -169,7 +170,7 @@ def test_a_study_closed_meanwhile_refuses_the_answer_for_good(
     from django.utils import timezone
 
     study = make_small_study(prompts=1, contestants=2)
-    run = services.start_run(study, make_judge(base_url=model.url))
+    run = start_run(study, make_judge(base_url=model.url))
 
     def close(body: object) -> Answer:
         study.closed_at = timezone.now()

@@ -8,9 +8,11 @@ from django.db import IntegrityError, InterfaceError, OperationalError
 from django.utils import timezone
 
 from arena.models import Comparison
-from judging import services
 from judging.models import JudgeCall
-from judging.services import calls, committing, insisting
+from judging.runs import calls, committing
+from judging.runs import committing as runs_committing
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -31,7 +33,7 @@ class Away:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(insisting, "PAUSE", 0)
+    monkeypatch.setattr(runs_committing, "PAUSE", 0)
 
 
 @pytest.mark.django_db
@@ -40,7 +42,7 @@ def test_a_write_is_repeated_until_it_is_done(
     error: type[Exception], caplog: pytest.LogCaptureFixture
 ) -> None:
     write = Away(3, error=error)
-    assert insisting.insist(write, timezone.now() + timedelta(minutes=1)) == "written"
+    assert runs_committing.insist(write, timezone.now() + timedelta(minutes=1)) == "written"
     assert write.tries == 4
     assert "The database is away, a write waits for it: server closed the connection" in caplog.text
 
@@ -48,14 +50,14 @@ def test_a_write_is_repeated_until_it_is_done(
 def test_not_for_ever() -> None:
     write = Away(1)
     with pytest.raises(OperationalError):
-        insisting.insist(write, timezone.now() - timedelta(seconds=1))
+        runs_committing.insist(write, timezone.now() - timedelta(seconds=1))
     assert write.tries == 1
 
 
 def test_a_write_that_is_wrong_is_not_repeated() -> None:
     write = Away(1, error=IntegrityError)
     with pytest.raises(IntegrityError):
-        insisting.insist(write, timezone.now() + timedelta(minutes=1))
+        runs_committing.insist(write, timezone.now() + timedelta(minutes=1))
     assert write.tries == 1
 
 
@@ -66,12 +68,12 @@ def test_what_came_of_a_call_is_kept_while_the_database_restarts(
     arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, answer: Answer, state: str
 ) -> None:
     model.script = lambda body: answer
-    run = services.start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
+    plan_run(run.pk)
     monkeypatch.setattr(committing, "commit", Away(2, behind=committing.commit))
     process = calls.Process(0)
     monkeypatch.setattr(calls, "this_process", lambda: process)
-    services.judge_assignment(run.run_assignments.get().assignment_id)
+    judge_assignment(run.run_assignments.get().assignment_id)
     assert JudgeCall.objects.get().state == state
     assert Comparison.objects.count() == (state == "replied")
     assert len(model.requests) == 1

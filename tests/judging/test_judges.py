@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from arena import scales
 from arena.models import Comparison, Rater
-from judging import services
-from judging.llm.client import NoReplyError, Request, storable
-from judging.llm.simulated import SimulatedClient, Simulation
+from arena.rating import scales
+from judging.endpoints.client import NoReplyError, Request, storable
+from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.judges.services import JudgeConfig, JudgeError, configure_judge
 from judging.models import Judge, JudgeCall
-from judging.services import JudgeConfig, JudgeError
+from judging.runs.lifecycle import start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import ChatServer
 
@@ -61,12 +61,12 @@ def test_a_judge_that_has_replied_keeps_its_identity(
     arena: Any, model: ChatServer, drain: Callable[[], None]
 ) -> None:
     judge = make_judge(base_url=model.url)
-    services.configure_judge(judge, "Renamed", config_of(judge, temperature=0.5))
-    services.start_run(make_small_study(prompts=1, contestants=2), judge)
+    configure_judge(judge, "Renamed", config_of(judge, temperature=0.5))
+    start_run(make_small_study(prompts=1, contestants=2), judge)
     drain()
     with pytest.raises(JudgeError, match="was asked already, so its model, temperature cannot change"):
-        services.configure_judge(judge, "Renamed", config_of(judge, model="other", temperature=1.0))
-    services.configure_judge(judge, "Renamed again", config_of(judge, timeout=9.0, active=False))
+        configure_judge(judge, "Renamed", config_of(judge, model="other", temperature=1.0))
+    configure_judge(judge, "Renamed again", config_of(judge, timeout=9.0, active=False))
     assert Judge.objects.get().timeout == 9.0
 
 
@@ -76,7 +76,7 @@ def test_the_simulated_judge_goes_the_same_way(
     study = make_small_study(prompts=3, contestants=2, simulated=True)
     strengths = dict(zip(study.contestants.values_list("slug", flat=True), (800, 1200), strict=True))
     judge = make_judge(provider="simulated", base_url="", simulation={"noise": 0, "strengths": strengths})
-    services.start_run(study, judge)
+    start_run(study, judge)
     drain()
     assert judge.rater.simulated
     assert model.requests == []
@@ -125,7 +125,7 @@ def test_no_secret_of_the_arena_is_sent_to_an_endpoint(
 ) -> None:
     monkeypatch.setenv(name, "the-arena-s-own")
     judge = make_judge(base_url=model.url)
-    run = services.start_run(make_small_study(prompts=1, contestants=2), judge)
+    run = start_run(make_small_study(prompts=1, contestants=2), judge)
     Judge.objects.update(api_key_env=name)  # as no door allows
     drain()
     assert model.requests == []
@@ -134,7 +134,7 @@ def test_no_secret_of_the_arena_is_sent_to_an_endpoint(
     assert name in call.error
     assert "the-arena-s-own" not in call.error
     with pytest.raises(JudgeError, match="a secret of the arena"):
-        services.start_run(make_small_study(prompts=1, contestants=2), Judge.objects.get())
+        start_run(make_small_study(prompts=1, contestants=2), Judge.objects.get())
 
 
 @pytest.mark.parametrize("key", ["sk-far\n", "sk-far\r", "sk far", "sk-fär"])
@@ -144,10 +144,10 @@ def test_a_key_that_cannot_be_sent_is_stored_nowhere(
     """The client would quote the header it cannot send, with the key."""
     judge = make_judge(base_url=model.url, api_key_env="FAR_KEY")
     monkeypatch.setenv("FAR_KEY", "sk-far")
-    run = services.start_run(make_small_study(prompts=1, contestants=2), judge)
+    run = start_run(make_small_study(prompts=1, contestants=2), judge)
     monkeypatch.setenv("FAR_KEY", key)
     with pytest.raises(JudgeError, match="The value of FAR_KEY cannot be sent") as refused:
-        services.start_run(make_small_study(), judge)
+        start_run(make_small_study(), judge)
     assert key not in str(refused.value)
     drain()
     call = JudgeCall.objects.get(run=run)

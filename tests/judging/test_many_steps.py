@@ -10,9 +10,12 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison
-from judging import runner, services
 from judging.models import JudgeCall, JudgeRun
-from judging.services import calls
+from judging.protocols import runner
+from judging.runs import calls
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
+from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import make_judge, make_small_study
 from tests.judging.protocols.scripted import scripted
 from tests.judging.releasing import releasing
@@ -32,15 +35,15 @@ def model() -> Any:
 def planned(protocol: str, model: ChatServer, prompts: int = 1, **config: Any) -> JudgeRun:
     """A run whose messages are still to be acted upon."""
     judge = make_judge(base_url=model.url, protocol=protocol, **config)
-    run = services.start_run(make_small_study(prompts=prompts, contestants=2), judge)
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=prompts, contestants=2), judge)
+    plan_run(run.pk)
     run.refresh_from_db()
     return run
 
 
 def judge_all(run: JudgeRun) -> None:
     for assignment in run.run_assignments.order_by("pk").values_list("assignment", flat=True):
-        services.judge_assignment(assignment)
+        judge_assignment(assignment)
 
 
 def states(run: JudgeRun) -> Counter[str]:
@@ -142,7 +145,7 @@ def test_a_paused_run_keeps_its_replies_and_goes_on_at_the_step_where_it_was(
     answer = scripted()
 
     def pause(body: dict[str, Any]) -> Answer:
-        services.pause_run(run)
+        pause_run(run)
         return answer(body)
 
     model.script = releasing(pause)
@@ -152,7 +155,7 @@ def test_a_paused_run_keeps_its_replies_and_goes_on_at_the_step_where_it_was(
     judge_all(run)
     assert len(model.requests) == 1
     model.script = answer
-    assert services.resume_run(run)
+    assert resume_run(run)
     drain()
     assert len(model.requests) == 2
     assert Comparison.objects.get().status == "scored"
@@ -172,9 +175,9 @@ def test_a_process_killed_between_two_steps_costs_no_reply(
     )
     assert Assignment.objects.get().state == "claimed"
     if how == "swept":
-        services.sweep(timezone.now() + timedelta(hours=1))
+        sweep(timezone.now() + timedelta(hours=1))
     else:
-        services.abandon_orphans()
+        abandon_orphans()
     assert Assignment.objects.get().state == "open"
     drain()
     assert [text_of(body) for body in model.requests].count(text_of(model.requests[0])) == 1
@@ -195,7 +198,7 @@ def test_all_calls_of_a_process_that_died_are_abandoned_together(
     claimed = dead.claims.do(wish)
     assert claimed is not None
     assert [call.key for call, _ in claimed.calls] == ["metrics", "reference"]
-    assert services.abandon_orphans() == 2
+    assert abandon_orphans() == 2
     assert Assignment.objects.get().state == "open"
     drain()
     assert states(run) == {"abandoned": 2, "replied": 3}

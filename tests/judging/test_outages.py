@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from judging import services, tasks
-from judging.limits.rules import LONGEST_PAUSE
-from judging.limits.shared import Entrances
-from judging.limits.stores import MemoryStore
-from judging.llm.client import Reply
+from judging import tasks
+from judging.endpoints.client import Reply
+from judging.endpoints.limit_rules import LONGEST_PAUSE
+from judging.endpoints.limits import Entrances, MemoryStore
 from judging.models import JudgeCall, JudgeRun, RunAssignment
-from judging.services import committing, limiting, runs, work
-from judging.services.committing import Outcome, Results
+from judging.runs import committing, lifecycle, limiting, work
+from judging.runs.calls import judge_assignment
+from judging.runs.committing import Outcome, Results
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer, Script, text_of
 
@@ -41,10 +43,10 @@ def pass_time(messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> Callable
             if not JudgeRun.objects.going_on().exists():
                 return
             late += LONGEST_PAUSE + 1
-            runs._later.clear()
+            lifecycle._later.clear()
             due = timezone.now() - timedelta(seconds=1)
             RunAssignment.objects.update(due_at=due, queued_until=None)
-            services.sweep()
+            sweep()
 
     return pass_time
 
@@ -68,7 +70,7 @@ def test_texts_that_break_the_endpoint_fail_at_last(
 ) -> None:
     model.script = poisoned(bad)
     study = make_small_study(prompts=1, contestants=4)
-    run = services.start_run(study, make_judge(base_url=model.url, timeout=0.2))
+    run = start_run(study, make_judge(base_url=model.url, timeout=0.2))
     pass_time(3 * FEW + 15)
     run.refresh_from_db()
     progress = JudgeCall.objects.progress(run)
@@ -80,7 +82,7 @@ def test_an_endpoint_that_cannot_be_reached_fails_no_question(
     arena: Any, model: ChatServer, pass_time: Callable[[int], None]
 ) -> None:
     nobody = make_judge(base_url="http://127.0.0.1:9/v1")
-    run = services.start_run(make_small_study(prompts=1, contestants=2), nobody)
+    run = start_run(make_small_study(prompts=1, contestants=2), nobody)
     pass_time(2 * FEW + 5)
     run.refresh_from_db()
     assert run.state == "running"
@@ -91,18 +93,18 @@ def test_an_endpoint_that_cannot_be_reached_fails_no_question(
 def test_a_run_that_has_all_answers_is_finished_although_nobody_may_ask(
     arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = services.start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
-    services.plan_run(run.pk)
-    services.judge_assignment(run.run_assignments.get().assignment_id)
+    run = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
+    plan_run(run.pk)
+    judge_assignment(run.run_assignments.get().assignment_id)
     monkeypatch.setattr(limiting, "room", lambda judge: (600.0, 0))
-    services.sweep()
+    sweep()
     run.refresh_from_db()
     assert run.state == "finished"
 
 
 def test_a_reply_that_cannot_be_stored_costs_no_other(arena: Any, model: ChatServer) -> None:
-    run = services.start_run(make_small_study(prompts=1, contestants=3), make_judge(base_url=model.url))
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=1, contestants=3), make_judge(base_url=model.url))
+    plan_run(run.pk)
     in_flight = [
         JudgeCall.objects.create(
             run=run,

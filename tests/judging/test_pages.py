@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from arena.models import Study
-from judging import services
 from judging.models import Judge, JudgeCall, JudgeRun
+from judging.runs.lifecycle import cancel_run, pause_run, start_run
 from tests.factories import make_judge, make_small_study, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -137,9 +137,9 @@ def test_progress_is_polled_while_the_run_is_active(staff: Client, run: JudgeRun
     address = f"/judging/runs/{run.pk}/progress/?state=running"
     assert f'hx-get="{address}"' in page
     assert "HX-Refresh" not in staff.get(address).headers
-    services.pause_run(run)
+    pause_run(run)
     assert staff.get(address).headers["HX-Refresh"] == "true"
-    services.cancel_run(run)
+    cancel_run(run)
     part = staff.get(address)
     assert part.headers["HX-Refresh"] == "true"
     assert "hx-get" not in part.content.decode()
@@ -168,7 +168,7 @@ def test_simulated_judges_are_labelled(staff: Client, messages: deque[Any]) -> N
     study = make_small_study(prompts=1, contestants=2, simulated=True)
     strengths = dict.fromkeys(study.contestants.values_list("slug", flat=True), 1000)
     judge = make_judge(provider="simulated", base_url="", simulation={"strengths": strengths})
-    run = services.start_run(study, judge)
+    run = start_run(study, judge)
     for url in ("/judging/", f"/judging/judges/{judge.slug}/edit/", f"/judging/runs/{run.pk}/"):
         assert "badge-simulated" in staff.get(url).content.decode()
 
@@ -180,8 +180,8 @@ def test_a_closed_study_cannot_be_chosen(staff: Client) -> None:
 
 
 def test_the_list_of_runs_shows_the_newest_first(staff: Client, run: JudgeRun) -> None:
-    services.cancel_run(run)
-    newer = services.start_run(run.study, run.judge)
+    cancel_run(run)
+    newer = start_run(run.study, run.judge)
     page = staff.get("/judging/").content.decode()
     assert page.index(f">Run {newer.pk}<") < page.index(f">Run {run.pk}<")
 

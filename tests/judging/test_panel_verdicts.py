@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import scales
-from judging.panel_verdicts import Opinion, PanelVerdict, combined
+from arena.rating import scales
+from judging.judges.panels import Opinion, PanelVerdict, combined
 
 OPINIONS = st.lists(
     st.sampled_from(scales.POINTS).flatmap(

@@ -4,8 +4,9 @@ import pytest
 from django.db import IntegrityError
 
 from arena.models import Comparison, Pair, Rater
+from judging.judges import panels
+from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeRun, Panel
-from judging.services import JudgeError, panels
 from tests.factories import make_judge, make_small_study
 
 pytestmark = pytest.mark.django_db
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     asked: list[int] = []
-    monkeypatch.setattr("judging.queue.nudge_panels", lambda pks: asked.extend(pks))
+    monkeypatch.setattr("judging.runs.queue.nudge_panels", lambda pks: asked.extend(pks))
     return asked
 
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import scales
-from judging.answer_scales import GRADES, AnswerScale, answer_scale
-from judging.parsers import Place, ReplyText, Verdict, no_text, read_verdict, verdict_span, without_thinking
+from arena.rating import scales
+from judging.protocols.answer_scales import GRADES, AnswerScale, answer_scale
+from judging.protocols.parsing import no_text, read_verdict, verdict_span
+from judging.protocols.replies import Place, ReplyText, Verdict, without_thinking
 
 LIKERT = answer_scale("likert", 8)
 BINARY = answer_scale("binary", 2)

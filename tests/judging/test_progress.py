@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from judging import services
 from judging.models import JudgeCall, JudgeRun
-from judging.querysets import RECENTLY
+from judging.models.querysets import RECENTLY
+from judging.runs.lifecycle import cancel_run, plan_run, start_run
 from tests.factories import make_judge, make_small_study
 
 pytestmark = pytest.mark.django_db
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run(messages: deque[Any]) -> JudgeRun:
     """A running run over six pairs."""
-    run = services.start_run(make_small_study(prompts=2, contestants=3), make_judge())
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=2, contestants=3), make_judge())
+    plan_run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -104,10 +104,10 @@ def test_rate_and_time_left_are_those_of_the_last_minutes(run: JudgeRun) -> None
 
 def test_the_counts_of_many_runs_are_those_of_each_alone(run: JudgeRun) -> None:
     make_call(run, 0)
-    services.cancel_run(run)
+    cancel_run(run)
     run.refresh_from_db()
-    other = services.start_run(run.study, run.judge)
-    services.plan_run(other.pk)
+    other = start_run(run.study, run.judge)
+    plan_run(other.pk)
     other.refresh_from_db()
     make_call(other, 1, key="other", status="unscored", reason="empty")
     together = JudgeCall.objects.progress_of([run, other])

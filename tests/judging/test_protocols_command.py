@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from judging.catalogue_text import WIDTH
-from judging.protocols import PROTOCOLS
-from judging.wording import file_name
+from judging.catalogue.text import WIDTH
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.wording import file_name
 
 DOCS = Path(__file__).parents[2] / "docs"
 

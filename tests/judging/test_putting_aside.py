@@ -12,10 +12,13 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token
 from arena.models import Assignment, Comparison, Completion, Contestant, Rater, Study
-from judging import services
+from judging.elsewhere import services as elsewhere_services
+from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
-from judging.querysets import Progress
-from judging.services import remote
+from judging.models.querysets import Progress
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_rater, make_small_study
 from tests.judging.protocols.scripted import scripted
 from tests.judging.server import Answer, ChatServer
@@ -27,8 +30,8 @@ def planned(model: ChatServer, study: Study | None = None, **options: Any) -> Ju
     """A planned run over six pairs; every contestant is in four of them."""
     config = {name: options.pop(name) for name in ("protocol",) if name in options}
     judge = make_judge(base_url=model.url, **config)
-    run = services.start_run(study or make_small_study(prompts=2, contestants=3), judge, **options)
-    services.plan_run(run.pk)
+    run = start_run(study or make_small_study(prompts=2, contestants=3), judge, **options)
+    plan_run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -71,7 +74,7 @@ def test_what_names_its_author_is_asked_about_until_the_study_leaves_it_out(
 ) -> None:
     run = planned(model)
     Completion.objects.filter(pk=Completion.objects.order_by("pk")[0].pk).update(telling=["GPT-4"])
-    services.judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
+    judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
     assert len(model.requests) == 1
     Study.objects.update(naming="exclude")
     drain()
@@ -95,10 +98,10 @@ def test_what_was_put_aside_is_asked_once_it_can_be_rated_again(
     run = planned(model)
     retire(run.study)
     drain()
-    with pytest.raises(services.JudgeError):  # as long as it cannot, there is nothing to ask
-        services.start_run(run.study, run.judge, kind=kind)
+    with pytest.raises(JudgeError):  # as long as it cannot, there is nothing to ask
+        start_run(run.study, run.judge, kind=kind)
     take_back(run.study)
-    again = services.start_run(run.study, run.judge, kind=kind)
+    again = start_run(run.study, run.judge, kind=kind)
     drain()
     assert (progress(again).assigned, progress(again).scored, progress(again).put_aside) == (4, 4, 0)
     assert (progress(run).scored, progress(run).put_aside) == (2, 4)  # what became of the first stays told
@@ -121,7 +124,7 @@ def test_a_pair_of_several_questions_is_asked_no_further(
     assert (progress(run).put_aside, progress(run).waiting, progress(run).replied) == (1, 0, 1)
     take_back(study)
     model.script = answer
-    again = services.start_run(study, run.judge)
+    again = start_run(study, run.judge)
     drain()
     assert (progress(again).scored, len(model.requests)) == (1, 2)
 
@@ -152,8 +155,8 @@ def test_an_answer_that_was_to_be_asked_anew_stands(arena: Any, model: ChatServe
     run = planned(model, make_small_study(prompts=1, contestants=2))
     drain()
     assert progress(run).unscored == {"refused": 1}
-    again = services.start_run(run.study, run.judge, kind="unscored")
-    services.plan_run(again.pk)
+    again = start_run(run.study, run.judge, kind="unscored")
+    plan_run(again.pk)
     retire(run.study)
     drain()
     assert (progress(again).put_aside, progress(again).waiting, len(model.requests)) == (1, 0, 1)
@@ -168,7 +171,7 @@ def test_what_somebody_is_asking_is_left_alone(arena: Any, model: ChatServer, me
         state="claimed", leased_until=timezone.now() + timedelta(minutes=1)
     )
     retire(run.study)
-    services.judge_assignment(assignment.pk)
+    judge_assignment(assignment.pk)
     assignment.refresh_from_db()
     assert assignment.state == "claimed"
 
@@ -214,7 +217,7 @@ def test_a_late_answer_counts_instead(client: Client, model: ChatServer, message
     past = timezone.now() - timedelta(seconds=1)
     Assignment.objects.update(leased_until=past)
     JudgeCall.objects.update(deadline=past)
-    services.sweep()
+    sweep()
     retire(run.study)
     assert claim(client, run.judge.rater).status_code == 204
     assert (progress(run).put_aside, progress(run).waiting) == (1, 0)
@@ -245,7 +248,7 @@ def test_a_judge_without_configuration_is_offered_what_can_be_rated(client: Clie
     assert offered == [201, 201, 204]
     assert Counter(Assignment.objects.values_list("state", flat=True)) == {"claimed": 2, "failed": 4}
     take_back(study)
-    assert remote.claim(rater, study) is not None
+    assert elsewhere_services.claim(rater, study) is not None
     assert Assignment.objects.filter(state="failed").count() == 0  # planned again
 
 

@@ -6,8 +6,9 @@ import pytest
 from celery import current_app
 from kombu.exceptions import OperationalError
 
-from judging import queue, services
 from judging.models import JudgeRun
+from judging.runs import queue
+from judging.runs.lifecycle import start_run
 from tests.factories import make_judge, make_small_study
 
 
@@ -34,6 +35,6 @@ def test_a_queue_that_cannot_be_reached_is_logged_once(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_starts_without_a_queue(unreachable: list[str]) -> None:
-    services.start_run(make_small_study(), make_judge())
+    start_run(make_small_study(), make_judge())
     assert JudgeRun.objects.get().state == "queued"
     assert unreachable == [queue.PLAN]

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judging.answer_scales import AnswerScale, answer_scale
-from judging.parsers import Place, ReplyText, Verdict, read_verdict
-from judging.quoting import examples, in_words, mirrored, quoted, relabelled, side_of
+from judging.protocols.answer_scales import AnswerScale, answer_scale
+from judging.protocols.parsing import read_verdict
+from judging.protocols.quoting import examples, in_words, mirrored, quoted, relabelled, side_of
+from judging.protocols.replies import Place, ReplyText, Verdict
 
 SCALES = [
     *(answer_scale("likert", points) for points in (2, 3, 5, 8)),

@@ -11,13 +11,15 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison
-from judging import services
+from judging.judges.services import JudgeConfig, JudgeError, configure_judge
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.protocol import Step
-from judging.protocols import PROTOCOLS
-from judging.services import recovery
-from judging.services.calls import this_worker
-from judging.services.committing import release
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Step
+from judging.runs import recovery
+from judging.runs.calls import judge_assignment, this_worker
+from judging.runs.committing import release
+from judging.runs.lifecycle import cancel_run, feed, plan_run, resume_run, start_run
+from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -25,8 +27,8 @@ from tests.judging.server import Answer, ChatServer
 @pytest.fixture
 def run(arena: Any, model: ChatServer, messages: deque[Any]) -> JudgeRun:
     """A planned run of three pairs whose messages were lost."""
-    run = services.start_run(make_small_study(prompts=3, contestants=2), make_judge(base_url=model.url))
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=3, contestants=2), make_judge(base_url=model.url))
+    plan_run(run.pk)
     messages.clear()
     run.refresh_from_db()
     return run
@@ -51,24 +53,24 @@ def in_flight(run: JudgeRun, worker: str, minutes: float = 5) -> JudgeCall:
 
 def test_lost_messages_are_sent_again_after_a_while(run: JudgeRun, messages: deque[Any]) -> None:
     in_flight(run, this_worker())
-    assert services.sweep()["fed"] == 0
-    assert services.sweep(timezone.now() + timedelta(minutes=1))["fed"] == 0
+    assert sweep()["fed"] == 0
+    assert sweep(timezone.now() + timedelta(minutes=1))["fed"] == 0
     later = timezone.now() + timedelta(minutes=3)
-    assert services.sweep(later)["fed"] == 2
+    assert sweep(later)["fed"] == 2
     assert len(messages) == 2
 
 
 def test_lost_messages_are_sent_again_soon_where_no_worker_has_any(
     run: JudgeRun, messages: deque[Any]
 ) -> None:
-    assert services.sweep()["fed"] == 0
-    assert services.sweep(timezone.now() + timedelta(seconds=11))["fed"] == 3
+    assert sweep()["fed"] == 0
+    assert sweep(timezone.now() + timedelta(seconds=11))["fed"] == 3
     assert len(messages) == 3
 
 
 def test_a_lost_plan_is_nudged_again(run: JudgeRun, messages: deque[Any]) -> None:
     JudgeRun.objects.update(state="queued")
-    assert services.sweep()["planning"] == 1
+    assert sweep()["planning"] == 1
     assert messages[0] == ("plan", run.pk)
 
 
@@ -76,7 +78,7 @@ def test_overdue_calls_become_abandoned_and_are_asked_again(
     run: JudgeRun, messages: deque[Any], drain: Callable[[], None], model: ChatServer
 ) -> None:
     call = in_flight(run, this_worker(), minutes=-1)
-    assert services.sweep()["abandoned"] == 1
+    assert sweep()["abandoned"] == 1
     call.refresh_from_db()
     assert call.state == "abandoned"
     drain()
@@ -86,8 +88,8 @@ def test_overdue_calls_become_abandoned_and_are_asked_again(
 
 def test_calls_in_time_are_left_alone(run: JudgeRun) -> None:
     in_flight(run, this_worker())
-    assert services.sweep()["abandoned"] == 0
-    assert services.abandon_orphans() == 0
+    assert sweep()["abandoned"] == 0
+    assert abandon_orphans() == 0
     assert JudgeCall.objects.get().state == "in_flight"
 
 
@@ -95,9 +97,9 @@ def test_at_start_every_call_of_another_process_is_dead(
     run: JudgeRun, drain: Callable[[], None], model: ChatServer
 ) -> None:
     in_flight(run, "host:1:dead")
-    assert services.abandon_orphans() == 1
+    assert abandon_orphans() == 1
     assert not RunAssignment.objects.filter(queued_until__isnull=False).exists()
-    services.sweep()
+    sweep()
     drain()
     progress = JudgeCall.objects.progress(run)
     assert (progress.scored, progress.abandoned, progress.in_flight) == (3, 1, 0)
@@ -112,8 +114,8 @@ def test_a_committed_reply_is_submitted_and_not_asked_again(
     JudgeCall.objects.filter(pk=call.pk).update(
         state="replied", raw_reply="8\nB", finished_at=now, submit_due_at=now + timedelta(seconds=30)
     )
-    assert services.abandon_orphans() == 0
-    assert services.sweep()["submitting"] == 1
+    assert abandon_orphans() == 0
+    assert sweep()["submitting"] == 1
     drain()
     assert len(model.requests) == 2
     assert sorted(Comparison.objects.values_list("rating", flat=True)) == [5, 5, 8]
@@ -123,11 +125,11 @@ def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, 
     assignment = run.run_assignments.order_by("pk")[0].assignment_id
 
     def slow(body: object) -> Answer:
-        services.sweep(timezone.now() + timedelta(minutes=5))
+        sweep(timezone.now() + timedelta(minutes=5))
         return Answer("2\nLate.")
 
     model.script = slow
-    services.judge_assignment(assignment)
+    judge_assignment(assignment)
     call = JudgeCall.objects.get()
     assert (call.state, call.raw_reply) == ("abandoned", "2\nLate.")
     assert not Comparison.objects.exists()
@@ -145,7 +147,7 @@ def test_a_worker_that_died_between_two_steps_loses_no_step(
     JudgeCall.objects.filter(pk=call.pk).update(
         state="replied", key="weigh", raw_reply="Thinking.", finished_at=now
     )
-    services.sweep()
+    sweep()
     drain()
     assert len(model.requests) == 5  # one step of the first assignment, two of each other
     continued = JudgeCall.objects.get(assignment=call.assignment, key="rate")
@@ -156,7 +158,7 @@ def test_a_worker_that_died_between_two_steps_loses_no_step(
 def test_doubled_messages_ask_once(run: JudgeRun, model: ChatServer) -> None:
     assignment = run.run_assignments.order_by("pk")[0].assignment_id
     for _ in range(3):
-        services.judge_assignment(assignment)
+        judge_assignment(assignment)
     assert len(model.requests) == 1
     assert Comparison.objects.count() == 1
 
@@ -180,13 +182,13 @@ def test_a_cancelled_run_asks_nothing_more_and_the_next_takes_up_the_rest(
     run: JudgeRun, messages: deque[Any], model: ChatServer, drain: Callable[[], None]
 ) -> None:
     assignment = run.run_assignments.order_by("pk")[0].assignment_id
-    services.judge_assignment(assignment)
-    assert services.cancel_run(run)
-    assert not services.cancel_run(run)
+    judge_assignment(assignment)
+    assert cancel_run(run)
+    assert not cancel_run(run)
     for row in run.run_assignments.all():
-        services.judge_assignment(row.assignment_id)
+        judge_assignment(row.assignment_id)
     assert len(model.requests) == 1
-    again = services.start_run(run.study, run.judge)
+    again = start_run(run.study, run.judge)
     drain()
     assert JudgeCall.objects.progress(again).scored == 2
     assert Comparison.objects.count() == Assignment.objects.count() == 3
@@ -199,14 +201,14 @@ def test_a_paused_judge_waits_and_a_closed_study_ends_the_run(
     rater.paused_at = timezone.now()
     rater.save()
     later = timezone.now() + timedelta(minutes=3)
-    assert services.feed(run.pk, later) == 0
-    services.judge_assignment(run.run_assignments.all()[0].assignment_id)
+    assert feed(run.pk, later) == 0
+    judge_assignment(run.run_assignments.all()[0].assignment_id)
     assert model.requests == []
     rater.paused_at = None
     rater.save()
     run.study.closed_at = timezone.now()
     run.study.save()
-    assert services.feed(run.pk, later) == 0
+    assert feed(run.pk, later) == 0
     run.refresh_from_db()
     assert (run.state, run.error) == ("cancelled", "The study was closed.")
 
@@ -215,8 +217,8 @@ def test_only_so_many_messages_are_under_way(
     arena: Any, model: ChatServer, messages: deque[Any], settings: Any, drain: Callable[[], None]
 ) -> None:
     settings.JUDGE_QUEUE_AHEAD = 4
-    run = services.start_run(make_small_study(prompts=10, contestants=2), make_judge(base_url=model.url))
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=10, contestants=2), make_judge(base_url=model.url))
+    plan_run(run.pk)
     assert len([kind for kind, _ in messages if kind == "judge"]) == 4
     drain()
     assert JudgeCall.objects.progress(run).scored == 10
@@ -237,7 +239,7 @@ def test_a_call_renewed_while_others_are_swept_is_left_alone(
         JudgeCall.objects.filter(state="in_flight").update(deadline=timezone.now() + timedelta(minutes=5))
 
     monkeypatch.setattr(recovery, "release", release_and_renew)
-    assert services.sweep()["abandoned"] == 1
+    assert sweep()["abandoned"] == 1
     assert sorted(JudgeCall.objects.values_list("state", flat=True)) == ["abandoned", "in_flight"]
 
 
@@ -246,20 +248,20 @@ def test_a_run_whose_wording_an_update_has_changed_is_paused_and_nothing_is_aske
 ) -> None:
     run.judge.prompt_hash = "0" * 64
     run.judge.save()
-    services.judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
-    services.sweep()
+    judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
+    sweep()
     run.refresh_from_db()
     assert (run.state, model.requests) == ("paused", [])
     assert "The wording of protocol likert has changed" in run.error
-    with pytest.raises(services.JudgeError, match="make a new judge"):
-        services.resume_run(run)
+    with pytest.raises(JudgeError, match="make a new judge"):
+        resume_run(run)
 
 
 def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: JudgeRun) -> None:
-    gone = services.start_run(run.study, make_judge())
-    services.plan_run(gone.pk)
+    gone = start_run(run.study, make_judge())
+    plan_run(gone.pk)
     Judge.objects.filter(pk=gone.judge_id).update(protocol="gone")
-    services.sweep()
+    sweep()
     states = dict(JudgeRun.objects.values_list("pk", "state"))
     assert states == {run.pk: "running", gone.pk: "paused"}
     gone.refresh_from_db()
@@ -268,15 +270,15 @@ def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: Judge
 
 def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) -> None:
     judge = run.judge
-    config = services.JudgeConfig(model=judge.model, base_url=judge.base_url, protocol="vanilla")
-    services.configure_judge(judge, judge.name, config)
-    services.sweep()
+    config = JudgeConfig(model=judge.model, base_url=judge.base_url, protocol="vanilla")
+    configure_judge(judge, judge.name, config)
+    sweep()
     run.refresh_from_db()
     assert (run.state, judge.prompt_hash) == ("running", judge.current_prompt_hash())
 
 
 def test_a_judge_that_is_being_asked_keeps_its_identity(run: JudgeRun) -> None:
     in_flight(run, this_worker())
-    config = services.JudgeConfig(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
-    with pytest.raises(services.JudgeError, match="was asked already, so its protocol cannot change"):
-        services.configure_judge(run.judge, run.judge.name, config)
+    config = JudgeConfig(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
+    with pytest.raises(JudgeError, match="was asked already, so its protocol cannot change"):
+        configure_judge(run.judge, run.judge.name, config)

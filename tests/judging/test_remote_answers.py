@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token
 from arena.models import Assignment, Comparison
-from judging import services
 from judging.models import JudgeCall, JudgeRun
+from judging.runs.lifecycle import cancel_run, plan_run, start_run
+from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study
 
 pytestmark = pytest.mark.django_db
@@ -37,8 +38,8 @@ class Elsewhere:
         self.run = self.new_run(make_small_study(prompts=1, contestants=2))
 
     def new_run(self, study: Any, *, remote: bool = True) -> JudgeRun:
-        run = services.start_run(study, self.judge, remote=remote)
-        services.plan_run(run.pk)
+        run = start_run(study, self.judge, remote=remote)
+        plan_run(run.pk)
         return run
 
     def post(self, path: str, body: object) -> Any:
@@ -63,7 +64,7 @@ class Elsewhere:
         past = timezone.now() - timedelta(seconds=1)
         Assignment.objects.filter(state="claimed").update(leased_until=past)
         JudgeCall.objects.filter(state="in_flight").update(deadline=past)
-        assert services.sweep()["abandoned"] == 1
+        assert sweep()["abandoned"] == 1
 
     def states(self) -> list[str]:
         return list(JudgeCall.objects.order_by("attempt").values_list("state", flat=True))
@@ -75,7 +76,7 @@ class Elsewhere:
         run = JudgeRun.objects.order_by("-pk")[0]
         progress = JudgeCall.objects.progress(run)
         assert (progress.assigned, progress.scored, progress.waiting, progress.failed) == (1, 1, 0, 0)
-        services.sweep()
+        sweep()
         run.refresh_from_db()
         assert run.state == "finished"
 
@@ -178,7 +179,7 @@ def test_a_late_answer_after_the_assignment_failed(elsewhere: Elsewhere) -> None
 def test_a_late_answer_counts_for_the_run_that_waits_for_it(elsewhere: Elsewhere, remote: bool) -> None:
     name = elsewhere.claim()
     elsewhere.lose_lease()
-    services.cancel_run(elsewhere.run)
+    cancel_run(elsewhere.run)
     elsewhere.new_run(elsewhere.run.study, remote=remote)
     assert elsewhere.answer(name).status_code == 201
     elsewhere.assert_one_answer(6)

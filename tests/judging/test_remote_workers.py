@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from judging.arena_client import ArenaClient
-from judging.remote.arena import Arena as JudgingArena
+from judging.worker.arena import Arena as JudgingArena
+from judging.worker.arena_client import ArenaClient
 from tests.judging.processes import ROOT, Arena, assert_exact
 from tests.judging.server import Answer, ChatServer, mixed
 from tests.services.servers import MissingServiceError, postgresql

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from judging import rendering, runner
-from judging.answer_scales import answer_scale
-from judging.parsers import Place, ReplyText
-from judging.protocol import Catalogue, Manner, Protocol, Step, UnknownProtocolError
-from judging.protocols import PROTOCOLS
-from judging.rendering import Material, fill, neutral
+from judging.protocols import rendering, runner
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Catalogue, Manner, Protocol, Step, UnknownProtocolError
+from judging.protocols.rendering import Material, fill, neutral
+from judging.protocols.replies import Place, ReplyText
 
 LIKERT = PROTOCOLS["likert"]
 

@@ -7,10 +7,11 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from judging.answer_scales import AnswerScale, answer_scale
-from judging.parsers import Place, ReplyText, read_verdict
-from judging.protocol import Manner
-from judging.protocols import PROTOCOLS
+from judging.protocols.answer_scales import AnswerScale, answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.parsing import read_verdict
+from judging.protocols.protocol import Manner
+from judging.protocols.replies import Place, ReplyText
 
 LIKERT: Final = answer_scale("likert", 8)
 LIKERT_5: Final = answer_scale("likert", 5)

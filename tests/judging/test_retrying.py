@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from judging.llm.client import NoReplyError
-from judging.llm.retrying import RetryPolicy, retry_after_seconds
+from judging.endpoints.client import NoReplyError, RetryPolicy, retry_after_seconds
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 POLICY = RetryPolicy(attempts=4, base=2.0, cap=60.0)

@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils.html import strip_tags
 
 from arena.models import Assignment
-from judging import services, views
-from judging.limits.rules import Outage
+from judging.endpoints.limit_rules import Outage
 from judging.models import Judge, JudgeCall, JudgeRun, Price
-from judging.services.runs import finish_if_done
+from judging.runs import views
+from judging.runs.lifecycle import cancel_run, finish_if_done, pause_run, start_run
 from tests.factories import make_judge, make_small_study, make_user
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_pausing_and_resuming(staff: Client, run: JudgeRun) -> None:
 
 
 def test_why_a_run_is_paused_is_shown(staff: Client, run: JudgeRun) -> None:
-    services.pause_run(run, "The budget is used up.")
+    pause_run(run, "The budget is used up.")
     assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")
 
 
@@ -114,7 +114,7 @@ def test_the_form_starts_runs_of_every_kind_with_a_budget(staff: Client, message
     staff.post("/judging/runs/new/", chosen)
     run = JudgeRun.objects.get()
     assert (run.kind, run.budget, run.controls, run.both_orders) == ("extend", Decimal("2.5"), True, True)
-    services.cancel_run(run)
+    cancel_run(run)
     staff.post("/judging/runs/new/", {**chosen, "both_orders": "off"})
     assert not JudgeRun.objects.latest("pk").both_orders
 
@@ -129,7 +129,7 @@ def test_after_the_end_what_is_left_is_counted_and_offered(staff: Client, run: J
     assert f"study={run.study.slug}&amp;judge={run.judge_id}&amp;kind=failures" in part
     assert part.count("disabled") == 2
     assert f"No answer of {run.judge.name} about {run.study.name} lacks a rating." in part
-    services.start_run(run.study, run.judge)
+    start_run(run.study, run.judge)
     assert "another can start when it has ended" in text(staff, address)
 
 
@@ -174,5 +174,5 @@ def test_an_endpoint_that_does_not_answer_is_named(
     monkeypatch.setattr(views, "outage_of", lambda judge: silent)
     page = text(staff, f"/judging/runs/{run.pk}/progress/")
     assert "has not answered for 10 min. It is tried again in 4" in page
-    services.pause_run(run)
+    pause_run(run)
     assert "has not answered" not in text(staff, f"/judging/runs/{run.pk}/progress/")

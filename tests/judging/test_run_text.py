@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judging import run_text
+from judging.runs import text as runs_text
 
 
 def run(**changes: Any) -> dict[str, Any]:
@@ -62,18 +62,18 @@ def estimate(**changes: Any) -> dict[str, Any]:
 
 
 def test_progress_in_one_line() -> None:
-    assert run_text.progress(run()) == (
+    assert runs_text.progress(run()) == (
         "1,010/1,200 done: 1,000 scored, 5 unscored, 5 failed; 8 in flight; 12 cached, 20 retried; "
         "cost 1.50 of 5.00 USD; 60/min; 3 min left"
     )
     quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
-    assert run_text.progress(quiet).endswith(
+    assert runs_text.progress(quiet).endswith(
         "5 failed, 4 identical, 1,200 put aside; 8 in flight; 12 cached, 20 retried"
     )
 
 
 def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
-    text = run_text.summary(
+    text = runs_text.summary(
         run(state="paused", error="Why.", reasoning_tokens=30000, identical=4, put_aside=2)
     )
     assert text.splitlines() == [
@@ -89,8 +89,8 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
         "Tokens     500,000 in prompts, 40,000 in replies, 30,000 of them thinking",
         "Cost       1.50 of 5.00 USD",
     ]
-    assert "Cost       not known: there is no price" in run_text.summary(run(cost=None, budget=None))
-    assert "Cost" not in run_text.summary(run(simulated=True, cost=None))
+    assert "Cost       not known: there is no price" in runs_text.summary(run(cost=None, budget=None))
+    assert "Cost" not in runs_text.summary(run(simulated=True, cost=None))
 
 
 @pytest.mark.parametrize(
@@ -102,11 +102,11 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
     ],
 )
 def test_what_can_be_done_next(changes: dict[str, Any], hint: str) -> None:
-    assert run_text.whats_next(run(**changes)) == hint
+    assert runs_text.whats_next(run(**changes)) == hint
 
 
 def test_an_estimate_with_open_ends() -> None:
-    assert run_text.estimate(estimate(), "0.1").splitlines() == [
+    assert runs_text.estimate(estimate(), "0.1").splitlines() == [
         "Pairs to judge     10",
         "Assignments        20",
         "Calls              about 40, at most 60",
@@ -130,20 +130,20 @@ def test_an_estimate_with_open_ends() -> None:
     ],
 )
 def test_cost_in_words(changes: dict[str, Any], words: str) -> None:
-    rows = dict(run_text.estimated(estimate(**changes)))
+    rows = dict(runs_text.estimated(estimate(**changes)))
     assert rows["Cost"] == words
-    sampled = dict(run_text.estimated(estimate(**changes, looked_at=5)))
+    sampled = dict(runs_text.estimated(estimate(**changes, looked_at=5)))
     assert sampled["Cost"] == words.replace("at most", "at most about")
 
 
 def test_a_sampled_estimate_says_so() -> None:
     sampled = estimate(looked_at=5, cached=3, calls={"about": "40", "at_most": "40"}, habits_from=9)
-    rows = dict(run_text.estimated(sampled))
+    rows = dict(runs_text.estimated(sampled))
     assert rows["Calls"] == "about 40"
     assert rows["Tokens in prompts"] == "about 1,000, at most about 4,000"
     assert rows["In the cache"].startswith("about 3 that are not asked again")
-    assert "5 of 20 assignments were looked at" in run_text.notes(sampled)[1]
-    assert "learnt from 9 earlier replies" in run_text.notes(sampled)[2]
+    assert "5 of 20 assignments were looked at" in runs_text.notes(sampled)[1]
+    assert "learnt from 9 earlier replies" in runs_text.notes(sampled)[2]
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_a_sampled_estimate_says_so() -> None:
     [(0, "0 s"), (89, "89 s"), (90, "2 min"), (7100, "118 min"), (7200, "2 h 0 min"), (12000, "3 h 20 min")],
 )
 def test_times_in_words(seconds: float, words: str) -> None:
-    assert run_text.duration(seconds) == words
+    assert runs_text.duration(seconds) == words

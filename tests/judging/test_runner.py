@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import scales
-from judging import runner
-from judging.answer_scales import answer_scale
-from judging.deciding import compared, contradict, last_of
-from judging.parsers import Place, ReplyText
-from judging.protocol import About, Manner, Parameter, Part, Protocol, Step
-from judging.rendering import Material
-from judging.runner import Question
+from arena.rating import scales
+from judging.protocols import runner
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.deciding import compared, contradict, last_of
+from judging.protocols.protocol import About, Manner, Parameter, Part, Protocol, Step
+from judging.protocols.rendering import Material
+from judging.protocols.replies import Place, ReplyText
+from judging.protocols.runner import Question
 
 LIKERT = answer_scale("likert", 8)
 

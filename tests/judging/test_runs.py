@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from arena.models import Assignment, Comparison, Study
-from judging import services, tasks
+from judging import tasks
+from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
 from tests.factories import make_completion, make_judge, make_prompt, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -16,7 +18,7 @@ Drain = Callable[[], None]
 
 
 def start(study: Study, judge: Judge, **wanted: Any) -> JudgeRun:
-    return services.start_run(study, judge, **wanted)
+    return start_run(study, judge, **wanted)
 
 
 def progress_of(run: JudgeRun) -> Any:
@@ -48,15 +50,15 @@ def test_a_paused_run_asks_nothing_and_goes_on_where_it_stopped(
     run = start(study, judge)
     tasks.plan_run(messages.popleft()[1])
     tasks.judge_assignment(messages.popleft()[1])
-    assert services.pause_run(run)
-    assert not services.pause_run(run)
+    assert pause_run(run)
+    assert not pause_run(run)
     drain()
     assert len(model.requests) == 1
     assert (progress_of(run).scored, run.state) == (1, "paused")
-    with pytest.raises(services.JudgeError, match="is running over"):
+    with pytest.raises(JudgeError, match="is running over"):
         start(study, judge)
-    assert services.resume_run(run)
-    assert not services.resume_run(run)
+    assert resume_run(run)
+    assert not resume_run(run)
     drain()
     assert (progress_of(run).scored, run.state) == (3, "finished")
     assert len(model.requests) == 3
@@ -69,13 +71,13 @@ def test_a_call_in_flight_counts_although_its_run_is_paused_or_cancelled_meanwhi
     tasks.plan_run(messages.popleft()[1])
 
     def answered_late(body: dict[str, Any]) -> Answer:
-        services.pause_run(run, "Somebody paused it.")
+        pause_run(run, "Somebody paused it.")
         return Answer("3")
 
     model.script = answered_late
     drain()
     assert (progress_of(run).scored, run.state, run.error) == (1, "paused", "Somebody paused it.")
-    assert services.cancel_run(run)
+    assert cancel_run(run)
     assert progress_of(run).scored == 1
 
 
@@ -83,21 +85,21 @@ def test_a_run_paused_before_it_was_planned_is_planned_when_it_is_resumed(
     study: Study, judge: Judge, messages: deque[Any], drain: Drain
 ) -> None:
     run = start(study, judge)
-    services.pause_run(run)
+    pause_run(run)
     drain()
     assert not RunAssignment.objects.exists()
-    services.resume_run(run)
+    resume_run(run)
     drain()
     assert (progress_of(run).scored, run.state) == (3, "finished")
 
 
 def test_a_run_is_resumed_only_while_its_judge_can_be_asked(study: Study, judge: Judge) -> None:
     run = start(study, judge)
-    services.pause_run(run)
+    pause_run(run)
     Judge.objects.update(active=False)
     run.refresh_from_db()
-    with pytest.raises(services.JudgeError, match="Loop is inactive"):
-        services.resume_run(JudgeRun.objects.select_related("judge__rater", "study").get())
+    with pytest.raises(JudgeError, match="Loop is inactive"):
+        resume_run(JudgeRun.objects.select_related("judge__rater", "study").get())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_a_run_with_nothing_to_do_is_not_started(
 ) -> None:
     start(study, judge)
     drain()
-    with pytest.raises(services.JudgeError, match=sentence):
+    with pytest.raises(JudgeError, match=sentence):
         start(study, judge, kind=kind)
     assert JudgeRun.objects.count() == 1
 
@@ -170,7 +172,7 @@ def test_an_unscored_answer_stands_until_there_is_another(
     again = start(study, judge, kind="unscored")
     tasks.plan_run(again.pk)
     assert Comparison.objects.current().get().status == "unscored"
-    services.cancel_run(again)
+    cancel_run(again)
     assert Comparison.objects.current().get().status == "unscored"
     model.script = lambda body: Answer("4")
     start(study, judge, kind="unscored")
@@ -214,7 +216,7 @@ def test_a_run_paused_between_two_steps_goes_on_at_the_second(
     judge = make_judge(base_url=model.url, protocol="reference")
 
     def pauses(body: dict[str, Any]) -> Answer:
-        services.pause_run(JudgeRun.objects.get())
+        pause_run(JudgeRun.objects.get())
         return Answer("A reference answer.")
 
     model.script = pauses
@@ -223,7 +225,7 @@ def test_a_run_paused_between_two_steps_goes_on_at_the_second(
     assert len(model.requests) == 1
     assert (progress_of(run).scored, run.state) == (0, "paused")
     model.script = lambda body: Answer("6")
-    services.resume_run(run)
+    resume_run(run)
     drain()
     assert len(model.requests) == 2
     assert (progress_of(run).scored, run.state) == (1, "finished")
@@ -237,9 +239,9 @@ def test_whoever_writes_for_a_judge_must_be_there_before_anything_is_asked(
         make_judge(base_url=model.url, protocol="strong-reference", parameters={"author": author})
         for author in ("judge:strong", "judge:nobody")
     )
-    with pytest.raises(services.JudgeError, match=r"STRONG_KEY, .* to ask strong-1, is not set"):
+    with pytest.raises(JudgeError, match=r"STRONG_KEY, .* to ask strong-1, is not set"):
         start(study, one)
-    with pytest.raises(services.JudgeError, match="there is no such judge"):
+    with pytest.raises(JudgeError, match="there is no such judge"):
         start(study, lonely)
     monkeypatch.setenv("STRONG_KEY", "secret")
     assert start(study, one).state == "queued"

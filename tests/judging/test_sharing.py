@@ -10,9 +10,11 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison
-from judging import services
 from judging.models import JudgeCall, JudgeRun, RunAssignment
-from judging.services import calls, plans
+from judging.runs import calls, planning
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study
 from tests.judging.protocols.scripted import scripted
 from tests.judging.releasing import releasing
@@ -28,8 +30,8 @@ def model() -> Any:
 
 
 def planned(judge: Any, study: Any, **options: Any) -> JudgeRun:
-    run = services.start_run(study, judge, **options)
-    services.plan_run(run.pk)
+    run = start_run(study, judge, **options)
+    plan_run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -38,7 +40,7 @@ def assignments(run: JudgeRun) -> list[int]:
     return list(run.run_assignments.order_by("pk").values_list("assignment", flat=True))
 
 
-judge_and_leave = releasing(services.judge_assignment)
+judge_and_leave = releasing(judge_assignment)
 
 
 def test_a_reference_is_asked_for_once_per_prompt(arena: Any, model: ChatServer, drain: Drain) -> None:
@@ -147,7 +149,7 @@ def test_what_somebody_else_is_asking_is_waited_for(
 
     model.script = releasing(meanwhile)
     messages.clear()
-    services.judge_assignment(first)
+    judge_assignment(first)
     [waiting] = seen
     call = JudgeCall.objects.get(assignment=first, key="reference")
     assert (waiting.waiting_for, waiting.assignment.state) == (call.request_hash, "open")
@@ -157,8 +159,8 @@ def test_what_somebody_else_is_asking_is_waited_for(
     waiting.refresh_from_db()
     assert waiting.waiting_for == ""
     assert waiting.due_at <= timezone.now()
-    services.judge_assignment(second)
-    services.judge_assignment(third)
+    judge_assignment(second)
+    judge_assignment(third)
     assert len(model.requests) == 1 + 3
     assert Comparison.objects.count() == 3
 
@@ -181,14 +183,14 @@ def test_those_who_wait_are_sent_for_however_the_call_ends(
         asking.join()
         messages.clear()
         if ending == "abandoned":
-            services.sweep(timezone.now() + timedelta(hours=1))
+            sweep(timezone.now() + timedelta(hours=1))
             messages_after = list(messages)
             assert ("judge", second) in messages_after
             return answer(body)
         return Answer(status=500, raw=b"{}")
 
     model.script = releasing(meanwhile)
-    services.judge_assignment(first)
+    judge_assignment(first)
     assert ("judge", second) in messages
     assert JudgeCall.objects.get(assignment=first, key="reference").state == ending
     drain()
@@ -201,7 +203,7 @@ def test_a_request_answered_while_it_was_claimed_is_not_asked_again(
     study = make_small_study(prompts=1, contestants=2)
     run = planned(make_judge(base_url=model.url, protocol="reference"), study)
     other = planned(make_judge(base_url=model.url, protocol="reference", form="binary", points=2), study)
-    lookup, late = plans.Planner._lookup, []
+    lookup, late = planning.Planner._lookup, []
 
     def outrun(batch: Any, hashes: set[str]) -> Any:
         """Another process asks just after this one has looked for replies."""
@@ -210,11 +212,11 @@ def test_a_request_answered_while_it_was_claimed_is_not_asked_again(
             late.append(True)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(calls, "this_process", lambda: calls.Process(0))
-                services.judge_assignment(assignments(other)[0])
+                judge_assignment(assignments(other)[0])
         return found
 
-    monkeypatch.setattr(plans.Planner, "_lookup", outrun)
-    services.judge_assignment(assignments(run)[0])
+    monkeypatch.setattr(planning.Planner, "_lookup", outrun)
+    judge_assignment(assignments(run)[0])
     assert JudgeCall.objects.filter(key="reference", cached_from=None).count() == 1
     assert len(model.requests) == 3
     assert Comparison.objects.count() == 2

@@ -9,10 +9,11 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from judging.costs import most_prompt_tokens
+from judging.endpoints.costs import most_prompt_tokens
+from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
-from judging.services import JudgeError, spending
-from judging.services.endpoints import Endpoint, endpoint_of
+from judging.runs import spending
+from judging.runs.endpoints import Endpoint, endpoint_of
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
 
 MESSAGES = [{"role": "user", "content": "Which is better?"}]

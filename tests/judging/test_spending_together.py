@@ -12,10 +12,10 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judging import costs
+from judging.endpoints import costs
 from judging.models import JudgeCall, JudgeRun, Price
-from judging.services import spending
-from judging.services.endpoints import Endpoint, endpoint_of
+from judging.runs import spending
+from judging.runs.endpoints import Endpoint, endpoint_of
 from tests.arena.test_concurrency import at_once
 from tests.factories import make_assignment, make_judge, make_price, make_study
 

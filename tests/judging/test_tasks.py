@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from celery.worker import state
 
-from judging import services, tasks
+from judging import tasks
 from judging.models import JudgeRun
+from judging.runs.lifecycle import pause_run, plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -21,9 +22,9 @@ PAIRS = 6
 def run(arena: Any, settings: Any, model: ChatServer, messages: deque[Any]) -> JudgeRun:
     """A run over six pairs, of which messages tell of two at a time."""
     settings.JUDGE_QUEUE_AHEAD = AHEAD
-    started = services.start_run(make_small_study(prompts=2, contestants=3), make_judge(base_url=model.url))
+    started = start_run(make_small_study(prompts=2, contestants=3), make_judge(base_url=model.url))
     messages.clear()
-    services.plan_run(started.pk)
+    plan_run(started.pk)
     return started
 
 
@@ -71,7 +72,7 @@ def test_a_task_goes_on_with_nothing_of_a_run_that_was_paused(
     run: JudgeRun, model: ChatServer, messages: deque[Any]
 ) -> None:
     def answered_late(body: dict[str, Any]) -> Answer:
-        services.pause_run(run)
+        pause_run(run)
         return Answer("3")
 
     model.script = answered_late

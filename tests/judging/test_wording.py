@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from judging.answer_scales import POINTS, answer_scale
-from judging.parsers import Place, ReplyText
-from judging.protocol import About, Manner, Parameter, Part, Protocol, Step
-from judging.protocols import PROTOCOLS
-from judging.rendering import Material
-from judging.runner import keys, next_questions
-from judging.wording import problems
+from judging.protocols.answer_scales import POINTS, answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import About, Manner, Parameter, Part, Protocol, Step
+from judging.protocols.rendering import Material
+from judging.protocols.replies import Place, ReplyText
+from judging.protocols.runner import keys, next_questions
+from judging.protocols.wording import problems
 
 PAIR = Material(prompt=["Why?"], input="", first=["Because."], second=["Why not?"], secret=b"secret")
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
 from arena.models import Study
-from leaderboard.reading.games import Opinions, style_covariates
+from leaderboard.snapshots.opinions import Opinions, style_covariates
 from leaderboard.stats import EloParameters, Method, Ratings, Standing, Standings, ordinal, rank_ratings
 
 PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"

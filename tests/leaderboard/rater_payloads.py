@@ -3,7 +3,7 @@
 from typing import Any
 
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.slices import canonical
+from leaderboard.snapshots.canonical import canonical
 
 
 def position(**overrides: Any) -> dict[str, Any]:

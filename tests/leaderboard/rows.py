@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
-from leaderboard import services
+from leaderboard.refreshing import services
 from tests import factories
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.reading.games import Choice, Opinions
-from leaderboard.slices.agreement import agreement
+from leaderboard.agreement.content import agreement
+from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.stats import Method
 
 METHOD = Method(rounds=40)

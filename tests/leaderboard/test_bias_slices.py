@@ -4,14 +4,14 @@ import json
 
 import pytest
 
+from arena.data.importing.completions import digest_of
 from arena.models import Reference
-from arena.transfer.completions import digest_of
-from leaderboard import services, slices
-from leaderboard.reading.games import opinions
-from leaderboard.reading.measures import texts
-from leaderboard.slices.data import MANY
+from leaderboard.data.content import MANY
+from leaderboard.refreshing import services, tables
+from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import Method
-from leaderboard.stats.text_size import tokenizer_name
+from leaderboard.stats.style import tokenizer_name
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
@@ -24,7 +24,7 @@ def table(study, kind, raters="people", category=""):
     read = opinions(study)
     (found,) = [
         row
-        for row in slices.tables(read, FAST, {}, texts(study))
+        for row in tables.tables(read, FAST, {}, texts(study))
         if (row.kind, row.raters, row.category) == (kind, raters, category)
     ]
     return json.loads(found.payload)

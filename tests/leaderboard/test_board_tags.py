@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from leaderboard.tables import DataTable
-from leaderboard.tables.arranged import Arranged
+from leaderboard.pages.arranged import Arranged
+from leaderboard.pages.table import DataTable
 from leaderboard.templatetags.board import cell, decimals, table_rows
 
 

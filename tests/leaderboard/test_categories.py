@@ -8,10 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import charts, computing, services
+from leaderboard.categories.figure import rank_map
+from leaderboard.categories.page import Place
+from leaderboard.categories.table import CategoryMatrix, Standing
 from leaderboard.models import SnapshotSlice
-from leaderboard.pages.categories import Place
-from leaderboard.tables.categories import CategoryMatrix, Standing
+from leaderboard.refreshing import computing, services
 from tests.leaderboard.rows import HandMade
 from tests.leaderboard.test_charts import check
 from tests.leaderboard.test_tables import standing, standings
@@ -88,7 +89,7 @@ def test_a_cell_says_rank_rating_interval_and_games():
 
 
 def test_the_figure_has_ranks_and_says_the_rest(matrix):
-    figure = charts.rank_map(matrix, "95 %")
+    figure = rank_map(matrix, "95 %")
     check(figure)
     (trace,) = figure["data"]
     assert trace["z"] == [[1, 3, 1], [2, 1, None], [None, 2, None]]
@@ -99,7 +100,7 @@ def test_the_figure_has_ranks_and_says_the_rest(matrix):
 
 def test_names_in_the_figure_are_text():
     board = {**standings(standing(HOSTILE, 1000.0)), "games": 1}
-    figure = charts.rank_map(CategoryMatrix.of({"": board, HOSTILE: board}), "95 %")
+    figure = rank_map(CategoryMatrix.of({"": board, HOSTILE: board}), "95 %")
     assert "<img" not in str(figure)
 
 

@@ -3,8 +3,11 @@
 import json
 from typing import Any
 
-from leaderboard import charts, tables
-from leaderboard.tables import Matrix, Shown
+from leaderboard.bias.figure import histogram
+from leaderboard.bias.table import Shown
+from leaderboard.pages.figure import label
+from leaderboard.standings.figure import count_map, intervals, win_rate_map
+from leaderboard.standings.table import Matrix, count_matrix, win_rates
 from tests.leaderboard.test_tables import MATRIX, standing, standings
 
 HOSTILE = '<a href="javascript:alert(1)">x</a><b>&amp;</b>'
@@ -30,7 +33,7 @@ def check(figure):
 
 def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals():
     board = standings(standing("a", 1100.0), standing("b", 900.0))
-    figure = charts.intervals(["a", "b"], [("People", board)])
+    figure = intervals(["a", "b"], [("People", board)])
     check(figure)
     (trace,) = figure["data"]
     assert (trace["x"], trace["y"]) == ([1100.0, 900.0], [0.0, 1.0])
@@ -41,7 +44,7 @@ def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals():
 
 def test_the_level_of_the_intervals_stands_at_the_axis_and_in_every_text():
     board = standings(standing("a", 1100.0)) | {"parameters": {"interval": 90.0}}
-    figure = charts.intervals(["a"], [("People", board)])
+    figure = intervals(["a"], [("People", board)])
     assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
     assert figure["data"][0]["text"] == ["a<br>People: 1100 (90 %: 1090 to 1120), 40 games"]
 
@@ -49,7 +52,7 @@ def test_the_level_of_the_intervals_stands_at_the_axis_and_in_every_text():
 def test_people_and_judges_share_the_axis_in_the_same_order():
     people = standings(standing("a", 1100.0), standing("b", 900.0))
     judge = standings(standing("b", 1000.0), standing("c", 950.0))
-    figure = charts.intervals(["a", "b"], [("People", people), ("Judge", judge)])
+    figure = intervals(["a", "b"], [("People", people), ("Judge", judge)])
     check(figure)
     assert [trace["name"] for trace in figure["data"]] == ["People", "Judge"]
     assert [round(y) for y in figure["data"][1]["y"]] == [1]
@@ -57,14 +60,14 @@ def test_people_and_judges_share_the_axis_in_the_same_order():
 
 
 def test_no_bootstrap_no_arms():
-    figure = charts.intervals(["a"], [("People", standings(standing("a", 1.0, low=None, high=None)))])
+    figure = intervals(["a"], [("People", standings(standing("a", 1.0, low=None, high=None)))])
     check(figure)
     assert figure["data"][0]["error_x"]["array"] == [0.0]
 
 
 def test_the_win_rate_map_is_centred_at_one_half():
-    rates, games = tables.win_rates(MATRIX, ["a", "b"]), tables.count_matrix(MATRIX, "games", ["a", "b"])
-    figure = charts.win_rate_map(rates, games)
+    rates, games = win_rates(MATRIX, ["a", "b"]), count_matrix(MATRIX, "games", ["a", "b"])
+    figure = win_rate_map(rates, games)
     check(figure)
     (trace,) = figure["data"]
     assert trace["z"] == [[None, 0.6667], [0.3333, None]]
@@ -73,8 +76,8 @@ def test_the_win_rate_map_is_centred_at_one_half():
 
 
 def test_a_count_map_starts_at_zero():
-    ties, games = (tables.count_matrix(MATRIX, what, ["a", "b"]) for what in ("ties", "games"))
-    figure = charts.count_map(ties, games, "ties")
+    ties, games = (count_matrix(MATRIX, what, ["a", "b"]) for what in ("ties", "games"))
+    figure = count_map(ties, games, "ties")
     check(figure)
     assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == (0, 2)
 
@@ -82,7 +85,7 @@ def test_a_count_map_starts_at_zero():
 def test_a_large_matrix_has_no_numbers_in_its_cells():
     names = tuple(str(n) for n in range(30))
     large = Matrix(names, ((0,) * 30,) * 30)
-    figure = charts.count_map(large, large, "games")
+    figure = count_map(large, large, "games")
     check(figure)
     assert "texttemplate" not in figure["data"][0]
 
@@ -90,7 +93,7 @@ def test_a_large_matrix_has_no_numbers_in_its_cells():
 def test_the_histogram_shows_shares_and_the_unscored_as_bars_of_their_own():
     people = Shown("People", (6, 1, 3), {}, 2 / 3, 1.7)
     judge = Shown("Judge", (2, 0, 2), {"refused": 4}, 0.5, 2.0)
-    figure = charts.histogram(3, [people, judge])
+    figure = histogram(3, [people, judge])
     check(figure)
     assert [trace["y"] for trace in figure["data"]] == [[60, 10, 30, 0], [25, 0, 25, 50]]
     assert figure["layout"]["xaxis"]["ticktext"] == ["1", "2", "3", "refused"]
@@ -109,7 +112,7 @@ def strings(value):
 
 def test_names_over_a_small_matrix_turn_upright_where_there_is_no_room():
     matrix = Matrix(("a", "b"), ((None, 1), (1, None)))
-    axis = charts.count_map(matrix, matrix, "games")["layout"]["xaxis"]
+    axis = count_map(matrix, matrix, "games")["layout"]["xaxis"]
     assert (axis["side"], axis["autotickangles"], "tickangle" in axis) == ("top", [0, -90], False)
 
 
@@ -117,10 +120,10 @@ def test_names_are_escaped_wherever_plotly_reads_tags():
     board = standings(standing(HOSTILE, 1100.0))
     matrix = Matrix((HOSTILE,), ((1,),))
     figures = [
-        charts.intervals([HOSTILE], [(HOSTILE, board)]),
-        charts.win_rate_map(matrix, matrix),
-        charts.count_map(matrix, matrix, "ties"),
-        charts.histogram(2, [Shown(HOSTILE, (1, 1), {HOSTILE: 1}, 0.5, 1.5)]),
+        intervals([HOSTILE], [(HOSTILE, board)]),
+        win_rate_map(matrix, matrix),
+        count_map(matrix, matrix, "ties"),
+        histogram(2, [Shown(HOSTILE, (1, 1), {HOSTILE: 1}, 0.5, 1.5)]),
     ]
     found = [text for figure in figures for text in strings(figure)]
     assert any("&lt;a href" in text for text in found)
@@ -128,19 +131,19 @@ def test_names_are_escaped_wherever_plotly_reads_tags():
 
 
 def test_a_label_is_one_line_of_limited_length():
-    assert charts.label("a\n b") == "a b"
-    assert charts.label("x" * 100) == "x" * 21 + "…"
+    assert label("a\n b") == "a b"
+    assert label("x" * 100) == "x" * 21 + "…"
 
 
 def test_a_long_name_keeps_a_short_last_word_which_tells_sizes_apart():
-    assert charts.label("Code Llama Instruct (13B)") == "Code Llama Inst… (13B)"
-    assert charts.label("Code Llama Instruct (7B)") == "Code Llama Instr… (7B)"
-    assert charts.label("A name that ends in incomprehensibilities") == "A name that ends in i…"
-    assert all(len(charts.label("word " * 9 + "x" * size)) <= 22 for size in range(1, 30))
+    assert label("Code Llama Instruct (13B)") == "Code Llama Inst… (13B)"
+    assert label("Code Llama Instruct (7B)") == "Code Llama Instr… (7B)"
+    assert label("A name that ends in incomprehensibilities") == "A name that ends in i…"
+    assert all(len(label("word " * 9 + "x" * size)) <= 22 for size in range(1, 30))
 
 
 def test_a_legend_shows_what_tells_judges_apart():
     board = standings(standing("a", 1100.0))
-    figure = charts.intervals(["a"], [("A judge with quite a long name, two scores", board)])
+    figure = intervals(["a"], [("A judge with quite a long name, two scores", board)])
     assert figure["data"][0]["name"] == "A judge with quite a long name, two scores"
-    assert charts.label("5 < 6 & 7") == "5 &lt; 6 &amp; 7"
+    assert label("5 < 6 & 7") == "5 &lt; 6 &amp; 7"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.side_by_side import VARIANTS
+from leaderboard.terminal.side_by_side import VARIANTS
 from tests.leaderboard.rows import HandMade
 
 

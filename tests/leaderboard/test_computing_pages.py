@@ -8,9 +8,10 @@ from celery import current_app
 from django.utils import timezone
 
 from arena.models import Contestant
-from leaderboard import computing, on_demand, services
-from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView, Snapshot
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.settings import Setting
 from tests.factories import make_user
 from tests.leaderboard.rows import HandMade, few_rounds
 

@@ -9,8 +9,9 @@ import pytest
 import time_machine
 from django.test import Client
 
-from arena.formats.writing import parquet
-from leaderboard import exports, services
+from arena.data.writing import parquet
+from leaderboard.files import exports
+from leaderboard.refreshing import services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 

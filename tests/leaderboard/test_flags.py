@@ -8,11 +8,11 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from arena.models import Comparison, Contestant
-from leaderboard import services
-from leaderboard.families import Contestant as Named
-from leaderboard.families import Kin, kin
-from leaderboard.flags import Answers, flags
-from leaderboard.judge_facts import judge_facts
+from leaderboard.rater_kinds.facts import judge_facts
+from leaderboard.rater_kinds.families import Contestant as Named
+from leaderboard.rater_kinds.families import Kin, kin
+from leaderboard.rater_kinds.flags import Answers, flags
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.ablation.studies import make_field, rate
 from tests.leaderboard.rows import few_rounds

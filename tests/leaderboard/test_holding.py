@@ -7,9 +7,9 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from leaderboard import holding
 from leaderboard.models import Refresh
-from leaderboard.querysets import RefreshQuerySet
+from leaderboard.models.querysets import RefreshQuerySet
+from leaderboard.snapshots import holding
 from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,16 +6,15 @@ from typing import Any
 import pytest
 
 from arena.models import Pair, Rater, Study
-from leaderboard.browsing.filters import ANSWERS
-from leaderboard.browsing.index import build
-from leaderboard.browsing.search import Question, places
-from leaderboard.bundle.arrays import facts_json, opinions_from, rows_csv
-from leaderboard.exports import note_of
-from leaderboard.reading.games import opinions
-from leaderboard.slices.counts import counts
-from leaderboard.slices.data import _unscored
-from leaderboard.slices.ratings import ratings
-from leaderboard.tables.data import unscored_table
+from leaderboard.bias.content import ratings
+from leaderboard.comparisons.filters import ANSWERS
+from leaderboard.comparisons.index import Question, build, places
+from leaderboard.data.content import _unscored
+from leaderboard.data.table import unscored_table
+from leaderboard.files.bundle.arrays import facts_json, opinions_from, rows_csv
+from leaderboard.files.exports import note_of
+from leaderboard.refreshing.tables import counts
+from leaderboard.snapshots.opinions import opinions
 from tests.factories import make_comparison, make_completion, make_judge, make_prompt, make_small_study
 
 pytestmark = pytest.mark.django_db

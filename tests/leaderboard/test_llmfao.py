@@ -4,10 +4,10 @@ import pytest
 from django.core.management import call_command
 
 from arena.models import Study
-from leaderboard import services
-from leaderboard.board.board import Board
-from leaderboard.board.setting import Setting
 from leaderboard.models import SnapshotSlice
+from leaderboard.refreshing import services
+from leaderboard.snapshots.settings import Setting
+from leaderboard.standings.page import Board
 
 pytestmark = pytest.mark.django_db
 

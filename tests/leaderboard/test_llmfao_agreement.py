@@ -12,8 +12,8 @@ from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from arena.models import Study
-from leaderboard.reading.games import opinions
-from leaderboard.slices.agreement import agreement
+from leaderboard.agreement.content import agreement
+from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import Method
 
 ROUNDS = 400

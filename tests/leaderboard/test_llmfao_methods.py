@@ -13,10 +13,10 @@ import pytest
 from django.core.management import call_command
 
 from arena.models import Study
-from leaderboard.anchoring import AnchoredRanking, panel_of_study
-from leaderboard.management.study_option import opinions_chosen
-from leaderboard.presentation import findings
+from leaderboard.snapshots.presentation import findings
 from leaderboard.stats import Standings, plan_from_data, rank_ratings
+from leaderboard.terminal.anchoring import AnchoredRanking, panel_of_study
+from leaderboard.terminal.study_option import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
 

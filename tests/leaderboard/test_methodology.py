@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.presentation import interval_line
+from leaderboard.snapshots.presentation import interval_line
 from leaderboard.stats import (
     METHODOLOGY,
     EloParameters,
@@ -17,7 +17,7 @@ from leaderboard.stats import (
     matrices,
     sequential_elo,
 )
-from leaderboard.stats.order.separation import rank_upper_bound
+from leaderboard.stats.separation import rank_upper_bound
 from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import correlate, pair_means
-from leaderboard.stats.agreement.correlation import ceiling_entries, correlation, shared_entries
-from leaderboard.stats.agreement.kappa import VALUES, kappa_measure
-from leaderboard.stats.agreement.opinions import OpinionRows, opinion_rows, pair_sums
-from leaderboard.stats.agreement.prompts import Topics
-from leaderboard.stats.agreement.within import panel, within_measure
+from leaderboard.stats.agreement_opinions import OpinionRows, Topics, opinion_rows, pair_sums
+from leaderboard.stats.alpha import panel, within_measure
+from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
+from leaderboard.stats.kappa import VALUES, kappa_measure
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "methodology.md").read_text().split())
 RELIABILITY, PEOPLE = 0.5, 3

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.stats.bias.length import length_effect
-from leaderboard.stats.bias.position import position
-from leaderboard.stats.describe import describe
-from leaderboard.stats.text_size import size_of, tokenizer_name
+from leaderboard.stats.descriptive import describe
+from leaderboard.stats.length_bias import length_effect
+from leaderboard.stats.position_bias import position
+from leaderboard.stats.style import size_of, tokenizer_name
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "methodology.md").read_text().split())
 RATINGS = [1, 8, 1, 1, 8, 1, 1, 2]

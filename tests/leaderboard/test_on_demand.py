@@ -11,11 +11,11 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from arena.models import Comparison, Contestant
-from leaderboard import computing, on_demand, services
-from leaderboard.board.scope import Scope
-from leaderboard.board.setting import Setting, parse
 from leaderboard.models import ComputedView, Snapshot
-from leaderboard.slices import canonical
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.canonical import canonical
+from leaderboard.snapshots.settings import Scope, Setting, parse
 from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
@@ -207,16 +207,16 @@ class TestCategories:
         ]
 
     def test_what_the_board_computed_is_copied(self, made, monkeypatch):
-        from leaderboard.slices import any_setting
+        from leaderboard.refreshing import computing as refreshing_computing
 
         computed(made, band="3-6")
-        about, original = [], any_setting.standings
+        about, original = [], refreshing_computing.standings
 
         def noting(players, given, method):
             about.append(len(given))
             return original(players, given, method)
 
-        monkeypatch.setattr(any_setting, "standings", noting)
+        monkeypatch.setattr(refreshing_computing, "standings", noting)
         by_category(made, Scope.CATEGORIES, band="3-6")
         assert sum(about) == 24  # coding and poems; all together is there
 
@@ -442,16 +442,16 @@ class TestWorking:
 
     def test_standings_that_are_known_are_not_computed_again(self, made, monkeypatch):
         """Ties off are the same whatever the band; and other raters' tables serve every choice of raters."""
-        from leaderboard.slices import any_setting
+        from leaderboard.refreshing import computing as refreshing_computing
 
         made_anew = []
-        original = any_setting.standings
+        original = refreshing_computing.standings
 
         def counting(players, given, method):
             made_anew.append((method.name, method.ties))
             return original(players, given, method)
 
-        monkeypatch.setattr(any_setting, "standings", counting)
+        monkeypatch.setattr(refreshing_computing, "standings", counting)
         computed(made, band="3-6")
         # Of people Elo and Bradley-Terry, of the judge on the same scale Elo; without ties all is stored.
         assert sorted(made_anew) == [("bradley-terry", True), ("elo", True), ("elo", True)]

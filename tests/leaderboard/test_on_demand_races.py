@@ -9,9 +9,10 @@ import pytest
 from celery import current_app
 from django.db import connections
 
-from leaderboard import computing, on_demand, services
-from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.settings import Setting
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db(transaction=True)

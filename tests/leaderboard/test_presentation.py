@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaderboard.presentation import standings_table
+from leaderboard.snapshots.presentation import standings_table
 from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from leaderboard import services
 from leaderboard.models import SnapshotSlice
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade
 

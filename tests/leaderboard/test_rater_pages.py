@@ -11,8 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from judging.models import JudgeRun
-from leaderboard import services
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard import rater_payloads as payloads
 from tests.leaderboard.rows import HandMade, few_rounds

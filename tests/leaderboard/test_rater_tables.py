@@ -4,9 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import families, tables
-from leaderboard.tables import Kind, wording
-from leaderboard.tables.ratings import shown
+from leaderboard.agreement.table import (
+    between,
+    correlated,
+    correlation_table,
+    kappa_sentence,
+    kappa_table,
+    kind_matrix,
+    matrix_table,
+    part_of,
+    row_of,
+    within_table,
+    without_pools,
+)
+from leaderboard.bias.table import flips_table, length_sentence, mirror_table, scores_table, shown
+from leaderboard.pages import wording
+from leaderboard.rater_kinds import families
+from leaderboard.raters.position_text import position_sentences
+from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, summary
 from tests.leaderboard import rater_payloads as payloads
 
 
@@ -23,7 +38,7 @@ def kind(**overrides):
 
 
 def cells(one):
-    return dict(zip(tables.SUMMARY_COLUMNS, tables.summary(one), strict=True))
+    return dict(zip(SUMMARY_COLUMNS, summary(one), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +108,7 @@ def test_a_kind_without_ratings_has_dashes():
     assert found["Unscored"].value == "3"
     assert found["Prefers the first"].value == "–"
     assert found["Ties"].value == "–"
-    assert tables.position_sentences(kind(ratings=payloads.ratings(empty)), 95.0) == [
+    assert position_sentences(kind(ratings=payloads.ratings(empty)), 95.0) == [
         "No pair was rated by the same rater in both orders, so there is no flip rate."
     ]
 
@@ -108,16 +123,14 @@ def test_a_kind_of_an_older_snapshot_has_its_share_without_an_interval():
 
 def test_two_scales_are_named_in_the_sentences():
     both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
-    sentences = tables.position_sentences(kind(ratings=both), 95.0)
+    sentences = position_sentences(kind(ratings=both), 95.0)
     assert any("on the scale of 8 points" in line for line in sentences)
     assert any("on the scale of 3 points" in line for line in sentences)
 
 
 def test_no_bias_seen_is_not_called_none():
     even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
-    assert any(
-        "That is no proof of no bias" in line for line in tables.position_sentences(kind(ratings=even), 95.0)
-    )
+    assert any("That is no proof of no bias" in line for line in position_sentences(kind(ratings=even), 95.0))
 
 
 def test_few_pairs_are_marked():
@@ -131,9 +144,7 @@ def test_what_is_undefined_says_why():
 
 
 def test_mirrored_ratings_stand_beside_each_other():
-    table = tables.mirror_table(
-        shown("Judge", payloads.scale(points=3, counts=[5, 2, 1], unscored={"empty": 4}))
-    )
+    table = mirror_table(shown("Judge", payloads.scale(points=3, counts=[5, 2, 1], unscored={"empty": 4})))
     assert table.rows == (
         ("Rating 1", 5, 1),
         ("Rating 2", 2, 2),
@@ -143,13 +154,13 @@ def test_mirrored_ratings_stand_beside_each_other():
 
 
 def test_flips_are_one_row_for_each_kind():
-    table = tables.flips_table([("Judge", payloads.flips())])
+    table = flips_table([("Judge", payloads.flips())])
     assert table.rows == (("Judge", 40, 10, 25.0, 13.0, 40.0, 7, 3, 22),)
 
 
 def test_scores_of_different_bins_are_put_together():
     other = payloads.scores(bins=[0.0, 3.0], counts=[30, 20])
-    table = tables.scores_table([("A", payloads.scores()), ("B", other)])
+    table = scores_table([("A", payloads.scores()), ("B", other)])
     assert table.rows[2] == ("From 0", 20, 30)
     assert table.rows[5] == ("From 3", 0, 20)
     assert table.rows[6] == ("Score pairs (n)", 50, 50)
@@ -157,7 +168,7 @@ def test_scores_of_different_bins_are_put_together():
 
 def test_correlations_have_their_intervals_beside_them():
     rows = payloads.correlation_row("coding"), payloads.correlation_row("-coding")
-    table = tables.correlation_table([("Judge", payloads.correlation(*rows))])
+    table = correlation_table([("Judge", payloads.correlation(*rows))])
     row = table.rows[1]
     named = dict(zip(table.columns, row, strict=True))
     assert named["Category"] == "All but coding"
@@ -167,13 +178,13 @@ def test_correlations_have_their_intervals_beside_them():
 
 def test_rows_about_all_but_one_category_can_be_left_out():
     content = payloads.correlation(*(payloads.correlation_row(name) for name in (None, *HOSTILE)))
-    left = [row["category"] for row in tables.without_pools(content)["rows"]]
+    left = [row["category"] for row in without_pools(content)["rows"]]
     assert left == [None, "-coding", "All", "All but x", "coding"]
 
 
 def test_categories_named_like_pools_and_like_the_whole_are_told_apart():
     rows = [payloads.correlation_row(name) for name in (None, *HOSTILE)]
-    words = [one.category for one in tables.correlated("Judge", payloads.correlation(*rows), "pearson")]
+    words = [one.category for one in correlated("Judge", payloads.correlation(*rows), "pearson")]
     assert words == [
         *("All", "-coding", "All (category)", "All but x (category)", "coding"),
         *("All but -coding", "All but All", "All but All but x", "All but coding"),
@@ -183,10 +194,10 @@ def test_categories_named_like_pools_and_like_the_whole_are_told_apart():
 def test_a_row_says_itself_which_category_it_leaves_out():
     rows = [payloads.correlation_row(name, all_but=but) for name, but in ((None, None), *STATED)]
     content = payloads.correlation(*rows)
-    words = [one.category for one in tables.correlated("Judge", content, "pearson")]
+    words = [one.category for one in correlated("Judge", content, "pearson")]
     assert words == ["All", "coding", "-coding", "All but coding", "All but -coding"]
-    assert [row["category"] for row in tables.without_pools(content)["rows"]] == [None, "coding", "-coding"]
-    found = [tables.row_of(content, category) for category in ("", "coding", "-coding")]
+    assert [row["category"] for row in without_pools(content)["rows"]] == [None, "coding", "-coding"]
+    found = [row_of(content, category) for category in ("", "coding", "-coding")]
     assert found == rows[:3]
 
 
@@ -200,21 +211,21 @@ HOSTILE = ("-coding", "All", "All but x", "coding", "--coding", "-All", "-All bu
 
 def test_two_kinds_are_found_whoever_holds_their_entry():
     agreements = {"judge:a": payloads.agreement(payloads.entry("people"))}
-    seen = tables.between(agreements, "judge:a", "people")
-    turned = tables.between(agreements, "people", "judge:a")
+    seen = between(agreements, "judge:a", "people")
+    turned = between(agreements, "people", "judge:a")
     assert seen["confusion"]["counts"] == [[4, 1, 2], [2, 1, 4]]
     assert turned["confusion"] == {"points_a": 3, "points_b": 2, "counts": [[4, 2], [1, 1], [2, 4]]}
     assert turned["scatter"][0] == [-0.5, -1.0, 3]
     assert turned["rows"] == seen["rows"]
-    assert tables.between(agreements, "people", "judge:b") is None
+    assert between(agreements, "people", "judge:b") is None
 
 
 def test_a_category_of_its_own_is_turned_round_too():
     row = payloads.kappa_row("poems", confusion={"points_a": 2, "points_b": 2, "counts": [[1, 2], [3, 4]]})
     entry = payloads.entry("people", row)
-    turned = tables.between({"judge:a": payloads.agreement(entry)}, "people", "judge:a")
-    assert tables.part_of(turned, "confusion", "poems")["counts"] == [[1, 3], [2, 4]]
-    assert tables.part_of(turned, "scatter", "poems") is None
+    turned = between({"judge:a": payloads.agreement(entry)}, "people", "judge:a")
+    assert part_of(turned, "confusion", "poems")["counts"] == [[1, 3], [2, 4]]
+    assert part_of(turned, "scatter", "poems") is None
 
 
 def test_the_matrix_of_kinds_is_symmetric():
@@ -224,43 +235,43 @@ def test_the_matrix_of_kinds_is_symmetric():
         )
     }
     kinds = [("people", "People"), ("judge:a", "A"), ("judge:b", "B")]
-    values, pairs = tables.kind_matrix(agreements, kinds, "kappa")
+    values, pairs = kind_matrix(agreements, kinds, "kappa")
     assert values.values == ((None, 0.45, None), (0.45, None, -0.2), (None, -0.2, None))
     assert pairs.values[0][1] == 45
-    table = tables.matrix_table("Weighted kappa", values, pairs)
+    table = matrix_table("Weighted kappa", values, pairs)
     assert table.rows == (("People", "A", 0.45, 45), ("A", "B", -0.2, 45))
 
 
 def test_kappa_is_told_in_a_sentence():
     row = payloads.kappa_row(kappa=-0.2, exact=None)
-    assert tables.kappa_sentence("A", "B", row, 90.0) == (
+    assert kappa_sentence("A", "B", row, 90.0) == (
         "Over 45 pairs that both rated, the weighted kappa of A and B is −0.20 "
         "(90 % interval −0.30 to −0.10): no agreement beyond chance."
     )
     missing = payloads.kappa_row(kappa=None, reason="no pair was rated by both")
-    assert tables.kappa_sentence("A", "B", missing, 90.0) == "A and B: no kappa, no pair was rated by both."
+    assert kappa_sentence("A", "B", missing, 90.0) == "A and B: no kappa, no pair was rated by both."
 
 
 def test_kappa_and_alpha_of_few_pairs_carry_a_note():
-    kappa = tables.kappa_table([("A", "B", payloads.entry("b", payloads.kappa_row(pairs=29)))])
+    kappa = kappa_table([("A", "B", payloads.entry("b", payloads.kappa_row(pairs=29)))])
     assert kappa.rows[0][-1] == "fewer than 30 pairs"
-    within = tables.within_table([("A", {"within": {"rows": [payloads.within_row(pairs=30)]}})])
+    within = within_table([("A", {"within": {"rows": [payloads.within_row(pairs=30)]}})])
     assert within.rows[0][-1] == ""
 
 
 def test_one_kind_alone_is_not_named_in_every_row():
-    table = tables.within_table([("", {"within": {"rows": [payloads.within_row()]}})])
+    table = within_table([("", {"within": {"rows": [payloads.within_row()]}})])
     assert table.columns[0] == "Category"
     assert table.rows[0][:2] == ("All", 5)
 
 
 def test_length_is_told_with_its_interval():
-    assert tables.length_sentence(payloads.measure(), 95.0) == (
+    assert length_sentence(payloads.measure(), 95.0) == (
         "The completion with more words won 65.0 % of the points (95 % interval 58.0 to 72.0 %). "
         "Twice as many multiply the odds of winning by 1.36 (95 % interval 1.11 to 1.65)."
     )
-    assert tables.length_sentence(payloads.measure(longer_wins=None), 95.0) == ""
-    flat = tables.length_sentence(payloads.measure(slope=None, longer_low=None), 95.0)
+    assert length_sentence(payloads.measure(longer_wins=None), 95.0) == ""
+    flat = length_sentence(payloads.measure(slope=None, longer_low=None), 95.0)
     assert flat == "The completion with more words won 65.0 % of the points."
 
 

@@ -12,14 +12,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from arena.models import Comparison
-from leaderboard import computing, on_demand, services, slices
-from leaderboard.board.scope import Scope
-from leaderboard.board.setting import Setting, parse_for_all
 from leaderboard.models import ComputedView
-from leaderboard.reading import measures
-from leaderboard.reading.games import opinions
-from leaderboard.reading.measures import texts
-from leaderboard.slices.any_setting import any_tables
+from leaderboard.refreshing import computing, services
+from leaderboard.refreshing import tables as refreshing_tables
+from leaderboard.refreshing.computing import any_tables
+from leaderboard.snapshots import on_demand, text_sizes
+from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.settings import Scope, Setting, parse_for_all
+from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import Method
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
@@ -87,7 +87,7 @@ def of_answers(made, method, change=lambda rows: None):
     read = opinions(made.study)
     rows = read.rows.copy()
     change(rows)
-    tables = slices.tables(replace(read, rows=rows), method, {}, texts(made.study))
+    tables = refreshing_tables.tables(replace(read, rows=rows), method, {}, texts(made.study))
     found = [table for table in tables if table.kind in ABOUT_RATERS]
     return {(table.kind, table.raters, table.category): json.loads(table.payload) for table in found}
 
@@ -154,7 +154,7 @@ class TestTables:
             study.touch()
             return texts(study)
 
-        monkeypatch.setattr(measures, "texts", changed)
+        monkeypatch.setattr(text_sizes, "texts", changed)
         on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS)
         assert computing.compute_next(made.study.pk)
         assert on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS).state == "changed"

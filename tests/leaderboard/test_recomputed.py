@@ -19,7 +19,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from arena.models import Comparison, Contestant
-from leaderboard import services
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 

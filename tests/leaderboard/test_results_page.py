@@ -14,11 +14,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import services
-from leaderboard.bundle import keeping
-from leaderboard.bundle.archive import Reader
-from leaderboard.bundle.computing import recompute
+from leaderboard.files.bundle import keeping
+from leaderboard.files.bundle.archive import Reader
+from leaderboard.files.bundle.recomputing import recompute
 from leaderboard.models import Snapshot
+from leaderboard.refreshing import services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade, few_rounds
 

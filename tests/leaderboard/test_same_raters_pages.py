@@ -3,7 +3,7 @@
 import pytest
 from celery import current_app
 
-from leaderboard import computing, services
+from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 

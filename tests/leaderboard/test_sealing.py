@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Study
-from leaderboard.sealing import unsealed
+from leaderboard.snapshots.sealing import unsealed
 
 OPEN, CLOSED = Study(), Study(closed_at=timezone.now())
 

@@ -11,10 +11,11 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from arena.models import Comparison
-from arena.signals import comparison_recorded, study_changed
-from leaderboard import services, tasks
-from leaderboard.holding import BusyError
+from arena.models.signals import comparison_recorded, study_changed
+from leaderboard import tasks
 from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
+from leaderboard.refreshing import services
+from leaderboard.snapshots.holding import BusyError
 from leaderboard.stats import METHODOLOGY
 from tests.leaderboard.rows import HandMade
 

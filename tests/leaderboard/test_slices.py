@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from leaderboard import slices
-from leaderboard.reading.games import opinions
+from leaderboard.refreshing import tables
+from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import Method
 from tests.leaderboard.rows import HandMade
 
@@ -18,7 +18,7 @@ def table(study, kind, **wanted):
     place = {"raters": "people", "category": "", "ties": "", "method": "", **wanted}
     (found,) = [
         row
-        for row in slices.tables(opinions(study), FAST, {})
+        for row in tables.tables(opinions(study), FAST, {})
         if row.kind == kind and all(getattr(row, name) == value for name, value in place.items())
     ]
     return json.loads(found.payload)
@@ -110,43 +110,43 @@ def test_correlation_pairs_people_with_each_judge_in_the_pairs_own_orientation(m
 
 def test_the_tables_are_the_same_text_when_made_again(made):
     made.rate("alpha", "beta", 3, rater=made.judge("strict"))
-    first = list(slices.tables(opinions(made.study), FAST, {}))
-    again = list(slices.tables(opinions(made.study), FAST, {}))
-    threads = list(slices.tables(opinions(made.study), Method(rounds=20, threads=2), {}))
+    first = list(tables.tables(opinions(made.study), FAST, {}))
+    again = list(tables.tables(opinions(made.study), FAST, {}))
+    threads = list(tables.tables(opinions(made.study), Method(rounds=20, threads=2), {}))
     assert first == again == threads
 
 
 def test_known_standings_are_copied_and_changed_ones_are_not(made):
-    before = {row.inputs: row.payload for row in slices.tables(opinions(made.study), FAST, {}) if row.inputs}
+    before = {row.inputs: row.payload for row in tables.tables(opinions(made.study), FAST, {}) if row.inputs}
     marked = dict.fromkeys(before, '{"copied":true}')
     made.rate("gamma", "beta", 1, prompt=1)
-    after = [row for row in slices.tables(opinions(made.study), FAST, marked) if row.kind == "standings"]
+    after = [row for row in tables.tables(opinions(made.study), FAST, marked) if row.kind == "standings"]
     assert {row.category for row in after if "copied" in row.payload} == {"coding"}
     assert {row.category for row in after if "copied" not in row.payload} == {"", "poems"}
 
 
 def test_other_parameters_are_other_inputs(made):
     def inputs(method):
-        return {row.inputs for row in slices.tables(opinions(made.study), method, {}) if row.inputs}
+        return {row.inputs for row in tables.tables(opinions(made.study), method, {}) if row.inputs}
 
     assert not inputs(FAST) & inputs(Method(rounds=21))
 
 
 def test_a_study_that_was_never_rated_has_no_tables():
-    assert list(slices.tables(opinions(HandMade("alpha", "beta").study), FAST, {})) == []
+    assert list(tables.tables(opinions(HandMade("alpha", "beta").study), FAST, {})) == []
 
 
 def test_only_unscored_replies_give_ratings_but_no_standings():
     made = HandMade("alpha", "beta")
     made.rate("alpha", "beta", None, reason="empty")
-    kinds = [row.kind for row in slices.tables(opinions(made.study), FAST, {}) if not row.category]
+    kinds = [row.kind for row in tables.tables(opinions(made.study), FAST, {}) if not row.category]
     assert kinds == ["ratings"]
 
 
 def test_the_counts_of_the_header(made):
     judge = made.judge("strict", simulated=True)
     made.rate("alpha", "beta", 3, rater=judge)
-    found = slices.counts(opinions(made.study))
+    found = tables.counts(opinions(made.study))
     assert found["prompts"] == 2
     assert (found["contestants"], found["in_play"], found["pairs"]) == (3, 3, 3)
     assert (found["comparisons"], found["unscored"], found["not_ranked"]) == (6, 1, 0)

@@ -1,8 +1,8 @@
 """The rows of the standings as HTML: what they say, and that no name can write in them."""
 
-from leaderboard import tables
-from leaderboard.board.standings_view import Asked, StandingsView
-from leaderboard.tables.columns import About, Entry
+from leaderboard.standings.columns import About, Entry
+from leaderboard.standings.rows import Asked, StandingsView
+from leaderboard.standings.table import standing_rows as tables_standing_rows
 from leaderboard.templatetags.standings import standing_rows
 from tests.leaderboard.test_tables import standing, standings
 
@@ -11,7 +11,7 @@ HOSTILE = '"><script>alert(1)</script>'
 
 def rows(*found, asked=Asked(), about=About(), intervals=True):  # noqa: B008 - both are frozen
     """The HTML of each row of a board of these standings."""
-    entries = [Entry(row, about) for row in tables.standing_rows(standings(*found), None)]
+    entries = [Entry(row, about) for row in tables_standing_rows(standings(*found), None)]
     view = StandingsView(entries, asked, "", other_ties="", other_method="Elo", intervals=intervals)
     return standing_rows(view).split("\n")
 

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import services
 from leaderboard.models import Snapshot
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 
-from leaderboard.staticfiles import PlotlyFinder
+from leaderboard.pages.staticfiles import PlotlyFinder
 
 
 def test_only_the_one_file_is_found():

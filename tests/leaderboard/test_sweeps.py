@@ -14,15 +14,15 @@ from celery import current_app
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison
-from arena.sweeper import Sweeper, sweep_once
-from judging import services
+from arena.process.sweep import Sweeper, sweep_once
 from judging import tasks as judging_tasks
 from judging.models import JudgeCall, JudgeRun, RunAssignment
-from leaderboard import on_demand
-from leaderboard import services as boards
+from judging.runs.lifecycle import plan_run, start_run
 from leaderboard import tasks as board_tasks
-from leaderboard.board.setting import Setting
 from leaderboard.models import ComputedView, Refresh, Snapshot
+from leaderboard.refreshing import services as boards
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.settings import Setting
 from tests.arena.processes import manage
 from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
 from tests.judging.server import ChatServer
@@ -107,8 +107,8 @@ def model() -> Iterator[ChatServer]:
 def run(live_server: Any, settings: Any, messages: Queue, model: ChatServer) -> JudgeRun:
     """A planned run over one pair, whose messages were lost some minutes ago."""
     settings.ARENA_URL = live_server.url
-    started = services.start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
-    services.plan_run(started.pk)
+    started = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
+    plan_run(started.pk)
     messages.lose()
     RunAssignment.objects.update(queued_until=timezone.now() - timedelta(seconds=1))
     return started

@@ -6,8 +6,19 @@ import io
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from leaderboard import tables
-from leaderboard.tables import DataTable
+from leaderboard.agreement.table import correlation_table
+from leaderboard.bias.table import ratings_table, shown_by_scale
+from leaderboard.pages.table import DataTable
+from leaderboard.standings.table import (
+    count_matrix,
+    provisional,
+    raters_table,
+    same_order,
+    standing_rows,
+    standings_table,
+    win_rates,
+    win_rates_table,
+)
 
 
 def standing(name, rating, **more):
@@ -40,7 +51,7 @@ MATRIX = {
 
 
 def test_rows_have_percentages_arms_and_the_other_method():
-    (row,) = tables.standing_rows(standings(standing("a", 1100.0)), standings(standing("a", 1080.0)))
+    (row,) = standing_rows(standings(standing("a", 1100.0)), standings(standing("a", 1080.0)))
     assert (row.win_percent, row.tie_percent) == (50.0, 25.0)
     assert (row.plus, row.minus) == (20.0, 10.0)
     assert row.beside == 1080.0
@@ -48,7 +59,7 @@ def test_rows_have_percentages_arms_and_the_other_method():
 
 
 def test_a_contestant_without_rating_has_no_row():
-    assert tables.standing_rows(standings({**standing("a", 1000.0), "rating": None, "games": 0}), None) == ()
+    assert standing_rows(standings({**standing("a", 1000.0), "rating": None, "games": 0}), None) == ()
 
 
 @pytest.mark.parametrize(
@@ -63,14 +74,14 @@ def test_a_contestant_without_rating_has_no_row():
     ],
 )
 def test_a_provisional_row_says_why(change, reason):
-    assert reason in tables.provisional(standing("a", 1000.0, **change))
+    assert reason in provisional(standing("a", 1000.0, **change))
 
 
 def test_the_standings_table_names_method_and_level():
     row = standing("a", 1100.0, rank_ub=1, group="ab", p_first=0.98765)
-    rows = tables.standing_rows(standings(row), None)
+    rows = standing_rows(standings(row), None)
     drawn = {"rounds": 1000, "interval": 95.0, "intervals": "bootstrap", "resample": "prompts", "units": 40}
-    table = tables.standings_table(rows, "elo", drawn)
+    table = standings_table(rows, "elo", drawn)
     percentiles = "95 % interval: percentiles 2.5 to 97.5 of 1000 rounds resampling 40 prompts"
     assert table.caption == f"Standings. {percentiles}"
     assert table.columns[:3] == ("Rank", "Rank (UB)", "Contestant")
@@ -81,7 +92,7 @@ def test_the_standings_table_names_method_and_level():
 
 
 def test_standings_of_an_earlier_methodology_have_no_certainty():
-    (row,) = tables.standing_rows(standings(standing("a", 1100.0)), None)
+    (row,) = standing_rows(standings(standing("a", 1100.0)), None)
     assert (row.rank_ub, row.group, row.first_percent) == (None, "", None)
 
 
@@ -96,7 +107,7 @@ def test_standings_of_an_earlier_methodology_have_no_certainty():
 )
 def test_every_method_has_another_beside_it(method, other):
     drawn = {"rounds": 1000, "interval": 90.0, "intervals": "sandwich", "resample": "prompts", "units": 40}
-    table = tables.standings_table((), method, drawn)
+    table = standings_table((), method, drawn)
     assert f"{other} rating" in table.columns
     assert table.caption.endswith("90 % interval: Student's t, from the robust covariance over 40 prompts")
 
@@ -104,7 +115,7 @@ def test_every_method_has_another_beside_it(method, other):
 def test_people_and_judges_stand_side_by_side_in_the_boards_order():
     people = standings(standing("b", 1100.0, rank=1), standing("a", 900.0, rank=2))
     judge = standings(standing("c", 1200.0, rank=1), standing("b", 1000.0, rank=2))
-    table = tables.raters_table(["b", "a"], [("People", people), ("Judge", judge)])
+    table = raters_table(["b", "a"], [("People", people), ("Judge", judge)])
     assert table.columns == (
         "Contestant",
         *("People: rank", "People: rating", "People: low", "People: high"),
@@ -119,29 +130,29 @@ def test_people_and_judges_stand_side_by_side_in_the_boards_order():
 
 def test_the_order_is_compared_over_the_contestants_both_have():
     one = standings(standing("a", 3.0), standing("b", 2.0), standing("c", 1.0))
-    assert tables.same_order(one, standings(standing("a", 3.0), standing("c", 1.0)))
-    assert not tables.same_order(one, standings(standing("c", 3.0), standing("a", 1.0)))
+    assert same_order(one, standings(standing("a", 3.0), standing("c", 1.0)))
+    assert not same_order(one, standings(standing("c", 3.0), standing("a", 1.0)))
 
 
 def test_matrices_follow_the_order_of_the_board():
-    games = tables.count_matrix(MATRIX, "games", ["b", "a", "c"])
+    games = count_matrix(MATRIX, "games", ["b", "a", "c"])
     assert games.names == ("b", "a", "c")
     assert games.values == ((None, 6, 0), (6, None, 0), (0, 0, None))
-    wins = tables.count_matrix(MATRIX, "wins", ["b", "a"])
+    wins = count_matrix(MATRIX, "wins", ["b", "a"])
     assert wins.values == ((None, 1), (3, None))
 
 
 def test_win_rates_count_a_tie_half_and_leave_unplayed_cells_empty():
-    rates = tables.win_rates(MATRIX, ["a", "b", "c"])
+    rates = win_rates(MATRIX, ["a", "b", "c"])
     assert rates.values == ((None, 4 / 6, None), (2 / 6, None, None), (None, None, None))
 
 
 def test_win_rates_have_wilsons_intervals():
     rates, games = (
-        tables.win_rates(MATRIX, ["a", "b", "c"]),
-        tables.count_matrix(MATRIX, "games", ["a", "b", "c"]),
+        win_rates(MATRIX, ["a", "b", "c"]),
+        count_matrix(MATRIX, "games", ["a", "b", "c"]),
     )
-    table = tables.win_rates_table(rates, games, 90.0)
+    table = win_rates_table(rates, games, 90.0)
     assert table.columns[:4] == ("Contestant", "a: win rate", "a: low", "a: high")
     low, high = proportion_confint(4, 6, 0.1, "wilson")
     assert table.rows[0] == (
@@ -163,9 +174,9 @@ def test_ratings_stand_beside_the_unscored_and_the_position_statistics():
         ("People", {"scales": [{**scale, "unscored": {}}]}),
         ("Judge", {"scales": [{**scale, "unscored": {"out_of_range": 2, "empty": 1}}]}),
     ]
-    shown = tables.shown_by_scale(contents)
+    shown = shown_by_scale(contents)
     assert list(shown) == [3]
-    table = tables.ratings_table(3, shown[3])
+    table = ratings_table(3, shown[3])
     assert table.rows == (
         ("Rating 1", 6, 6),
         ("Rating 2", 1, 1),
@@ -181,7 +192,7 @@ def test_ratings_stand_beside_the_unscored_and_the_position_statistics():
 def test_scales_come_largest_first():
     scale = {"counts": [1], "unscored": {}, "share_first": None, "mean": None}
     content = {"scales": [{**scale, "points": 2}, {**scale, "points": 8}]}
-    assert list(tables.shown_by_scale([("People", content)])) == [8, 2]
+    assert list(shown_by_scale([("People", content)])) == [8, 2]
 
 
 def test_correlations_are_listed_by_judge_and_category():
@@ -195,7 +206,7 @@ def test_correlations_are_listed_by_judge_and_category():
         "kendall": None,
         "reason": "few",
     }
-    table = tables.correlation_table([("Judge", {"rows": [row, short]})])
+    table = correlation_table([("Judge", {"rows": [row, short]})])
     assert table.rows == (
         ("Judge", "All", 9, None, 0.5, None, None, 0.4, None, None, 0.3, None, None, ""),
         ("Judge", "poems", 1, None, *[None] * 9, "few"),
@@ -219,5 +230,5 @@ def test_names_with_quotes_and_commas_survive_csv():
     ("group", "shown"), [("", ""), ("abcd", "abcd"), ("abcdef", "abcd +2"), ("x y z aa ab", "x y z aa +1")]
 )
 def test_many_letters_are_cut(group, shown):
-    (row,) = tables.standing_rows(standings(standing("a", 1100.0, group=group)), None)
+    (row,) = standing_rows(standings(standing("a", 1100.0, group=group)), None)
     assert row.group_shown == shown

@@ -13,8 +13,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import services
 from leaderboard.models import Refresh, SnapshotSlice
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 

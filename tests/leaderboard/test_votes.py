@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from leaderboard.votes import VoteFileError, read_votes
+from leaderboard.terminal.votes import VoteFileError, read_votes
 
 
 @pytest.fixture

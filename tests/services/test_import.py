@@ -5,8 +5,8 @@ import subprocess
 import pytest
 from celery import current_app
 
+from arena.data.uploads import jobs
 from arena.models import ImportChunk, ImportJob, Prompt
-from arena.uploads import queue
 from tests.factories import make_import_job
 from tests.services.test_worker import eventually, worker  # noqa: F401 - a fixture
 
@@ -17,7 +17,7 @@ PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "One"}\n')
 
 def test_checked_by_a_message_applied_by_the_sweep(worker: subprocess.Popen[bytes]) -> None:  # noqa: F811
     job = make_import_job(PROMPTS)
-    current_app.send_task(queue.TASKS[ImportJob.State.CHECKING], args=[job.pk])
+    current_app.send_task(jobs.TASKS[ImportJob.State.CHECKING], args=[job.pk])
     rows = ImportJob.objects.filter(pk=job.pk)
     eventually(rows.filter(state=ImportJob.State.CHECKED).exists)
     assert not Prompt.objects.exists()

@@ -15,10 +15,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard import services
-from leaderboard.holding import BusyError
 from leaderboard.models import ComparisonIndex, Refresh, Snapshot
-from leaderboard.querysets import data_mark
+from leaderboard.models.querysets import data_mark
+from leaderboard.refreshing import services
+from leaderboard.snapshots.holding import BusyError
 from tests.arena.processes import ROOT
 from tests.leaderboard.rows import HandMade, few_rounds
 

@@ -13,11 +13,12 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from arena import health
 from arena.models import Assignment
-from leaderboard import on_demand, services
-from leaderboard.board.setting import Setting
+from arena.process import health
 from leaderboard.models import ComputedView, Snapshot
+from leaderboard.refreshing import services
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.settings import Setting
 from tests.arena.processes import ROOT
 from tests.factories import make_assignment, make_comparison
 

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
-from arena.anonymising import anonymise
 from arena.models import Rater
+from arena.people.anonymising import anonymise
 
 
 class Command(BaseCommand):

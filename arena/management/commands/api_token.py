@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, issue_token
-from arena.joining import rater_of
 from arena.models import ApiToken, Rater
+from arena.people.joining import rater_of
 
 
 class Command(BaseCommand):

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.formats import CATALOGUE, UnknownFormatError, table
-from arena.formats.mapping import KINDS, ColumnMapping, MappingError, parse
-from arena.formats.records import Place
-from arena.transfer import ImportReport, InvalidStudyError, import_files
+from arena.data.formats import table
+from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError
+from arena.data.formats.mapping import KINDS, ColumnMapping, MappingError, parse
+from arena.data.formats.records import Place
+from arena.data.importing.imports import InvalidStudyError, import_files
+from arena.data.importing.report import ImportReport
 
 SHOWN: Final = 100
 """Errors printed before the rest is only counted."""

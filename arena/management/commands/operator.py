@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from arena.preparation import renew_operator, sign_in_lines
+from arena.process.prepare import renew_operator, sign_in_lines
 
 
 class Command(BaseCommand):

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from arena.preparation import prepare
+from arena.process.prepare import prepare
 
 
 class Command(BaseCommand):

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.server import ServerError, serve
+from arena.process.serve import ServerError, serve
 
 
 class Command(BaseCommand):

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from arena.api.auth import operator_token
-from judging import run_text
-from judging.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from judging.models import JudgeRun
+from judging.runs import text as runs_text
+from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 
 POLL_SECONDS = 1.0
 PATIENCE_SECONDS = 60.0
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         budget = _amount(options["budget"])
         for verb in ("pause", "cancel"):
             if options[verb] is not None:
-                self.stdout.write(run_text.summary(_change(options[verb], verb)))
+                self.stdout.write(runs_text.summary(_change(options[verb], verb)))
                 return
         if options["resume"] is not None:
             if budget is not None:
@@ -84,13 +84,13 @@ class Command(BaseCommand):
     def _estimate(self, wanted: dict[str, Any]) -> None:
         found = _ask("POST", "/judge-runs/estimate/", wanted)
         self.stdout.write(
-            f"If {found['judge']} rated {found['study']}{run_text.label(found)} now (nothing is started):"
+            f"If {found['judge']} rated {found['study']}{runs_text.label(found)} now (nothing is started):"
         )
-        self.stdout.write(run_text.estimate(found, wanted["budget"]))
-        self.stdout.write("\n".join(run_text.notes(found)))
+        self.stdout.write(runs_text.estimate(found, wanted["budget"]))
+        self.stdout.write("\n".join(runs_text.notes(found)))
 
     def _watch(self, run: dict[str, Any]) -> None:
-        self.stdout.write(f"Run {run['id']}: {run['judge']} rates {run['study']}{run_text.label(run)}.")
+        self.stdout.write(f"Run {run['id']}: {run['judge']} rates {run['study']}{runs_text.label(run)}.")
         try:
             run = self._followed(run)
         except KeyboardInterrupt:
@@ -98,8 +98,8 @@ class Command(BaseCommand):
                 f"\nRun {run['id']} goes on in the arena; see {settings.ARENA_URL}/judging/runs/{run['id']}/."
             )
             return
-        self.stdout.write(run_text.summary(run))
-        if hint := run_text.whats_next(run):
+        self.stdout.write(runs_text.summary(run))
+        if hint := runs_text.whats_next(run):
             self.stdout.write(hint)
 
     def _followed(self, run: dict[str, Any]) -> dict[str, Any]:
@@ -120,9 +120,9 @@ class Command(BaseCommand):
             silent_since = None
             run = _body(reply, 200)
             # Nobody needs a line for time passing alone.
-            counts = run_text.progress({**run, "per_minute": None, "seconds_left": None})
+            counts = runs_text.progress({**run, "per_minute": None, "seconds_left": None})
             if counts != shown:
-                self.stdout.write(run_text.progress(run))
+                self.stdout.write(runs_text.progress(run))
                 self.stdout.flush()
                 shown = counts
         return run

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from judging.arena_client import ArenaClient
-from judging.keys import KeyVariableError, check_sendable
-from judging.llm.openai_client import OpenAIClient
-from judging.remote.arena import Arena
-from judging.remote.journal import Journal, JournalError
-from judging.remote.tasks import JudgeInfo, WorkerError, check_wording, key_of
-from judging.remote.worker import Worker, look_up_patiently
+from judging.endpoints.keys import KeyVariableError, check_sendable
+from judging.endpoints.openai_client import OpenAIClient
+from judging.worker.arena import Arena
+from judging.worker.arena_client import ArenaClient
+from judging.worker.assignments import JudgeInfo, WorkerError, check_wording, key_of
+from judging.worker.journal import Journal, JournalError
+from judging.worker.worker import Worker, look_up_patiently
 
 MOST_THREADS = 256
 

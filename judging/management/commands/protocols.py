@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from judging.catalogue_text import in_full, listing, markdown
-from judging.describing import described
-from judging.protocol import Protocol, UnknownProtocolError
-from judging.protocols import PROTOCOLS
-from judging.wording import file_name
+from judging.catalogue.describing import described
+from judging.catalogue.text import in_full, listing, markdown
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Protocol, UnknownProtocolError
+from judging.protocols.wording import file_name
 
 
 class Command(BaseCommand):

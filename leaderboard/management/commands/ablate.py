@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.method_options import add_sampling_options, choice, method_from
-from leaderboard.management.study_option import study_named
+from leaderboard.terminal.method_options import add_sampling_options, choice, method_from
+from leaderboard.terminal.study_option import study_named
 
 if TYPE_CHECKING:
     from leaderboard.stats import Method
@@ -41,9 +41,9 @@ class Command(BaseCommand):
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.ablation.report import as_json, report
-        from leaderboard.ablation.same_pairs import NothingInCommonError
-        from leaderboard.ablation.text import as_text
+        from leaderboard.judges.report import as_json, report
+        from leaderboard.judges.same_pairs import NothingInCommonError
+        from leaderboard.judges.text import as_text
         from leaderboard.stats import StatsError
 
         method = _method(options)
@@ -74,7 +74,7 @@ def _method(options: dict[str, Any]) -> "Method":
     from dataclasses import replace
 
     from leaderboard.stats import TieBand
-    from leaderboard.stats.errors import ParameterError
+    from leaderboard.stats.checks import ParameterError
 
     method = method_from(options)
     if options["tie_band"] is None:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.method_options import choice
+from leaderboard.terminal.method_options import choice
 
 if TYPE_CHECKING:
-    from leaderboard.anchoring import Panel
+    from leaderboard.terminal.anchoring import Panel
 
 
 class Command(BaseCommand):
@@ -45,9 +45,9 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.anchoring_text import anchored_json, anchored_table
         from leaderboard.stats import StatsError
         from leaderboard.stats.intervals import check_level
+        from leaderboard.terminal.anchoring import anchored_json, anchored_table
 
         render = anchored_json if choice(options, "format", ("table", "json")) == "json" else anchored_table
         try:
@@ -64,8 +64,8 @@ class Command(BaseCommand):
 
 def _panel(options: dict[str, Any]) -> "Panel":
     """The pairs the options ask for; raise CommandError naming what is wrong."""
-    from leaderboard.anchoring import AnchoringError, panel_of_study, panel_of_votes
-    from leaderboard.votes import VoteFileError, read_votes
+    from leaderboard.terminal.anchoring import AnchoringError, panel_of_study, panel_of_votes
+    from leaderboard.terminal.votes import VoteFileError, read_votes
 
     ties = choice(options, "ties", ("on", "off")) == "on"
     judges, without = (_names(options[name]) for name in ("judges", "without"))
@@ -79,7 +79,7 @@ def _panel(options: dict[str, Any]) -> "Panel":
     try:
         if file:
             return panel_of_votes(str(file), read_votes(file), judges, without=without, ties=ties)
-        from leaderboard.management.study_option import study_named
+        from leaderboard.terminal.study_option import study_named
 
         return panel_of_study(study_named(slug), judges, ties=ties)
     except VoteFileError as error:

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.bundle.contents import BundleError
-from leaderboard.bundle.making import make
-from leaderboard.management.study_option import study_named
+from leaderboard.files.bundle.archive import BundleError
+from leaderboard.files.bundle.making import make
+from leaderboard.terminal.study_option import study_named
 
 
 class Command(BaseCommand):

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.method_options import add_sampling_options, choice, method_from
-from leaderboard.management.study_option import opinions_chosen, study_named
+from leaderboard.terminal.method_options import add_sampling_options, choice, method_from
+from leaderboard.terminal.study_option import opinions_chosen, study_named
 
 if TYPE_CHECKING:
-    from leaderboard.presentation import About
+    from leaderboard.snapshots.presentation import About
     from leaderboard.stats import Ratings
 
 
@@ -29,8 +29,8 @@ class Command(BaseCommand):
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.side_by_side import as_json, as_table, side_by_side
         from leaderboard.stats import StatsError
+        from leaderboard.terminal.side_by_side import as_json, as_table, side_by_side
 
         method = method_from(options)
         if (options["file"] is None) == (options["study"] is None):
@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
 
 def _of_file(path: str) -> "tuple[Ratings, tuple[str, ...], About | None]":
-    from leaderboard.votes import VoteFileError, read_votes
+    from leaderboard.terminal.votes import VoteFileError, read_votes
 
     try:
         votes = read_votes(path)

@@ -9,11 +9,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.formats.writing import WRITERS, files
+from arena.data.writing import writers
+from arena.data.writing.writers import WRITERS
 from arena.models import Study
-from leaderboard import exports
-from leaderboard.management.method_options import choice
-from leaderboard.management.study_option import study_named
+from leaderboard.files import exports
+from leaderboard.terminal.method_options import choice
+from leaderboard.terminal.study_option import study_named
 
 
 class Command(BaseCommand):
@@ -81,7 +82,7 @@ class Command(BaseCommand):
             self.stderr.write(f"Left out: {number:,} {reason}.")
         if out:
             note = exports.note_json(found.note())
-            files.save(Path(out).with_name(f"{Path(out).name}.note.json"), [note])
+            writers.save(Path(out).with_name(f"{Path(out).name}.note.json"), [note])
 
     def _save_all(self, study: Study, form: str, out: str) -> None:
         if not out:
@@ -101,7 +102,7 @@ class Command(BaseCommand):
         if Path(out).is_dir():
             raise CommandError(f"{out} is a folder; name a file.")
         try:
-            files.save(Path(out), pieces)
+            writers.save(Path(out), pieces)
         except OSError as error:
             raise CommandError(_unwritable(out, error)) from error
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.method_options import choice
+from leaderboard.terminal.method_options import choice
 
 if TYPE_CHECKING:
     from leaderboard.stats import Plan, Ratings
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.planning_text import plan_json, plan_table
+        from leaderboard.terminal.plan_text import plan_json, plan_table
 
         choice(options, "format", ("table", "json"))
         choice(options, "ties", ("on", "off"))
@@ -65,7 +65,7 @@ class Command(BaseCommand):
 
 
 def _from_file(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
-    from leaderboard.votes import VoteFileError, read_votes
+    from leaderboard.terminal.votes import VoteFileError, read_votes
 
     if options["raters"]:
         raise CommandError("--raters chooses among the raters of a study; give --study with it.")
@@ -77,7 +77,7 @@ def _from_file(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
 
 
 def _from_study(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
-    from leaderboard.management.study_option import opinions_chosen, study_named
+    from leaderboard.terminal.study_option import opinions_chosen, study_named
 
     study, raters = study_named(options["study"]), options["raters"] or "people"
     players = opinions_chosen(study, raters, "")[0].present()

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.method_options import add_method_options, method_from, rendered
+from leaderboard.terminal.method_options import add_method_options, method_from, rendered
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from leaderboard.stats import StatsError
-        from leaderboard.votes import VoteFileError, rank_votes, read_votes
+        from leaderboard.terminal.votes import VoteFileError, rank_votes, read_votes
 
         method = method_from(options)
         try:

@@ -18,11 +18,9 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, metavar="N", help="changes the time taken, nothing else")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.bundle.archive import Reader
-        from leaderboard.bundle.computing import recompute
-        from leaderboard.bundle.contents import BundleError
-        from leaderboard.bundle.wording import sentences
-        from leaderboard.presentation import printable
+        from leaderboard.files.bundle.archive import BundleError, Reader
+        from leaderboard.files.bundle.recomputing import recompute, sentences
+        from leaderboard.snapshots.presentation import printable
 
         try:
             report = recompute(Reader(options["file"]), options["threads"])

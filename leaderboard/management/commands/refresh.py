@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.study_option import study_named
+from leaderboard.terminal.study_option import study_named
 
 
 class Command(BaseCommand):
@@ -15,8 +15,8 @@ class Command(BaseCommand):
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard import services
-        from leaderboard.holding import BusyError
+        from leaderboard.refreshing import services
+        from leaderboard.snapshots.holding import BusyError
 
         study = study_named(options["study"])
         try:

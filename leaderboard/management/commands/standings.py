@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.method_options import add_method_options, method_from, rendered
-from leaderboard.management.study_option import opinions_chosen, study_named
+from leaderboard.terminal.method_options import add_method_options, method_from, rendered
+from leaderboard.terminal.study_option import opinions_chosen, study_named
 
 
 class Command(BaseCommand):
@@ -24,9 +24,9 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.reading.games import UnknownTextError, style_covariates
+        from leaderboard.snapshots.opinions import UnknownTextError, style_covariates
         from leaderboard.stats import StatsError, rank_ratings
-        from leaderboard.stats.ranking.method import RATER_EFFECTS
+        from leaderboard.stats.ranking_method import RATER_EFFECTS
 
         method = method_from(options)
         study = study_named(options["study"])

@@ -12,8 +12,8 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 from scipy.stats import binom
 
-from arena.annotation.urls import urlpatterns
 from arena.models import Assignment, Completion, Invitation, Rater, Study
+from arena.rating.urls import urlpatterns
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -179,7 +179,7 @@ def test_both_responses_are_built_alike(study: Study, rater: Rater) -> None:
 
 def test_the_place_of_a_contestant_is_drawn_evenly() -> None:
     """Over many raters every contestant stands about as often first as second."""
-    from arena import services
+    from arena.rating import services
 
     study = make.make_small_study(prompts=30, contestants=2, ratings_per_pair_people=4)
     for _ in range(4):
@@ -297,7 +297,7 @@ def test_files_that_pages_load_are_the_same_for_every_pair(token_study: Study) -
 
 def test_no_place_on_the_page_goes_to_a_contestant_more_often() -> None:
     """Four hundred draws, each the first of its pair and its rater, so that no balance steadies the coin."""
-    from arena import pairing
+    from arena.rating import pairing
 
     draws = 400
     swapped = sum(pairing.choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(draws))

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena import joining
 from arena.models import Invitation, Membership, Rater, Role
+from arena.people import joining
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena import services
 from arena.models import Comparison, Membership
+from arena.rating import services
 from tests import factories as make
 
 

@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena import services
-from arena.annotation.forms import believable_seconds
-from arena.annotation.task import REASON_KEYS, scale_points, tie_rating
 from arena.models import Assignment, Comparison, Flag, Membership, Rater, Rendering, Study
+from arena.rating import services
+from arena.rating.forms import believable_seconds
+from arena.rating.screen import REASON_KEYS, scale_points, tie_rating
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena import training
 from arena.models import Membership, Rater, Role, Study, TrainingAnswer
+from arena.rating import training
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from arena.api.auth import rater_token
 from arena.models import Assignment, Comparison, Pair, Rater
-from arena.signals import comparison_recorded
+from arena.models.signals import comparison_recorded
 from tests.factories import make_assignment, make_pair, make_prompt, make_rater, make_study
 
 pytestmark = pytest.mark.django_db

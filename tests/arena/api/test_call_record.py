@@ -10,7 +10,7 @@ from django.test import Client
 
 from arena.api.auth import rater_token
 from arena.models import Assignment, Comparison, Rater
-from arena.signals import Received, answers_received
+from arena.models.signals import Received, answers_received
 from tests.factories import make_assignment, make_rater
 
 pytestmark = pytest.mark.django_db

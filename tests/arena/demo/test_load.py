@@ -13,10 +13,10 @@ from django.db import connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
-from arena import services
 from arena.demo import load, votes
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
-from arena.signals import study_changed
+from arena.models.signals import study_changed
+from arena.rating import services
 from leaderboard.stats import bradley_terry, games_from_ratings
 from tests.factories import make_member
 

@@ -5,9 +5,9 @@ from statistics import fmean
 
 import pytest
 
-from arena import scales
 from arena.demo import votes
 from arena.demo.votes import AGREEMENT, POINTS, RATERS, STRENGTHS, Vote
+from arena.rating import scales
 
 PEOPLE = [rater for rater in RATERS if not rater.is_judge]
 JUDGES = [rater for rater in RATERS if rater.is_judge]

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from arena.formats import gather
-from arena.formats.records import Item, Problem
+from arena.data.formats.catalogue import gather
+from arena.data.formats.records import Item, Problem
 
 
 def write_lines(folder: Path, name: str, *rows: Any) -> Path:

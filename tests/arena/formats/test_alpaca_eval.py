@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.formats.records import ComparisonRecord, CompletionRecord, Note, PromptRecord
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, Note, PromptRecord
 from tests.arena.formats.reading import problems, read, write_lines
 
 INSTRUCTION = "Name a bird that sings at night."

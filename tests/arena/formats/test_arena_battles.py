@@ -10,8 +10,14 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from arena.formats.arena_battles import MAX_PYTHON
-from arena.formats.records import ComparisonRecord, CompletionRecord, ContestantRecord, Item, PromptRecord
+from arena.data.formats.arena_battles import MAX_PYTHON
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    PromptRecord,
+)
 from tests.arena.formats.reading import problems, read, write_lines
 
 

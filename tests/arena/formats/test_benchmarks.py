@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from arena.formats.benchmarks import faults
-from arena.formats.records import ContestantRecord
+from arena.data.formats.benchmarks import faults
+from arena.data.formats.records import ContestantRecord
 from tests.arena.formats.reading import problems, read, write_lines
 
 

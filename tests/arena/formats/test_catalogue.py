@@ -1,6 +1,7 @@
 import pytest
 
-from arena.formats import CATALOGUE, UnknownFormatError, catalogue, gather, jsonl
+from arena.data.formats import jsonl
+from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError, catalogue, gather
 
 
 def test_a_name_is_used_once() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.formats import CATALOGUE, ours
-from arena.formats.records import Problem
+from arena.data.formats import ours
+from arena.data.formats.catalogue import CATALOGUE
+from arena.data.formats.records import Problem
 from tests.arena.formats.reading import read
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "data-formats.md").read_text()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from arena.formats import gather
-from arena.formats.kinds import Kind
-from arena.formats.records import (
+from arena.data.formats.catalogue import gather
+from arena.data.formats.reading import Kind
+from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,

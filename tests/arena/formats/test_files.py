@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.formats import files, gather
+from arena.data.formats import files
+from arena.data.formats.catalogue import gather
 from tests.arena.formats.reading import problems, read, write_lines
 
 PROMPT = b'{"id": "p1", "instruction": "Say hello."}\n'

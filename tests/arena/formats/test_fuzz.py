@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.formats import gather
-from arena.formats.fields import unstorable
-from arena.formats.records import ComparisonRecord, Item
+from arena.data.formats.catalogue import gather
+from arena.data.formats.fields import unstorable
+from arena.data.formats.records import ComparisonRecord, Item
 
 NAMES = ["id", "instruction", "turns", "text", "prompt", "first", "second", "rater", "rater_kind", "rating"]
 NAMES += ["points", "reason", "criteria", "references", "groups", "name", "kind", "seconds", "created_at"]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.formats import gather
-from arena.formats.fields import unstorable
-from arena.formats.records import ComparisonRecord, CompletionRecord, PromptRecord
+from arena.data.formats.catalogue import gather
+from arena.data.formats.fields import unstorable
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, PromptRecord
 from tests.arena.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.formats.test_arena_battles import BATTLE, PREFERENCE
 from tests.arena.formats.test_fastchat import ANSWER, CHOICES, JUDGMENT, QUESTION, REVIEW

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from arena.formats.records import CompletionRecord, Note, PromptRecord
+from arena.data.formats.records import CompletionRecord, Note, PromptRecord
 from tests.arena.formats.reading import problems, read, write_lines
 
 

@@ -4,9 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import scales
-from arena.formats.writing.interchange import SIDES, WINNERS, question, winner
-from arena.formats.writing.preferences import LeftOut, Preference, Said, Texts, preference, texts_row
+from arena.data.writing.interchange import (
+    SIDES,
+    WINNERS,
+    LeftOut,
+    Preference,
+    Said,
+    Texts,
+    preference,
+    question,
+    texts_row,
+    winner,
+)
+from arena.rating import scales
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.formats import json_text
-from arena.formats.json_text import JsonError, ListReader
+from arena.data.formats import json_text
+from arena.data.formats.json_text import JsonError, ListReader
 
 MEBIBYTE = 1024 * 1024
 

@@ -3,7 +3,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from arena.formats.records import ComparisonRecord, CompletionRecord, GoldRecord, PromptRecord, RaterRecord
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    GoldRecord,
+    PromptRecord,
+    RaterRecord,
+)
 from tests.arena.formats.reading import problems, read, write_lines
 
 

@@ -1,13 +1,8 @@
 from collections import Counter
 from pathlib import Path
 
-from arena.apart import APART
-from arena.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    ContestantRecord,
-    PromptRecord,
-)
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, ContestantRecord, PromptRecord
+from arena.rating.apart import APART
 from tests.arena.formats.reading import problems, read, write_lines
 
 HEADER = "id,prompt,model_x,model_y,worker,winner,left,right"

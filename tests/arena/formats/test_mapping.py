@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.formats import our_fields
-from arena.formats.kinds import Kind
-from arena.formats.mapping import ColumnMapping, MappingError, parse, suggest
+from arena.data.formats import mapping as formats_mapping
+from arena.data.formats.mapping import ColumnMapping, MappingError, parse, suggest
+from arena.data.formats.reading import Kind
 
 VOTES = ColumnMapping(
     Kind.COMPARISONS, {"first": "left", "second": "right", "winner": "winner"}, {"rater": "crowd"}
@@ -116,10 +116,10 @@ def test_every_field_is_in_the_document() -> None:
     document = (Path(__file__).parents[3] / "docs" / "data-formats.md").read_text()
     section = document.partition("## Our own fields")[2]
     named = set(re.findall(r"`(\w+)`", section))
-    missing = {name for kind in our_fields.FIELDS for name in our_fields.names(kind)} - named
+    missing = {name for kind in formats_mapping.FIELDS for name in formats_mapping.names(kind)} - named
     assert not missing
 
 
 def test_what_is_needed_can_be_mapped() -> None:
-    for kind, groups in our_fields.NEEDED.items():
-        assert {name for group in groups for name in group} <= set(our_fields.names(kind))
+    for kind, groups in formats_mapping.NEEDED.items():
+        assert {name for group in groups for name in group} <= set(formats_mapping.names(kind))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.formats.records import (
+from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,

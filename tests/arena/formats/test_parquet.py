@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from arena.formats import gather, parquet_rows
+from arena.data.formats import files
+from arena.data.formats.catalogue import gather
 from tests.arena.formats.reading import problems, read
 
 PROMPTS = {"id": ["p1", "p2"], "instruction": ["Say hello.", "Say goodbye."]}
@@ -169,7 +170,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     most = count = 0
-    for _ in parquet_rows.rows(path):
+    for _ in files.parquet_rows(path):
         count += 1
         most = max(most, pa.total_allocated_bytes() - before)
     _, peak = tracemalloc.get_traced_memory()

@@ -5,9 +5,9 @@ from typing import Final
 
 import pytest
 
-from arena.formats import CATALOGUE
-from arena.formats.files import Form, InputFile
-from arena.formats.kinds import Head, Kind
+from arena.data.formats.catalogue import CATALOGUE
+from arena.data.formats.files import Form, InputFile
+from arena.data.formats.reading import Head, Kind
 
 HEADS: Final[list[tuple[str, Kind, str]]] = [
     (

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from arena.formats.records import CompletionRecord, ContestantRecord, PromptRecord
+from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord
 from tests.arena.formats.reading import problems, read, write_lines
 
 INSTRUCTION: dict[str, Any] = {

@@ -8,12 +8,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from arena.formats import Choice, UnknownFormatError, gather, look
-from arena.formats.files import InputFile
-from arena.formats.kinds import Kind
-from arena.formats.mapping import ColumnMapping
-from arena.formats.reading import digest
-from arena.formats.records import (
+from arena.data.formats.catalogue import Choice, UnknownFormatError, gather, look
+from arena.data.formats.files import InputFile
+from arena.data.formats.mapping import ColumnMapping
+from arena.data.formats.reading import Kind, digest
+from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.apart import APART
+from arena.rating.apart import APART
 from tests.arena.formats.reading import problems, read, write_lines
 
 PAIR = {

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.formats import gather
-from arena.formats.records import CompletionRecord
-from arena.formats.writing import WRITERS, files
-from arena.formats.writing.schema import TABLES, Row, Table, Type
+from arena.data.formats.catalogue import gather
+from arena.data.formats.records import CompletionRecord
+from arena.data.writing import writers
+from arena.data.writing.tables import TABLES, Row, Table, Type
+from arena.data.writing.writers import WRITERS
 
 TYPED = Table(
     "typed",
@@ -113,7 +114,7 @@ def test_parquet_has_the_same_types_however_many_rows(rows: list[Row], tmp_path:
     from pyarrow import parquet
 
     path = tmp_path / "typed.parquet"
-    files.save(path, WRITERS["parquet"](TYPED, rows))
+    writers.save(path, WRITERS["parquet"](TYPED, rows))
     types = {field.name: str(field.type) for field in parquet.read_schema(path)}
     assert types == {
         "text": "string",
@@ -159,7 +160,7 @@ def read_back(folder: Path, form: str, texts: list[str]) -> list[str]:
     """Texts after a way through a file of completions."""
     path = folder / f"completions.{form}"
     rows = [{"prompt": "p", "contestant": f"c{place}", "text": text} for place, text in enumerate(texts)]
-    files.save(path, WRITERS[form](TABLES["completions"], rows))
+    writers.save(path, WRITERS[form](TABLES["completions"], rows))
     records = list(gather([path]).items())
     assert all(isinstance(record, CompletionRecord) for record in records), records
     return [record.turns[0] for record in records if isinstance(record, CompletionRecord)]
@@ -185,13 +186,13 @@ def test_any_text_comes_back(form: str, texts: list[str], tmp_path_factory: pyte
 
 class TestSaving:
     def test_a_name_ending_in_gz_is_compressed(self, tmp_path: Path) -> None:
-        size = files.save(tmp_path / "a.csv.gz", [b"one", b"two"])
+        size = writers.save(tmp_path / "a.csv.gz", [b"one", b"two"])
         assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == b"onetwo"
         assert size == (tmp_path / "a.csv.gz").stat().st_size
 
     def test_an_existing_file_is_replaced(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("old and longer")
-        files.save(tmp_path / "a.csv", [b"new"])
+        writers.save(tmp_path / "a.csv", [b"new"])
         assert (tmp_path / "a.csv").read_text() == "new"
         assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
@@ -202,13 +203,13 @@ class TestSaving:
 
         (tmp_path / "a.csv").write_text("old")
         with pytest.raises(RuntimeError, match="database gone"):
-            files.save(tmp_path / "a.csv", broken())
+            writers.save(tmp_path / "a.csv", broken())
         assert (tmp_path / "a.csv").read_text() == "old"
         assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
     def test_a_missing_folder_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
-            files.save(tmp_path / "none" / "a.csv", [])
+            writers.save(tmp_path / "none" / "a.csv", [])
 
 
 def test_json_refuses_what_it_cannot_hold() -> None:

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 
 from arena.models import Flag, Invitation, RaterGroup, Study
-from arena.operating import urls
+from arena.studies import urls
 from tests import factories as make
 from tests.arena.operating.conftest import VISITORS
 

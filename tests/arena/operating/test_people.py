@@ -8,10 +8,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena import joining
+from arena.data.uploads import running
 from arena.models import Contestant, ImportJob, Invitation, Membership, Prompt, Role, Study
-from arena.operating.people_forms import InvitationForm
-from arena.uploads import running
+from arena.people import joining
+from arena.people.views import InvitationForm
 from tests import factories as make
 
 

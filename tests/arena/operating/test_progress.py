@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.models import Assignment, Comparison, Flag, Membership, Rater, Study
-from arena.operating import pace, progress
-from arena.pseudonyms import pseudonym
+from arena.people.pseudonyms import pseudonym
+from arena.studies import counts, progress
 from tests import factories as make
 from tests.arena.operating.conftest import sent
 
@@ -47,10 +47,10 @@ def ann(study: Study) -> Rater:
 
 def test_the_shortest_window_with_enough_in_it_is_taken(study: Study, ann: Rater) -> None:
     now = timezone.now()
-    rate(study, ann, pace.ENOUGH - 1, created_at=now - timedelta(minutes=30))
+    rate(study, ann, counts.ENOUGH - 1, created_at=now - timedelta(minutes=30))
     rate(study, ann, 5, created_at=now - timedelta(hours=5))
     rate(study, ann, 9, created_at=now - timedelta(days=9))
-    found = pace.of(study, 48, now)
+    found = counts.of(study, 48, now)
     # By hand: 19 in the last hour are too few; 24 in 24 hours are one an hour, and 48 are two days.
     assert (found.window, found.comparisons, found.per_hour, found.words) == (
         "the last 24 hours",
@@ -66,16 +66,16 @@ def test_imports_judges_checks_and_revised_answers_have_no_pace(study: Study, an
     rate(study, judge)
     rate(study, ann, purpose="check")
     rate(study, ann, is_current=False)
-    found = pace.of(study, 3)
+    found = counts.of(study, 3)
     assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last 7 days", "", True)
 
 
 @given(st.integers(1, 10**6), st.floats(0.5, 200), st.integers(0, 10**7))
 def test_time_left_grows_with_what_is_left(comparisons: int, hours: float, left: int) -> None:
-    found = pace.Pace(comparisons, hours, "a window", left)
+    found = counts.Pace(comparisons, hours, "a window", left)
     assert found.hours_left is not None
     assert found.hours_left * found.per_hour == pytest.approx(left)
-    assert pace.Pace(comparisons, hours, "a window", left + 1).hours_left > found.hours_left  # type: ignore[operator]
+    assert counts.Pace(comparisons, hours, "a window", left + 1).hours_left > found.hours_left  # type: ignore[operator]
     assert found.words
 
 
@@ -90,7 +90,7 @@ def test_time_left_grows_with_what_is_left(comparisons: int, hours: float, left:
     ],
 )
 def test_time_left_in_words(left: int, words: str) -> None:
-    assert pace.Pace(10, 10, "a window", left).words == words
+    assert counts.Pace(10, 10, "a window", left).words == words
 
 
 def test_everybody_is_listed_once_the_fewest_first(study: Study, ann: Rater) -> None:

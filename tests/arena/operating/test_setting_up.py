@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.models import Completion, Study
-from arena.operating import counts, matrix, steps
+from arena.studies import counts, matrix, pages
 from tests import factories as make
 from tests.arena.operating.conftest import sent
 
@@ -120,20 +120,20 @@ def test_publishing_opens_the_board(operator: Client, study: Study) -> None:
 
 
 def test_every_step_leads_to_the_next_and_the_last_to_the_progress(study: Study) -> None:
-    found = steps.steps(study)
-    places = [steps.place(study, name) for name in steps.STEPS]
+    found = pages.steps(study)
+    places = [pages.place(study, name) for name in pages.STEPS]
     assert [step.number for step in found] == list(range(1, 10))
     following = [place.next_address for place in places if place]
     assert following == [*[step.address for step in found][1:], page("operate-progress")]
-    assert steps.place(study, "operate-state") is None
+    assert pages.place(study, "operate-state") is None
 
 
 def test_the_steps_say_what_is_missing(db: None) -> None:
     study = make.make_study()
-    states = {step.title: step.state for step in steps.steps(study)}
+    states = {step.title: step.state for step in pages.steps(study)}
     wanted = dict.fromkeys(("Guidelines", "Prompts", "Contestants", "Answers", "Pairs", "People"), "open")
     assert states == {**wanted, "How it is rated": "done", "Judges": "optional", "Publish": "optional"}
-    first = steps.next_step(steps.steps(study))
+    first = pages.next_step(pages.steps(study))
     assert first is not None
     assert first.title == "Guidelines"
 

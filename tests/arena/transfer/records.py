@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from arena.formats.records import (
+from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     GoldRecord,
@@ -10,7 +10,7 @@ from arena.formats.records import (
     Place,
     PromptRecord,
 )
-from arena.transfer import ImportReport
+from arena.data.importing.report import ImportReport
 
 
 def completion(contestant: str | None, text: str = "An answer.", **more: Any) -> CompletionRecord:

@@ -7,8 +7,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from arena.apart import APART
-from arena.formats.records import (
+from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
     GoldRecord,
@@ -18,9 +17,11 @@ from arena.formats.records import (
     PromptRecord,
     RaterRecord,
 )
+from arena.data.importing import imports as imports_module
+from arena.data.importing.imports import Cancelled, import_files, import_records
+from arena.data.importing.report import ImportReport
 from arena.models import Study
-from arena.transfer import Cancelled, ImportReport, import_files, import_records
-from arena.transfer import imports as imports_module
+from arena.rating.apart import APART
 from tests.arena.formats.reading import write_lines
 from tests.arena.transfer.records import completion, gold, reasons, stock, vote
 

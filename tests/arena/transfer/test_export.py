@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from arena.formats.writing import WRITERS, files
-from arena.formats.writing.schema import TABLES
+from arena.data import export
+from arena.data.importing.imports import import_files
+from arena.data.writing import writers
+from arena.data.writing.tables import TABLES
+from arena.data.writing.writers import WRITERS
 from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
-from arena.transfer import export, import_files
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +36,7 @@ def copied(study: Study, folder: Path, form: str) -> Study:
     """The study after a way through files, as a new one."""
     for what in TABLES:
         if export.count(study, what):
-            files.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
+            writers.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
     slug = f"{study.slug}-{form}"
     report = import_files(slug, [folder])
     assert [str(problem) for problem in report.errors] == []

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from arena.formats.reading import digest
+from arena.data.formats.reading import digest
+from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Reference, Study
-from arena.transfer import import_files
-from leaderboard.reading.games import opinions
+from leaderboard.snapshots.opinions import opinions
 from tests.arena.formats.reading import write_lines
 from tests.arena.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.formats.test_arena_battles import BATTLE

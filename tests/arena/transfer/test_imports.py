@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from arena.formats.fields import MAX_SCORE
-from arena.formats.records import (
+from arena.data.formats.fields import MAX_SCORE
+from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
     Item,
@@ -19,10 +19,11 @@ from arena.formats.records import (
     RaterRecord,
     ReferenceRecord,
 )
+from arena.data.importing.imports import InvalidStudyError, import_files, import_records
+from arena.data.importing.raters import slug_of
+from arena.data.importing.report import ImportReport
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
-from arena.signals import study_changed
-from arena.transfer import ImportReport, InvalidStudyError, import_files, import_records
-from arena.transfer.raters import slug_of
+from arena.models.signals import study_changed
 from tests import factories
 from tests.arena.transfer.records import added, completion, reasons, stock, vote
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.formats.records import (
+from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
     Item,
@@ -12,8 +12,8 @@ from arena.formats.records import (
     PromptRecord,
     ReferenceRecord,
 )
+from arena.data.importing.imports import import_records
 from arena.models import Completion, Prompt, Reference
-from arena.transfer import import_records
 from tests.arena.transfer.records import reasons
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from arena.formats.records import ContestantRecord, Item, Note, Place, Problem, PromptRecord
+from arena.data.formats.records import ContestantRecord, Item, Note, Place, Problem, PromptRecord
+from arena.data.importing.imports import import_records
+from arena.data.importing.report import MATRIX_CONTESTANTS, MATRIX_PROMPTS, ImportReport
 from arena.models import Study
-from arena.transfer import ImportReport, import_records
-from arena.transfer.missing import MATRIX_CONTESTANTS, MATRIX_PROMPTS
 from tests.arena.transfer.records import completion, stock, vote
 
 pytestmark = pytest.mark.django_db

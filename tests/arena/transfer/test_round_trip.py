@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Pair, Study
-from arena.transfer import import_files
 from tests.arena.formats.reading import write_lines
 
 pytestmark = pytest.mark.django_db

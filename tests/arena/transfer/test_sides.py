@@ -2,10 +2,10 @@
 
 import pytest
 
-from arena.formats.records import CompletionRecord, Item, PromptRecord
+from arena.data.formats.records import CompletionRecord, Item, PromptRecord
+from arena.data.importing.imports import import_records
 from arena.models import Comparison, Completion, Pair, Study
-from arena.transfer import import_records
-from leaderboard.reading.games import opinions
+from leaderboard.snapshots.opinions import opinions
 from tests.arena.transfer.records import added, completion, gold, reasons, stock, vote
 
 pytestmark = pytest.mark.django_db

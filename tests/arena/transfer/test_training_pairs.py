@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from arena import services
-from arena.answers import Answer
-from arena.apart import APART
+from arena.data import export
+from arena.data.importing.imports import import_files
+from arena.data.importing.report import ImportReport, find_missing
 from arena.models import Comparison, Completion, Membership, Pair, Prompt, Study
-from arena.planning import plan
-from arena.progress import progress
-from arena.transfer import ImportReport, export, import_files
-from arena.transfer.missing import find_missing
-from leaderboard.reading.games import opinions
-from leaderboard.reading.measures import texts
+from arena.rating import services
+from arena.rating.answers import Answer
+from arena.rating.apart import APART
+from arena.rating.planning import plan
+from arena.rating.progress import progress
+from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.text_sizes import texts
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.uploads import queue
+from arena.data.uploads import jobs
 
 
 @pytest.fixture(autouse=True)
@@ -15,5 +15,5 @@ def nudges(
     backend = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
     sent: list[tuple[int, str]] = []
-    monkeypatch.setattr(queue, "nudge", lambda job, state: sent.append((job, state)))
+    monkeypatch.setattr(jobs, "nudge", lambda job, state: sent.append((job, state)))
     return sent

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from arena.data.uploads.file_forms import MAPPED, FileForm
 from arena.models import ImportFile
-from arena.uploads.file_forms import MAPPED, FileForm
 
 MAPPING = {"kind": "prompts", "columns": {"id": "a", "instruction": "b"}, "constants": {}}
 

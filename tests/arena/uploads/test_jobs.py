@@ -13,9 +13,9 @@ from django.core.files.base import ContentFile
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
+from arena.data.importing.imports import import_records
+from arena.data.uploads import jobs, progress, recovery, running, storage
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Study
-from arena.transfer import import_records
-from arena.uploads import jobs, progress, recovery, running, storage
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from arena.data.uploads import forms, jobs, progress, running
 from arena.models import Comparison, Completion, ImportChunk, ImportJob, Prompt, Study
-from arena.uploads import forms, jobs, progress, running
 from tests import factories
 
 pytestmark = pytest.mark.django_db

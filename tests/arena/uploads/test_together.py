@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from arena.data.importing.imports import import_records
+from arena.data.uploads import jobs, progress, running
 from arena.models import ImportJob, Prompt
-from arena.transfer import import_records
-from arena.uploads import jobs, progress, running
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from judging.parsers import Place
+from judging.protocols.replies import Place
 from tests.judging.protocols.scripted import blocks, by_content, outside, reply_to, verdict_asked_for
 
 CODE: Final = re.compile(r"carry the code (\w{12})\.")

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from judging import rendering, runner
-from judging.answer_scales import POINTS, answer_scale
-from judging.llm.client import Request
-from judging.llm.simulated import SimulatedClient, Simulation
-from judging.parsers import ReplyText, Verdict
-from judging.protocol import Manner
-from judging.protocols import PROTOCOLS
-from judging.rendering import Material
-from judging.runner import Question
+from judging.endpoints.client import Request
+from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.protocols import rendering, runner
+from judging.protocols.answer_scales import POINTS, answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Manner
+from judging.protocols.rendering import Material
+from judging.protocols.replies import ReplyText, Verdict
+from judging.protocols.runner import Question
 from tests.judging.injections.corpus import Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient, reply_of
 from tests.judging.protocols.scripted import GOOD, blocks, outside

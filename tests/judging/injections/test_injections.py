@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from judging import rendering
-from judging.answer_scales import POINTS, answer_scale
-from judging.protocol import Manner
-from judging.protocols import PROTOCOLS
+from judging.protocols import rendering
+from judging.protocols.answer_scales import POINTS, answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Manner
 from tests.judging.injections.corpus import INJECTIONS, Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient
 from tests.judging.injections.measuring import (

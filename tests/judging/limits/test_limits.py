@@ -9,9 +9,17 @@ from typing import Any
 import pytest
 import redis
 
-from judging.limits.rules import FULL, LONGEST_DEBT, LONGEST_PAUSE, OPENS_AFTER, Entry, Exit, Limits, answers
-from judging.limits.shared import Entrances
-from judging.limits.stores import MemoryStore, RedisStore, Store
+from judging.endpoints.limit_rules import (
+    FULL,
+    LONGEST_DEBT,
+    LONGEST_PAUSE,
+    OPENS_AFTER,
+    Entry,
+    Exit,
+    Limits,
+    answers,
+)
+from judging.endpoints.limits import Entrances, MemoryStore, RedisStore, Store
 
 _names = count(1)
 

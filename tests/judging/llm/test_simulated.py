@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from judging import runner
-from judging.answer_scales import FORMS, AnswerScale, answer_scale
-from judging.llm.client import Request
-from judging.llm.simulated import NOTE, SimulatedClient, Simulation, verdict
-from judging.parsers import Place, ReplyText, Verdict, read_verdict
-from judging.protocol import About, Manner, Protocol
-from judging.protocols import PROTOCOLS
-from judging.rendering import Material
-from judging.runner import Question
+from judging.endpoints.client import Request
+from judging.endpoints.simulated import NOTE, SimulatedClient, Simulation, verdict
+from judging.protocols import runner
+from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.parsing import read_verdict
+from judging.protocols.protocol import About, Manner, Protocol
+from judging.protocols.rendering import Material
+from judging.protocols.replies import Place, ReplyText, Verdict
+from judging.protocols.runner import Question
 
 REQUEST = Request("simulated", [], 1.0)
 MATERIAL = Material(["Say hi"], "", ["hi"], ["hello"], b"secret")

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from judging.answer_scales import answer_scale
-from judging.llm.client import NoReplyError, Reply, Request, Token
-from judging.llm.openai_client import OpenAIClient, body_of
-from judging.parsers import Place, ReplyText, read_verdict
+from judging.endpoints.client import NoReplyError, Reply, Request, Token
+from judging.endpoints.openai_client import OpenAIClient, body_of
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.parsing import read_verdict
+from judging.protocols.replies import Place, ReplyText
 from tests.judging.server import Answer, ChatServer
 
 LIKERT = answer_scale("likert", 8)

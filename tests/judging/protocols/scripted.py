@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from judging.answer_scales import GRADES, POINTS, AnswerScale
-from judging.llm.simulated import placed
-from judging.parsers import Place
-from judging.protocols import PROTOCOLS
-from judging.rendering import verdict_text
+from judging.endpoints.simulated import placed
+from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.rendering import verdict_text
+from judging.protocols.replies import Place
 from tests.judging.server import Answer, Script
 
 Opinion = Callable[[str, str], int]

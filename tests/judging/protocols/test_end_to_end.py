@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from arena import scales
 from arena.models import Assignment, Comparison, Study
-from judging import services
-from judging.answer_scales import POINTS
+from arena.rating import scales
 from judging.models import Judge, JudgeCall
-from judging.protocols import PROTOCOLS
+from judging.protocols.answer_scales import POINTS
+from judging.protocols.catalogue import PROTOCOLS
+from judging.runs.lifecycle import start_run
 from tests.factories import make_completion, make_contestant, make_judge, make_prompt, make_study
 from tests.judging.protocols.scripted import GOOD, by_content, by_position, scripted
 from tests.judging.protocols.sequences import SEQUENCES
@@ -56,7 +56,7 @@ def test_a_judge_of_every_protocol_finds_the_better_answer_in_both_orders(
     protocol: str, arena: Any, model: ChatServer, drain: Drain
 ) -> None:
     model.script = scripted(by_content)
-    run = services.start_run(make_pair(), make_asking(protocol, model), both_orders=True)
+    run = start_run(make_pair(), make_asking(protocol, model), both_orders=True)
     drain()
     run.refresh_from_db()
     assert run.state == "finished"
@@ -77,7 +77,7 @@ def test_a_judge_that_contradicts_itself_is_asked_to_decide(
     protocol: str, arena: Any, model: ChatServer, drain: Drain
 ) -> None:
     model.script = scripted(by_position)
-    services.start_run(make_pair(), make_asking(protocol, model), both_orders=True)
+    start_run(make_pair(), make_asking(protocol, model), both_orders=True)
     drain()
     for assignment in Assignment.objects.all():
         calls = JudgeCall.objects.filter(assignment=assignment)
@@ -92,7 +92,7 @@ def test_both_orders_of_a_swapping_protocol_share_their_passes(
     arena: Any, model: ChatServer, drain: Drain
 ) -> None:
     model.script = scripted(by_position)
-    services.start_run(make_pair(), make_asking("swap", model), both_orders=True)
+    start_run(make_pair(), make_asking("swap", model), both_orders=True)
     drain()
     assert JudgeCall.objects.count() == 6
     assert len(model.requests) == 4  # two passes, two decisions
@@ -107,7 +107,7 @@ def test_what_is_written_about_a_prompt_or_an_answer_is_asked_for_once(
         prompt=study.prompts.get(), contestant=make_contestant(study=study), turns=["a third answer"]
     )
     for protocol in ("metrics-reference", "rating", "prepair"):
-        services.start_run(study, make_asking(protocol, model), both_orders=True)
+        start_run(study, make_asking(protocol, model), both_orders=True)
     drain()
     asked = JudgeCall.objects.filter(cached_from=None)
     counts = {

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import pytest
 
-from judging import runner
-from judging.answer_scales import answer_scale
-from judging.parsers import ReplyText, Verdict
-from judging.protocol import Manner
-from judging.protocols import PROTOCOLS
-from judging.quoting import mirrored
-from judging.rendering import Material
+from judging.protocols import runner
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Manner
+from judging.protocols.quoting import mirrored
+from judging.protocols.rendering import Material
+from judging.protocols.replies import ReplyText, Verdict
 from tests.judging.protocols.scripted import blocks
 from tests.judging.replay import FOLDERS
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from arena import scales
-from judging import runner
-from judging.answer_scales import POINTS, AnswerScale, answer_scale
-from judging.parsers import ReplyText, Verdict
-from judging.protocol import About, Manner, Value
-from judging.protocols import PROTOCOLS
-from judging.rendering import Material
-from judging.runner import Question
+from arena.rating import scales
+from judging.protocols import runner
+from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import About, Manner, Value
+from judging.protocols.rendering import Material
+from judging.protocols.replies import ReplyText, Verdict
+from judging.protocols.runner import Question
 from tests.judging.protocols.scripted import (
     BLOCK,
     GOOD,

@@ -15,10 +15,10 @@ from django.core.management import CommandError, call_command
 
 from arena.api.auth import issue_token
 from arena.models import Comparison
-from judging import services
 from judging.management.commands import judge_worker
 from judging.models import Judge
-from judging.remote import worker
+from judging.runs.lifecycle import plan_run, start_run
+from judging.worker import worker
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -82,8 +82,8 @@ def test_a_token_that_cannot_be_sent_is_not_shown(end: str, settings: Any) -> No
 @pytest.fixture
 def judge(arena: Any, model: ChatServer, settings: Any, tmp_path: Path) -> Judge:
     judge = make_judge(slug="far", name="Far", model="far-1", base_url=model.url, api_key_env="FAR_KEY")
-    run = services.start_run(make_small_study(prompts=1), judge, remote=True)
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=1), judge, remote=True)
+    plan_run(run.pk)
     settings.ARENA_TOKEN = issue_token(judge.rater)
     settings.VAR_DIR = tmp_path
     return judge

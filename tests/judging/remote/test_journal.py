@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from judging.llm.client import NoReplyError, Reply, Token
-from judging.remote.journal import CUT_OFF, Entry, Failure, Journal, JournalError
+from judging.endpoints.client import NoReplyError, Reply, Token
+from judging.worker.journal import CUT_OFF, Entry, Failure, Journal, JournalError
 
 ENTRY = Entry("Tf0vEjYz3sOeVQwK", 1, "rate", "likert", "0" * 64, "likert", 8, "far-1")
 REPLY = Reply("6\nB – schöner.", "stop", "far-1-0613", prompt_tokens=100, completion_tokens=7)

@@ -12,16 +12,17 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token
 from arena.models import ApiToken, Assignment, Comparison, Study
-from judging import services
-from judging.arena_client import ArenaClient, ArenaUnreachableError
-from judging.llm.client import Reply
-from judging.llm.openai_client import OpenAIClient
+from judging.endpoints.client import Reply
+from judging.endpoints.openai_client import OpenAIClient
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.remote import worker as worker_module
-from judging.remote.arena import Arena, ArenaBusyError, Outcome
-from judging.remote.journal import Entry, Journal
-from judging.remote.tasks import WorkerError
-from judging.remote.worker import Worker
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
+from judging.worker import worker as worker_module
+from judging.worker.arena import Arena, ArenaBusyError, Outcome
+from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
+from judging.worker.assignments import WorkerError
+from judging.worker.journal import Entry, Journal
+from judging.worker.worker import Worker
 from tests.factories import make_judge, make_small_study
 from tests.judging.server import Answer, ChatServer
 
@@ -37,8 +38,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def judge(arena: Any, model: ChatServer) -> Judge:
     """A judge with a remote run over one prompt and three contestants: three pairs."""
     judge = make_judge(slug="far", base_url=model.url)
-    run = services.start_run(make_small_study(prompts=1), judge, remote=True)
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=1), judge, remote=True)
+    plan_run(run.pk)
     return judge
 
 
@@ -145,7 +146,7 @@ def test_a_reply_that_others_were_faster_with_is_recorded_and_forgotten(box: Box
     past = timezone.now()
     JudgeCall.objects.update(deadline=past)
     Assignment.objects.filter(state="claimed").update(leased_until=past)
-    services.sweep()
+    sweep()
     other = box.arena.claim()
     assert other
     assert other.entry.assignment == mine.assignment
@@ -185,7 +186,7 @@ def test_a_slow_model_keeps_its_lease(box: Box, model: ChatServer, settings: Any
 
     def slow(body: object) -> Answer:
         threading.Event().wait(1.5)  # longer than the lease
-        abandoned.append(services.sweep()["abandoned"])
+        abandoned.append(sweep()["abandoned"])
         return Answer("6\nB.")
 
     model.script = slow
@@ -255,8 +256,8 @@ def test_the_expected_rating_is_computed_where_the_model_is_asked(
     choice = {"finish_reason": "stop", "message": {"content": "6"}, "logprobs": {"content": [token]}}
     model.script = lambda body: Answer(raw=json.dumps({"model": "far-1", "choices": [choice]}).encode())
     judge = make_judge(slug="far", base_url=model.url, logprobs=True)
-    run = services.start_run(make_small_study(prompts=1, contestants=2), judge, remote=True)
-    services.plan_run(run.pk)
+    run = start_run(make_small_study(prompts=1, contestants=2), judge, remote=True)
+    plan_run(run.pk)
     Box(tmp_path, arena.url, judge).worker().run()
     assert model.requests[0]["logprobs"] is True
     assert Comparison.objects.get().expected == pytest.approx(5)

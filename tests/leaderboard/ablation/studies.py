@@ -3,8 +3,8 @@
 from typing import Any
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
-from judging.llm.client import Request
-from judging.llm.simulated import SimulatedClient, Simulation
+from judging.endpoints.client import Request
+from judging.endpoints.simulated import SimulatedClient, Simulation
 from tests import factories
 
 STRENGTHS = {"a": -120.0, "b": 0.0, "c": 120.0}

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from judging.models import JudgeCall, JudgeRun
-from leaderboard import computing, services
+from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.ablation.studies import make_field, make_judge_rater, rate
 from tests.leaderboard.rows import few_rounds

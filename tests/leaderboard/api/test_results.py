@@ -10,9 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from arena.api.auth import issue_token
-from arena.pseudonyms import pseudonym
-from leaderboard import services
+from arena.people.pseudonyms import pseudonym
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.refreshing import services
 from tests.factories import make_rater, make_user
 from tests.leaderboard.rows import HandMade, few_rounds
 

@@ -10,8 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from arena.api.auth import issue_token
-from leaderboard import computing, on_demand, services
 from leaderboard.models import ComputedView, Snapshot
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots import on_demand
 from tests.factories import make_rater, make_study, make_user
 from tests.leaderboard.rows import HandMade, few_rounds
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.board.levels import at_level
+from leaderboard.snapshots.levels import at_level
 from leaderboard.stats import Method, make_ratings, rank_ratings
 
 NAMES = ("Alpaca", "Dolly", "Koala", "Oasst", "Vicuna")

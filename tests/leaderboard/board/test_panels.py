@@ -2,9 +2,9 @@
 
 import pytest
 
-from leaderboard import services
-from leaderboard.board.board import Board
-from leaderboard.board.setting import Setting
+from leaderboard.refreshing import services
+from leaderboard.snapshots.settings import Setting
+from leaderboard.standings.page import Board
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ def small_board(monkeypatch):
 
 
 def test_a_wide_table_is_made_when_it_is_read(monkeypatch):
-    monkeypatch.setattr("leaderboard.board.panels.MOST_INLINE", 2)
+    monkeypatch.setattr("leaderboard.standings.panels.MOST_INLINE", 2)
     board = small_board(monkeypatch)
     panel = board.panel("win-rates")
     assert not panel.inline
@@ -29,7 +29,7 @@ def test_a_wide_table_is_made_when_it_is_read(monkeypatch):
 
 
 def test_a_long_table_behind_a_figure_is_made_when_it_is_read(monkeypatch):
-    monkeypatch.setattr("leaderboard.board.panels.MOST_ROWS", 2)
+    monkeypatch.setattr("leaderboard.standings.panels.MOST_ROWS", 2)
     panel = small_board(monkeypatch).panel("standings")
     assert not panel.inline
     assert "table" not in vars(panel)
@@ -39,5 +39,5 @@ def test_a_long_table_behind_a_figure_is_made_when_it_is_read(monkeypatch):
 def test_a_panel_that_was_not_told_looks_at_its_table(monkeypatch):
     panel = small_board(monkeypatch).panel("ties")
     assert panel.inline
-    monkeypatch.setattr("leaderboard.page.MOST_ROWS", 2)
+    monkeypatch.setattr("leaderboard.pages.page.MOST_ROWS", 2)
     assert not panel.inline

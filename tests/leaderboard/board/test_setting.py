@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.board.setting import (
+from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.settings import (
     LEVELS,
     RESAMPLE,
     Setting,
@@ -15,7 +16,6 @@ from leaderboard.board.setting import (
     left_out,
     parse,
 )
-from leaderboard.presentation import METHOD_NAMES
 from leaderboard.stats import intervals, ratings, tie_bands
 from tests.leaderboard.counted import COUNTS
 

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import tables
-from leaderboard.board.standings_view import Asked, StandingsView
-from leaderboard.tables.columns import About, Entry, moved_text, moves
+from leaderboard.standings.columns import About, Entry, moved_text, moves
+from leaderboard.standings.rows import Asked, StandingsView
+from leaderboard.standings.table import standing_rows
 from tests.leaderboard.test_tables import standing, standings
 
 
 def view(*names, asked=Asked(), intervals=True, **more):  # noqa: B008 - Asked is frozen
     """A board of contestants 100 points apart, the first named the best."""
     rows = [standing(name, 1100.0 - 100 * place, rank=place + 1, **more) for place, name in enumerate(names)]
-    entries = [Entry(row, About()) for row in tables.standing_rows(standings(*rows), None)]
+    entries = [Entry(row, About()) for row in standing_rows(standings(*rows), None)]
     return StandingsView(
         entries, asked, "?raters=people", other_ties="", other_method="Elo", intervals=intervals
     )
@@ -58,7 +58,7 @@ def test_a_heading_turns_its_own_order_around():
 
 
 def test_those_without_a_value_come_last_in_both_directions():
-    row = tables.standing_rows(standings(standing("x", 1000.0)), None)[0]
+    row = standing_rows(standings(standing("x", 1000.0)), None)[0]
     entries = [
         Entry(row, About("one", benchmarks={"MMLU": 1.0})),
         Entry(row, About("none")),
@@ -78,7 +78,7 @@ def test_columns_without_anything_to_say_are_left_out():
 
 
 def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
-    row = tables.standing_rows(standings(standing("x", 1000.0)), None)[0]
+    row = standing_rows(standings(standing("x", 1000.0)), None)[0]
     about = About("Heron Labs", "MIT", benchmarks={"MMLU": 70.25, "GSM8K": 50.0})
     entry = Entry(row, about, moved=-2, other_rank=3, other_rating=900.4, other_moved=1)
     table = StandingsView([entry], Asked(), "", other_ties="Ties off", other_method="Elo", intervals=True)
@@ -91,7 +91,7 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
 
 
 def test_a_search_needs_every_word_in_name_or_organisation():
-    row = tables.standing_rows(standings(standing("Heron 70B", 1000.0)), None)[0]
+    row = standing_rows(standings(standing("Heron 70B", 1000.0)), None)[0]
     for search, found in (("heron", 1), ("70b HERON", 1), ("labs", 1), ("heron egret", 0), ("", 1)):
         table = StandingsView(
             [Entry(row, About("Bird Labs"))],
@@ -118,7 +118,7 @@ def test_one_prompt_has_neither_arms_nor_drawings():
 
 def test_the_axis_holds_the_rows_that_can_be_relied_on():
     relied, provisional = standing("a", 1000.0), standing("b", 5000.0, games=1, wins=1, losses=0, ties=0)
-    entries = [Entry(row) for row in tables.standing_rows(standings(relied, provisional), None)]
+    entries = [Entry(row) for row in standing_rows(standings(relied, provisional), None)]
     table = StandingsView(entries, Asked(), "", other_ties="", other_method="", intervals=True)
     assert table.axis.low < 990.0
     assert 1020.0 < table.axis.high < 1100.0

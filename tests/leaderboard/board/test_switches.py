@@ -2,8 +2,8 @@
 
 import pytest
 
-from leaderboard.board.setting import Setting
-from leaderboard.board.switches import switches
+from leaderboard.pages.switches import switches
+from leaderboard.snapshots.settings import Setting
 from tests.leaderboard.counted import COUNTS
 
 

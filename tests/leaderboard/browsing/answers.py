@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leaderboard.reading.games import _DTYPE
+from leaderboard.snapshots.opinions import _DTYPE
 
 
 class Answer(NamedTuple):

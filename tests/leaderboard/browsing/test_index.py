@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.browsing import index
-from leaderboard.browsing.index import FLIPPED, PEOPLE_DIFFER, REASONS, TIE, UNLIKE_PEOPLE, Index, build
+from leaderboard.comparisons import index
+from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, REASONS, TIE, UNLIKE_PEOPLE, Index, build
 from tests.leaderboard.browsing.answers import Answer, rows
 
 PEOPLE = {1, 2, 3}

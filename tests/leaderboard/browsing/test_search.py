@@ -2,8 +2,7 @@
 
 import pytest
 
-from leaderboard.browsing.index import Index, build
-from leaderboard.browsing.search import Question, places
+from leaderboard.comparisons.index import Index, Question, build, places
 from tests.leaderboard.browsing.answers import Answer, rows
 
 ALPHA, BETA, GAMMA = 100, 200, 300

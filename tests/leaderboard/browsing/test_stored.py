@@ -3,10 +3,10 @@
 import pytest
 from django.utils import timezone
 
-from leaderboard import services
-from leaderboard.browsing import stored
-from leaderboard.browsing.search import Question, places
+from leaderboard.comparisons import stored
+from leaderboard.comparisons.index import Question, places
 from leaderboard.models import ComparisonIndex
+from leaderboard.refreshing import services
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db

@@ -15,14 +15,13 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from leaderboard import services
-from leaderboard.bundle import contents, making
-from leaderboard.bundle.archive import Reader
-from leaderboard.bundle.comparing import Verdict, differences
-from leaderboard.bundle.computing import recompute
-from leaderboard.bundle.contents import BundleError
-from leaderboard.bundle.making import make
+from leaderboard.files.bundle import archive as bundle_archive
+from leaderboard.files.bundle import making
+from leaderboard.files.bundle.archive import BundleError, Reader
+from leaderboard.files.bundle.making import make
+from leaderboard.files.bundle.recomputing import Verdict, differences, recompute
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
@@ -84,13 +83,13 @@ def test_equal_studies_make_equal_bundles_that_name_no_person(made: HandMade) ->
     everything = b"".join(archive.read(name) for name in archive.namelist())
     assert b"Ada" not in everything
     assert made.person.slug.encode() not in everything
-    assert b"person-" in archive.read(contents.RATERS)
+    assert b"person-" in archive.read(bundle_archive.RATERS)
     assert b"Instruction" not in everything, "texts only where they are asked for"
 
 
 def test_texts_come_along_where_asked_for(made: HandMade) -> None:
     file = bundle(made, with_texts=True)
-    lines = zipfile.ZipFile(file).read(contents.PROMPT_TEXTS).splitlines()
+    lines = zipfile.ZipFile(file).read(bundle_archive.PROMPT_TEXTS).splitlines()
     assert [json.loads(line)["turns"] for line in lines] == [prompt.turns for prompt in made.prompts]
     assert recompute(Reader(file)).verdict.is_equal
 
@@ -128,7 +127,7 @@ def test_a_study_without_numbers_has_no_bundle() -> None:
 
 def test_a_changed_result_is_found_and_named(made: HandMade) -> None:
     def change(name: str, content: bytes) -> bytes:
-        if name != contents.RESULTS:
+        if name != bundle_archive.RESULTS:
             return content
         lines = [json.loads(line) for line in content.splitlines()]
         board = next(one for one in lines if one["table"]["kind"] == "standings")
@@ -149,7 +148,7 @@ def test_a_changed_result_is_found_and_named(made: HandMade) -> None:
 def test_a_changed_vote_changes_the_board(made: HandMade) -> None:
     def change(name: str, content: bytes) -> bytes:
         lines = content.split(b"\n")
-        place = lines[0].split(b",").index(b"rating") if name == contents.COMPARISONS else None
+        place = lines[0].split(b",").index(b"rating") if name == bundle_archive.COMPARISONS else None
         if place is not None:
             cells = lines[1].split(b",")
             cells[place] = b"8"
@@ -162,17 +161,18 @@ def test_a_changed_vote_changes_the_board(made: HandMade) -> None:
 def rebuilt(file: io.BytesIO, change: Any, *, manifest: Any = None) -> io.BytesIO:
     """The bundle with changed files and, where they are to be believed, their digests."""
     old, out = zipfile.ZipFile(file), io.BytesIO()
-    files = {name: change(name, old.read(name)) for name in old.namelist() if name != contents.MANIFEST}
-    listed = json.loads(old.read(contents.MANIFEST))
+    files = {name: change(name, old.read(name)) for name in old.namelist() if name != bundle_archive.MANIFEST}
+    listed = json.loads(old.read(bundle_archive.MANIFEST))
     listed["files"] = {
-        name: {"bytes": len(content), "sha256": contents.sha256(content)} for name, content in files.items()
+        name: {"bytes": len(content), "sha256": bundle_archive.sha256(content)}
+        for name, content in files.items()
     }
     if manifest:
         manifest(listed)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
-        archive.writestr(contents.MANIFEST, json.dumps(listed))
+        archive.writestr(bundle_archive.MANIFEST, json.dumps(listed))
     out.seek(0)
     return out
 
@@ -225,7 +225,7 @@ class TestCommands:
         self, made: HandMade, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         file = rebuilt(
-            bundle(made), lambda name, content: b"" if name == contents.RESULTS else content
+            bundle(made), lambda name, content: b"" if name == bundle_archive.RESULTS else content
         ).getvalue()
         (tmp_path / "made.zip").write_bytes(file)
         with pytest.raises(SystemExit) as ended:

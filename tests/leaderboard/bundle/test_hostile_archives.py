@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from leaderboard.bundle import archive, contents
-from leaderboard.bundle.archive import Reader, Writer
-from leaderboard.bundle.computing import method_of, recompute
-from leaderboard.bundle.contents import BundleError
+from leaderboard.files.bundle import archive
+from leaderboard.files.bundle import archive as bundle_archive
+from leaderboard.files.bundle.archive import BundleError, Reader, Writer
+from leaderboard.files.bundle.recomputing import method_of, recompute
 
-FILES = dict.fromkeys(contents.NEEDED, b"{}")
+FILES = dict.fromkeys(bundle_archive.NEEDED, b"{}")
 
 
 def packed(files: dict[str, bytes] | None = None, **facts: Any) -> io.BytesIO:
@@ -67,8 +67,8 @@ def test_a_file_twice() -> None:
 
 
 def test_a_bomb_is_not_unpacked() -> None:
-    bomb = packed({**FILES, contents.COMPARISONS: b"0" * 50_000_000})
-    assert "packed more tightly" in refusal_of_reading(bomb, contents.COMPARISONS)
+    bomb = packed({**FILES, bundle_archive.COMPARISONS: b"0" * 50_000_000})
+    assert "packed more tightly" in refusal_of_reading(bomb, bundle_archive.COMPARISONS)
 
 
 def refusal_of_reading(file: io.BytesIO, name: str) -> str:
@@ -78,7 +78,7 @@ def refusal_of_reading(file: io.BytesIO, name: str) -> str:
 
 
 def test_a_bomb_in_the_manifest() -> None:
-    assert "packed more tightly" in refusal(raw([(contents.MANIFEST, b" " * 60_000_000)]))
+    assert "packed more tightly" in refusal(raw([(bundle_archive.MANIFEST, b" " * 60_000_000)]))
 
 
 def test_too_much_altogether(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,15 +90,17 @@ def test_a_changed_file_does_not_have_its_digest() -> None:
     whole = zipfile.ZipFile(packed())
     files = [(name, whole.read(name)) for name in whole.namelist()]
     for change in (b"[]", b"{", b"{}{}"):
-        changed = [(name, change if name == contents.PARAMETERS else content) for name, content in files]
-        assert contents.PARAMETERS in refusal(raw(changed))
+        changed = [
+            (name, change if name == bundle_archive.PARAMETERS else content) for name, content in files
+        ]
+        assert bundle_archive.PARAMETERS in refusal(raw(changed))
 
 
 def test_a_damaged_file_is_told() -> None:
-    content = bytearray(packed({**FILES, contents.PARAMETERS: bytes(range(256)) * 40}).getvalue())
+    content = bytearray(packed({**FILES, bundle_archive.PARAMETERS: bytes(range(256)) * 40}).getvalue())
     place = content.index(b"parameters.json") + len("parameters.json") + 60
     content[place] ^= 0xFF
-    assert "parameters.json" in refusal_of_reading(io.BytesIO(bytes(content)), contents.PARAMETERS)
+    assert "parameters.json" in refusal_of_reading(io.BytesIO(bytes(content)), bundle_archive.PARAMETERS)
 
 
 @pytest.mark.parametrize(
@@ -115,16 +117,16 @@ def test_other_versions_are_refused(facts: dict[str, Any], sentence: str) -> Non
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"nul", b"[" * 100_000, b'{"format": 1}', b"\xff"])
 def test_manifests_that_make_no_sense(content: bytes) -> None:
-    assert refusal(raw([*FILES.items(), (contents.MANIFEST, content)]))
+    assert refusal(raw([*FILES.items(), (bundle_archive.MANIFEST, content)]))
 
 
 def test_manifest_and_files_must_match() -> None:
     files = dict(FILES)
-    del files[contents.RESULTS]
-    assert contents.RESULTS in refusal(packed(files))
+    del files[bundle_archive.RESULTS]
+    assert bundle_archive.RESULTS in refusal(packed(files))
     whole = zipfile.ZipFile(packed())
-    extra = [(name, whole.read(name)) for name in whole.namelist()] + [(contents.SIZES, b"{}")]
-    assert contents.SIZES in refusal(raw(extra))
+    extra = [(name, whole.read(name)) for name in whole.namelist()] + [(bundle_archive.SIZES, b"{}")]
+    assert bundle_archive.SIZES in refusal(raw(extra))
 
 
 GOOD = {
@@ -188,7 +190,7 @@ FACTS: dict[str, Any] = {
 
 
 def opinions_of(line: str = LINE, **changes: Any) -> Any:
-    from leaderboard.bundle.arrays import opinions_from
+    from leaderboard.files.bundle.arrays import opinions_from
 
     header = ",".join(name for name, _ in COLUMNS[2:])
     return opinions_from(json.dumps({**FACTS, **changes}).encode(), f"{header}\n{line}\n".encode())
@@ -265,7 +267,7 @@ SIZES: dict[str, Any] = {
 
 
 def sizes_of(**changes: Any) -> Any:
-    from leaderboard.bundle.sizes import sizes_from
+    from leaderboard.files.bundle.sizes import sizes_from
 
     return sizes_from(json.dumps({**SIZES, **changes}).encode())
 

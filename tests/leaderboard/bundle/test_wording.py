@@ -1,8 +1,6 @@
 """The outcome of computing a bundle again, in sentences."""
 
-from leaderboard.bundle.comparing import Verdict
-from leaderboard.bundle.computing import Report
-from leaderboard.bundle.wording import sentences
+from leaderboard.files.bundle.recomputing import Report, Verdict, sentences
 
 
 def said(verdict: Verdict) -> str:

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from leaderboard.charts import history, places, win_rates
-from leaderboard.tables import Moment, Opponent, Placed
+from leaderboard.contestants.figure import history, places, win_rates
+from leaderboard.contestants.table import Moment, Opponent, Placed
 
 PLACES = [
     Placed("All categories", 1, 3, 1100.0, 1050.0, 1160.0, 40, 50.0, 25.0, ""),

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from arena.data.importing.imports import import_files
 from arena.models import Study
-from arena.pseudonyms import pseudonym
-from arena.transfer import import_files
-from leaderboard import exports, services
+from arena.people.pseudonyms import pseudonym
+from leaderboard.files import exports
 from leaderboard.models import Snapshot
-from leaderboard.reading.games import opinions
+from leaderboard.refreshing import services
+from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import Method, rank_ratings
-from leaderboard.votes import rank_votes, read_votes
+from leaderboard.terminal.votes import rank_votes, read_votes
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 
@@ -255,7 +256,7 @@ def test_the_leaderboard_has_the_shape_of_the_arenas(made: HandMade) -> None:
 
 
 def test_a_category_named_like_the_whole_keeps_a_place_of_its_own() -> None:
-    from leaderboard.exports.catalogue import key_of
+    from leaderboard.files.published import key_of
 
     known = ("", "full", "full (category)", "coding")
     assert [key_of(name, dict.fromkeys(known)) for name in ("", "coding")] == ["full", "coding"]

@@ -14,11 +14,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from arena.formats.writing import parquet
+from arena.data.importing.imports import import_files
+from arena.data.writing import parquet
 from arena.models import Rater, Study
-from arena.transfer import import_files
-from leaderboard import exports, services
-from leaderboard.reading.games import opinions
+from leaderboard.files import exports
+from leaderboard.refreshing import services
+from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
 from tests.leaderboard.rows import HandMade

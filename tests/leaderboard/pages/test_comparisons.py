@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Completion, CriterionRating
-from leaderboard import services
 from leaderboard.models import ComparisonIndex
+from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
@@ -303,7 +303,7 @@ def test_the_form_keeps_what_was_asked_for(closed: Rated, client: Client) -> Non
 def test_pages_and_neighbours_follow_the_filters(
     closed: Rated, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.pages.comparisons.AT_ONCE", 1)
+    monkeypatch.setattr("leaderboard.comparisons.page.AT_ONCE", 1)
     first, second = (text(client.get(f"{LIST}?category=poems&page={page}")) for page in (1, 2))
     assert found(first) == [closed.refused.pair_id]
     assert f'href="{LIST}?category=poems&amp;page=2">Next' in first

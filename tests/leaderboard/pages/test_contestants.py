@@ -13,8 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import computing, services
 from leaderboard.models import ComputedView, Snapshot, SnapshotSlice
+from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 

@@ -11,13 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from arena.data.importing.completions import digest_of
 from arena.models import Reference, Study
-from arena.transfer.completions import digest_of
-from leaderboard import services
-from leaderboard.charts.lengths import coverage_bars, length_boxes
-from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.stats.text_size import tokenizer_name
-from leaderboard.tables.data import (
+from leaderboard.data.figure import coverage_bars, length_boxes
+from leaderboard.data.table import (
     all_lengths_table,
     coverage_table,
     lengths_table,
@@ -25,6 +22,9 @@ from leaderboard.tables.data import (
     text_lengths,
     unscored_table,
 )
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.refreshing import services
+from leaderboard.stats.style import tokenizer_name
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 

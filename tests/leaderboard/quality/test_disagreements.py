@@ -8,13 +8,13 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.adjudication import offer
-from arena.answers import NotAllowedError
-from arena.leaving_out import leave_out
 from arena.models import Assignment, Comparison, Membership, Pair, Role
-from arena.services import claim
+from arena.people.leaving_out import leave_out
+from arena.rating.adjudication import offer
+from arena.rating.answers import NotAllowedError
+from arena.rating.services import claim
 from leaderboard.quality.disagreements import compare
-from leaderboard.reading.games import opinions
+from leaderboard.snapshots.opinions import opinions
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate
 

@@ -4,12 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from arena.leaving_out import leave_out
 from arena.models import Pair
+from arena.people.leaving_out import leave_out
 from leaderboard.quality import kept
-from leaderboard.quality.figures import compare
-from leaderboard.quality.reading import votes
-from leaderboard.quality.remarks import by_chance, remarks
+from leaderboard.quality.figures import compare, votes
+from leaderboard.quality.raters import by_chance, remarks
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate, rated_study
 

@@ -78,8 +78,7 @@ def test_agreement_with_others_follows_in_steps_too():
 
 
 def test_the_figures_are_those_that_operators_see():
-    from leaderboard.quality.figures import compare
-    from leaderboard.quality.reading import votes
+    from leaderboard.quality.figures import compare, votes
 
     study = rated_study(prompts=10)
     Pair.objects.filter(prompt__study=study).update(gold="first", gold_source="expert")

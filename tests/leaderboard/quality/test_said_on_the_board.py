@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from arena.leaving_out import leave_out
-from leaderboard import services
-from leaderboard.browsing.pairs import entries
+from arena.people.leaving_out import leave_out
+from leaderboard.comparisons.pairs import entries
+from leaderboard.refreshing import services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade, few_rounds
 

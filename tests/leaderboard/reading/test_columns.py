@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Comparison, Study
-from leaderboard.reading import columns
+from leaderboard.snapshots import columns
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arena.apart import APART
 from arena.models import Comparison, Completion, Contestant
-from leaderboard.reading.games import UnknownTextError, opinions, style_covariates
+from arena.rating.apart import APART
+from leaderboard.snapshots.opinions import UnknownTextError, opinions, style_covariates
 from tests import factories
 from tests.leaderboard.rows import HandMade
 

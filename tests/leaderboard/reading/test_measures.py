@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from django.db import connection
 
+from arena.data.importing.completions import digest_of
 from arena.models import Completion, Reference, Study
-from arena.transfer.completions import digest_of
 from leaderboard.models import TextMeasure
-from leaderboard.reading import measures
-from leaderboard.reading.measures import measure_missing, texts
+from leaderboard.snapshots import text_sizes
+from leaderboard.snapshots.text_sizes import measure_missing, texts
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
@@ -51,7 +51,7 @@ def test_every_text_is_measured_once(made, monkeypatch):
     assert len(rows) == 3
     row = rows[digest_of(["one two two"])]
     assert (row.words, row.unique_words, row.tokens, row.characters) == (3, 2, 3, 11)
-    monkeypatch.setattr(measures, "_store", None)
+    monkeypatch.setattr(text_sizes, "_store", None)
     assert measure_missing(made.study) == 0
 
 
@@ -114,14 +114,14 @@ def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
 
 def test_texts_of_other_versions_are_measured_again(made, monkeypatch):
     measure_missing(made.study)
-    monkeypatch.setattr("leaderboard.stats.text_size.VERSION", 999)
+    monkeypatch.setattr("leaderboard.stats.style.VERSION", 999)
     assert measure_missing(made.study) == 3
     assert TextMeasure.objects.count() == 6
     assert Completion.objects.count() == 4
 
 
 def test_more_texts_than_are_read_at_a_time(made, monkeypatch):
-    monkeypatch.setattr(measures, "AT_ONCE", 2)
+    monkeypatch.setattr(text_sizes, "AT_ONCE", 2)
     for number in range(5):
         complete(made, "alpha", 0, f"answer {number}", is_current=False, version=number + 2)
     assert measure_missing(made.study) == 8
@@ -130,11 +130,11 @@ def test_more_texts_than_are_read_at_a_time(made, monkeypatch):
 
 @pytest.mark.django_db(transaction=True)
 def test_others_may_write_while_texts_are_measured(made, monkeypatch):
-    monkeypatch.setattr(measures, "AT_ONCE", 1)
+    monkeypatch.setattr(text_sizes, "AT_ONCE", 1)
     for number in range(5):
         prompt = factories.make_prompt(study=made.study, turns=[f"Question {number}"])
         Reference.objects.create(prompt=prompt, turns=[f"Answer {number}"])
-    store = measures._store
+    store = text_sizes._store
 
     def write_elsewhere(something_new):
         Study.objects.filter(pk=made.study.pk).update(description=something_new)
@@ -145,7 +145,7 @@ def test_others_may_write_while_texts_are_measured(made, monkeypatch):
             pool.submit(write_elsewhere, str(missing)).result()
         return store(missing)
 
-    monkeypatch.setattr(measures, "_store", meanwhile)
+    monkeypatch.setattr(text_sizes, "_store", meanwhile)
     found = texts(made.study)
     assert np.isfinite(found.prompts).all()
     assert len(found.references) == 5

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leaderboard.stats import correlate, pair_means
-from leaderboard.stats.errors import LengthMismatchError, RatingError
+from leaderboard.stats.checks import LengthMismatchError, RatingError
 
 
 def means(ratings, points=8, flipped=False):

@@ -21,10 +21,10 @@ from leaderboard.stats import (
     sandwich,
     sequential_elo,
 )
-from leaderboard.stats.bradley_terry.rounds import weights_of_rounds
-from leaderboard.stats.elo import bootstrap as elo_module
-from leaderboard.stats.elo.backends import BACKENDS
-from leaderboard.stats.late_games import late_games, worth_drawing
+from leaderboard.stats import elo_bootstrap as elo_module
+from leaderboard.stats.bradley_terry_bootstrap import weights_of_rounds
+from leaderboard.stats.elo_bootstrap import BACKENDS
+from leaderboard.stats.elo_games import late_games, worth_drawing
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
 from leaderboard.stats.resampling import (
     CLUSTER_DRAWS,

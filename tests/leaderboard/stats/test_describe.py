@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats.describe import describe
+from leaderboard.stats.descriptive import describe
 
 AMOUNTS = st.lists(st.one_of(st.integers(0, 5_000_000), st.just(float("nan"))), max_size=30)
 

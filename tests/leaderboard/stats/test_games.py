@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from arena import scales
-from leaderboard.stats import errors
+from arena.rating import scales
+from leaderboard.stats import checks
 from leaderboard.stats.games import games_from_ratings, make_games, names_of
 from leaderboard.stats.tie_bands import TIE_BAND
 
@@ -68,7 +68,7 @@ class TestRatingsToGames:
         ],
     )
     def test_it_refuses_ratings_off_the_scale(self, ratings, points, message):
-        with pytest.raises(errors.RatingError, match=message):
+        with pytest.raises(checks.RatingError, match=message):
             reduce(ratings, points, ties=True)
 
 
@@ -76,20 +76,20 @@ class TestTheGate:
     @pytest.mark.parametrize(
         ("a", "b", "score", "error", "message"),
         [
-            ([0, 1], [1, 0], [1], errors.LengthMismatchError, "a has 2, b has 2, score has 1"),
+            ([0, 1], [1, 0], [1], checks.LengthMismatchError, "a has 2, b has 2, score has 1"),
             (
                 [0, 3],
                 [1, 1],
                 [1, 1],
-                errors.ContestantNumberError,
+                checks.ContestantNumberError,
                 r"a\[1\] is 3, outside the contestants 0..2",
             ),
-            ([0, 0], [1, -1], [1, 1], errors.ContestantNumberError, r"b\[1\] is -1"),
-            ([0.5], [1], [1], errors.ContestantNumberError, "a must hold whole numbers"),
-            ([float("inf")], [1], [1], errors.ContestantNumberError, "a must hold whole numbers"),
-            ([0, 2], [1, 2], [1, 1], errors.SelfComparisonError, "game 1 compares contestant 2 with itself"),
-            ([0], [1], [0.7], errors.ScoreError, r"score\[0\] is 0.7, not 0, 0.5 or 1"),
-            ([0], [1], [float("nan")], errors.ScoreError, r"score\[0\] is nan"),
+            ([0, 0], [1, -1], [1, 1], checks.ContestantNumberError, r"b\[1\] is -1"),
+            ([0.5], [1], [1], checks.ContestantNumberError, "a must hold whole numbers"),
+            ([float("inf")], [1], [1], checks.ContestantNumberError, "a must hold whole numbers"),
+            ([0, 2], [1, 2], [1, 1], checks.SelfComparisonError, "game 1 compares contestant 2 with itself"),
+            ([0], [1], [0.7], checks.ScoreError, r"score\[0\] is 0.7, not 0, 0.5 or 1"),
+            ([0], [1], [float("nan")], checks.ScoreError, r"score\[0\] is nan"),
         ],
     )
     def test_it_names_the_first_bad_position(self, a, b, score, error, message):
@@ -101,13 +101,13 @@ class TestTheGate:
             make_games([0], [0], [1], 1)
 
     def test_a_game_without_a_cluster_is_refused(self):
-        with pytest.raises(errors.ClusterError, match="no first"):
+        with pytest.raises(checks.ClusterError, match="no first"):
             make_games([0, 0], [1, 1], [1, 0], 2, crossed=[0, 1])
-        with pytest.raises(errors.ClusterError, match=r"cluster\[1\] is NaN"):
+        with pytest.raises(checks.ClusterError, match=r"cluster\[1\] is NaN"):
             make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1.0, np.nan])
 
     def test_clusters_of_another_length_are_refused(self):
-        with pytest.raises(errors.LengthMismatchError, match="a has 2, cluster has 1"):
+        with pytest.raises(checks.LengthMismatchError, match="a has 2, cluster has 1"):
             make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1])
 
     def test_clusters_are_renumbered_without_gaps(self):
@@ -123,9 +123,9 @@ class TestTheGate:
 
 class TestNames:
     def test_one_for_each_contestant(self):
-        with pytest.raises(errors.LengthMismatchError, match="3 contestants but 2 names"):
+        with pytest.raises(checks.LengthMismatchError, match="3 contestants but 2 names"):
             names_of(["x", "y"], 3)
 
     def test_none_twice(self):
-        with pytest.raises(errors.ContestantNumberError, match="two contestants are named 'x'"):
+        with pytest.raises(checks.ContestantNumberError, match="two contestants are named 'x'"):
             names_of(["x", "y", "x"], 3)

@@ -1,7 +1,7 @@
 import pytest
 
 from leaderboard.stats import rating_histogram
-from leaderboard.stats.errors import RatingError
+from leaderboard.stats.checks import RatingError
 
 
 def test_by_hand():

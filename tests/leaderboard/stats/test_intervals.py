@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.intervals import bounds, central_interval, median, percentiles, student_quantiles
 
 SAMPLES = np.column_stack((np.arange(101.0), np.arange(101.0) * 2))

@@ -9,8 +9,17 @@ from leaderboard.stats import (
     make_ratings,
     sequential_elo,
 )
-from leaderboard.stats.errors import ClusterError, LengthMismatchError, ParameterError, ScoreError, StatsError
-from leaderboard.stats.plain_values import dense_labels, numbers, whole_number, whole_numbers
+from leaderboard.stats.checks import (
+    ClusterError,
+    LengthMismatchError,
+    ParameterError,
+    ScoreError,
+    StatsError,
+    dense_labels,
+    numbers,
+    whole_number,
+    whole_numbers,
+)
 
 BOOTSTRAPS = [bootstrap_elo, bootstrap_bradley_terry, bootstrap_davidson]
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats.errors import ParameterError
-from leaderboard.stats.random_stream import choices, round_keys, words
+from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.resampling import choices, round_keys, words
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15

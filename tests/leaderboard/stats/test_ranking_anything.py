@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.stats import Method, make_ratings, rank_ratings
-from leaderboard.stats.errors import NoGamesError
+from leaderboard.stats.checks import NoGamesError
 
 CONTESTANTS = 4
 

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.stats import bootstrap_elo, make_games, sequential_elo
-from leaderboard.stats.elo import walk
+from leaderboard.stats import bootstrap_elo, elo_walk, make_games, sequential_elo
 from leaderboard.stats.outcomes import GAMES_AT_ONCE, Outcomes, outcomes_of
 from leaderboard.stats.resampling import (
     CLUSTER_DRAWS,
@@ -134,5 +133,5 @@ def test_a_pool_longer_than_one_part_is_filled_whole(monkeypatch):
     options = {"rounds": 8, "cluster": games.cluster, "backend": "numpy"}
     whole = bootstrap_elo(*arguments, **options).samples
     monkeypatch.setattr("leaderboard.stats.resampling.GAMES_AT_ONCE", 4)
-    monkeypatch.setattr(walk, "STEPS_AT_ONCE", 3)
+    monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 3)
     assert np.array_equal(bootstrap_elo(*arguments, **options).samples, whole)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats.errors import LengthMismatchError
+from leaderboard.stats.checks import LengthMismatchError
 from leaderboard.stats.style import covariates_of, style_difference, style_of
 
 amounts = st.lists(st.floats(0, 1e308), min_size=1, max_size=20)

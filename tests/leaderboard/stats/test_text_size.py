@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats.text_size import _SPECIAL, _tokenizer, size_of, tokenizer_name
+from leaderboard.stats.style import _SPECIAL, _tokenizer, size_of, tokenizer_name
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=60)
 

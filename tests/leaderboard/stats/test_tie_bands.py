@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.stats import games_from_ratings
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.tie_bands import TieBand
 
 

@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.tables import DataTable
-from leaderboard.tables.arranged import Arranged
+from leaderboard.pages.arranged import Arranged
+from leaderboard.pages.table import DataTable
 from leaderboard.templatetags.board import table_rows
 
 KAPPA = DataTable(

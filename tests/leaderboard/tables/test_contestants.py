@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from leaderboard.tables.contestants import (
+from leaderboard.contestants.table import (
     Moment,
     extremes,
     history_table,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.tables.shares import wilson
+from leaderboard.standings.table import wilson
 
 
 def test_wilson_by_hand() -> None:

@@ -4,8 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from leaderboard.stats.agreement.opinions import OpinionRows, opinion_rows, pair_sums
-from leaderboard.stats.agreement.prompts import Topics
+from leaderboard.stats.agreement_opinions import OpinionRows, Topics, opinion_rows, pair_sums
 
 PAIRS = 24
 RATED = ("eight", 8, 8), ("eight and five", 8, 5), ("three and two", 3, 2)

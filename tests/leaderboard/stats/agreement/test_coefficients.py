@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats.agreement import coefficients as tested
-from leaderboard.stats.agreement.coefficients import coefficients, few_levels, levels
+from leaderboard.stats import correlation as tested
+from leaderboard.stats.correlation import coefficients, few_levels, levels
 
 
 def by_scipy(x, y):

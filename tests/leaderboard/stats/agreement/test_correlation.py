@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats.agreement import coefficients as tables
-from leaderboard.stats.agreement.correlation import ceiling_entries, correlation, shared_entries
-from leaderboard.stats.agreement.opinions import opinion_rows
-from leaderboard.stats.agreement.prompts import resample
+from leaderboard.stats import correlation as tables
+from leaderboard.stats.agreement_opinions import opinion_rows, resample
+from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
 from leaderboard.stats.resampling import cluster_draws
 from tests.leaderboard.stats.agreement import rated
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats.agreement.correlation import Entries, shared_entries
-from leaderboard.stats.agreement.crosstabs import confusion, scatters
-from leaderboard.stats.agreement.opinions import opinion_rows
+from leaderboard.stats.agreement_opinions import opinion_rows
+from leaderboard.stats.correlation import Entries, shared_entries
+from leaderboard.stats.crosstabs import confusion, scatters
 from tests.leaderboard.stats.agreement import rated
 
 

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats.agreement.estimates import Wanted, estimates
-from leaderboard.stats.agreement.intervals import z_intervals
-from leaderboard.stats.agreement.kappa import VALUES, kappa_measure
+from leaderboard.stats.agreement_estimates import Wanted, estimates, z_intervals
+from leaderboard.stats.kappa import VALUES, kappa_measure
 from tests.leaderboard.stats.agreement import rated
 
 

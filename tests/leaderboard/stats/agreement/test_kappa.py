@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from leaderboard.stats.agreement.kappa import VALUES, kappa_measure
-from leaderboard.stats.agreement.opinions import opinion_rows
+from leaderboard.stats.agreement_opinions import opinion_rows
+from leaderboard.stats.kappa import VALUES, kappa_measure
 from tests.leaderboard.stats.agreement import rated
 
 ALL = rated.topics(names=("",))

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats.agreement.opinions import FIRST, SECOND, TIE, opinion_rows, pair_sums
-from leaderboard.stats.errors import LengthMismatchError, RatingError
+from leaderboard.stats.agreement_opinions import FIRST, SECOND, TIE, opinion_rows, pair_sums
+from leaderboard.stats.checks import LengthMismatchError, RatingError
 from leaderboard.stats.games import games_from_ratings
 from leaderboard.stats.tie_bands import TieBand
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats.agreement.prompts import Topics, measure, resample
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.agreement_opinions import Topics, measure, resample
+from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.resampling import cluster_draws
 from tests.leaderboard.stats.agreement import rated
 

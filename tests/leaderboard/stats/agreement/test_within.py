@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from leaderboard.stats.agreement.opinions import opinion_rows
-from leaderboard.stats.agreement.within import one_from_each, panel, within_measure
+from leaderboard.stats.agreement_opinions import opinion_rows
+from leaderboard.stats.alpha import one_from_each, panel, within_measure
 from tests.leaderboard.stats.agreement import rated
 
 ALL = rated.topics(names=("",))

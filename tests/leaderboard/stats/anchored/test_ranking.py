@@ -11,9 +11,9 @@ from scipy.optimize import root
 from scipy.special import expit, fdtrc
 
 from leaderboard.stats import anchored, bradley_terry, make_games
-from leaderboard.stats.anchored.cautions import anchored_cautions
-from leaderboard.stats.anchored.pairs import rated_pairs
-from leaderboard.stats.errors import NoGamesError, ParameterError, ScoreError
+from leaderboard.stats.anchored_pairs import rated_pairs
+from leaderboard.stats.anchored_result import anchored_cautions
+from leaderboard.stats.checks import NoGamesError, ParameterError, ScoreError
 from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.anchored.studies import JUDGES, Design, coverage
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from leaderboard.stats.bias.clustered import mean_estimate, prompt_numbers, share_estimate, sums, wilson
-from leaderboard.stats.errors import LengthMismatchError
+from leaderboard.stats.checks import LengthMismatchError
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate, sums, wilson
 
 PROMPTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=20)
 

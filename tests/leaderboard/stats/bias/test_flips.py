@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats.bias.flips import flips, verdicts
-from leaderboard.stats.errors import LengthMismatchError
+from leaderboard.stats.checks import LengthMismatchError
+from leaderboard.stats.flips import flips, verdicts
 from leaderboard.stats.games import games_from_ratings
 from leaderboard.stats.tie_bands import TIE_BAND, TieBand
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import expit
 
-from leaderboard.stats.bias.clustered import wilson
-from leaderboard.stats.bias.length import BINS, length_effect, slope_through_origin
-from leaderboard.stats.errors import LengthMismatchError, ParameterError, ScoreError
+from leaderboard.stats.checks import LengthMismatchError, ParameterError, ScoreError
+from leaderboard.stats.clustered_means import wilson
+from leaderboard.stats.length_bias import BINS, length_effect, slope_through_origin
 
 GAMES = st.lists(
     st.tuples(st.integers(0, 300), st.integers(0, 300), st.sampled_from((0.0, 0.5, 1.0)), st.integers(0, 5)),

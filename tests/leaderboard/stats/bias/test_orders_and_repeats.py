@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from leaderboard.stats.bias.orders import preference, shift, shift_in_both_orders
-from leaderboard.stats.bias.repeats import repeats
+from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_orders
 from leaderboard.stats.tie_bands import TieBand
 
 ROWS = [  # pair, rater, prompt, swapped, rating on 8 points

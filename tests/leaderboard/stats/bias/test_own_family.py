@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from leaderboard.stats.bias.own_family import own_family
+from leaderboard.stats.self_preference import own_family
 
 ROWS = [  # pair, prompt, preference for the family, by the judge
     (1, 1, 1.0, True),

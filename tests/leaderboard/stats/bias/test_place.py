@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from judging.llm.client import Request
-from judging.llm.simulated import SimulatedClient, Simulation
+from judging.endpoints.client import Request
+from judging.endpoints.simulated import SimulatedClient, Simulation
 from leaderboard.stats import make_ratings
-from leaderboard.stats.bias.place import cuts, place_worth
+from leaderboard.stats.position_bias import cuts, place_worth
 
 ASKED = Request("simulated", [], 1.0)
 STRENGTHS = {"a": -150.0, "b": -30.0, "c": 40.0, "d": 140.0}

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import SquareTable
 
-from leaderboard.stats.bias.position import counts_by_prompt, mirror_test, position
-from leaderboard.stats.errors import LengthMismatchError, RatingError
+from leaderboard.stats.checks import LengthMismatchError, RatingError
+from leaderboard.stats.position_bias import counts_by_prompt, mirror_test, position
 
 RATED = st.lists(st.tuples(st.integers(1, 8), st.integers(0, 5)), min_size=1, max_size=40)
 

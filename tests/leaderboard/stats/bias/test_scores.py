@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats.bias.scores import MOST_BINS, score_differences
-from leaderboard.stats.errors import LengthMismatchError, ParameterError
+from leaderboard.stats.checks import LengthMismatchError, ParameterError
+from leaderboard.stats.score_differences import MOST_BINS, score_differences
 
 NAN = float("nan")
 

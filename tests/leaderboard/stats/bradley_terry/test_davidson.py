@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from leaderboard.stats import bootstrap_davidson, bradley_terry, davidson, make_games
-from leaderboard.stats.errors import NoGamesError, ParameterError
+from leaderboard.stats.checks import NoGamesError, ParameterError
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
 
@@ -171,7 +171,7 @@ def test_groups_that_never_met_are_centred_apart_and_share_nu():
 class TestBootstrap:
     @pytest.mark.parametrize("clustered", [False, True])
     def test_each_round_is_the_fit_of_its_own_games(self, clustered):
-        from leaderboard.stats.bradley_terry.rounds import weights_of_rounds
+        from leaderboard.stats.bradley_terry_bootstrap import weights_of_rounds
         from leaderboard.stats.outcomes import distinct_outcomes
 
         games = simulated_games(4, seed=8, tie_share=0.1, clustered=clustered)

@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, make_games
-from leaderboard.stats.bradley_terry import rounds
-from leaderboard.stats.bradley_terry.rounds import choose_threads, rounds_together
-from leaderboard.stats.elo.backends import processors
-from leaderboard.stats.errors import NoGamesError, ParameterError
+from leaderboard.stats import (
+    bootstrap_bradley_terry,
+    bradley_terry,
+    bradley_terry_bootstrap,
+    central_interval,
+    make_games,
+)
+from leaderboard.stats.bradley_terry_bootstrap import choose_threads, rounds_together
+from leaderboard.stats.checks import NoGamesError, ParameterError
+from leaderboard.stats.elo_bootstrap import processors
 from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
@@ -211,7 +216,7 @@ class TestBootstrap:
     @pytest.mark.parametrize("clustered", [False, True])
     def test_each_round_is_the_fit_of_its_own_games(self, clustered):
         """Rounds are rebuilt game by game from the weights and fitted one at a time."""
-        from leaderboard.stats.bradley_terry.rounds import weights_of_rounds
+        from leaderboard.stats.bradley_terry_bootstrap import weights_of_rounds
         from leaderboard.stats.outcomes import distinct_outcomes
 
         games = simulated_games(10, seed=6, tie_share=0.2, clustered=clustered)
@@ -250,7 +255,7 @@ class TestBootstrap:
         assert (rounds_together(18), rounds_together(15_000), rounds_together(10**6)) == (64, 64, 8)
         games = simulated_games(3, seed=7)
         one = bootstrap(games, rounds=100).samples
-        monkeypatch.setattr(rounds, "_MOST_NUMBERS", 1)
+        monkeypatch.setattr(bradley_terry_bootstrap, "_MOST_NUMBERS", 1)
         assert bootstrap(games, rounds=100).samples == pytest.approx(one, abs=1e-8)
 
     def test_a_round_that_cuts_somebody_off_is_finite_and_counted(self):

@@ -17,7 +17,7 @@ from leaderboard.stats import (
     sandwich,
     sandwich_samples,
 )
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.checks import ParameterError
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
 

@@ -8,49 +8,48 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from leaderboard.stats import Method, bootstrap_elo, rank_games
-from leaderboard.stats.elo import backends, walk, walk_numba
-from leaderboard.stats.elo.backends import choose_threads, open_backend
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats import Method, bootstrap_elo, elo_bootstrap, elo_walk, elo_walk_numba, rank_games
+from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.elo_bootstrap import choose_threads, open_backend
 from tests.leaderboard.stats.simulation import simulated_games
 
 UINT16 = np.dtype(np.uint16)
-LITTLE, MUCH = backends.WORTH_COMPILING - 1, backends.WORTH_COMPILING
+LITTLE, MUCH = elo_bootstrap.WORTH_COMPILING - 1, elo_bootstrap.WORTH_COMPILING
 
 
 @pytest.fixture
 def cold(monkeypatch):
     """Numba is installed but not loaded yet."""
-    modules = {backends.BACKENDS["numpy"]: walk, backends.BACKENDS["numba"]: walk_numba}
-    monkeypatch.delitem(sys.modules, backends.BACKENDS["numba"])
-    monkeypatch.setattr(backends, "import_module", modules.__getitem__)
+    modules = {elo_bootstrap.BACKENDS["numpy"]: elo_walk, elo_bootstrap.BACKENDS["numba"]: elo_walk_numba}
+    monkeypatch.delitem(sys.modules, elo_bootstrap.BACKENDS["numba"])
+    monkeypatch.setattr(elo_bootstrap, "import_module", modules.__getitem__)
 
 
 @pytest.fixture
 def without_numba(monkeypatch):
-    monkeypatch.setattr(backends, "find_spec", lambda name: None if name == "numba" else find_spec(name))
-    backends.has_numba.cache_clear()
+    monkeypatch.setattr(elo_bootstrap, "find_spec", lambda name: None if name == "numba" else find_spec(name))
+    elo_bootstrap.has_numba.cache_clear()
     yield
     monkeypatch.undo()
-    backends.has_numba.cache_clear()
+    elo_bootstrap.has_numba.cache_clear()
 
 
 class TestTheChoice:
     def test_a_cold_process_stays_with_numpy_for_little_work(self, cold):
-        assert open_backend(None, LITTLE, UINT16) == ("numpy", walk)
+        assert open_backend(None, LITTLE, UINT16) == ("numpy", elo_walk)
 
     def test_much_work_is_worth_loading_numba(self, cold):
-        assert open_backend(None, MUCH, UINT16) == ("numba", walk_numba)
+        assert open_backend(None, MUCH, UINT16) == ("numba", elo_walk_numba)
 
     def test_once_loaded_numba_does_all_the_work(self):
         assert open_backend(None, 1, UINT16)[0] == "numba"
 
     def test_much_work_in_little_pieces_is_worth_loading_it_before(self, cold, monkeypatch):
         prepared = []
-        monkeypatch.setattr(walk_numba, "prepare", prepared.append)
-        backends.load_for(LITTLE)
+        monkeypatch.setattr(elo_walk_numba, "prepare", prepared.append)
+        elo_bootstrap.load_for(LITTLE)
         assert prepared == []
-        backends.load_for(MUCH)
+        elo_bootstrap.load_for(MUCH)
         assert prepared == [UINT16]
 
     def test_without_numba_numpy_does_all_the_work(self, without_numba):
@@ -75,7 +74,7 @@ class TestNumbaThatDoesNotWork:
         def prepare(dtype):
             raise OSError("No space left on device")
 
-        monkeypatch.setattr(walk_numba, "prepare", prepare)
+        monkeypatch.setattr(elo_walk_numba, "prepare", prepare)
 
     def test_numpy_runs_instead_and_the_log_says_why(self, caplog):
         assert bootstrap_elo([0], [1], [1], 2, rounds=2).backend == "numpy"
@@ -88,15 +87,15 @@ class TestNumbaThatDoesNotWork:
 
 class TestThreads:
     def test_little_work_takes_one(self):
-        assert choose_threads(None, "numba", backends.WORTH_THREADS - 1) == 1
+        assert choose_threads(None, "numba", elo_bootstrap.WORTH_THREADS - 1) == 1
 
     def test_much_work_takes_the_processors_there_are(self, monkeypatch):
-        monkeypatch.setattr(backends, "processors", lambda: 3)
-        assert choose_threads(None, "numba", backends.WORTH_THREADS) == 3
+        monkeypatch.setattr(elo_bootstrap, "processors", lambda: 3)
+        assert choose_threads(None, "numba", elo_bootstrap.WORTH_THREADS) == 3
 
     def test_a_large_machine_is_not_filled(self, monkeypatch):
-        monkeypatch.setattr(backends, "processors", lambda: 400)
-        assert choose_threads(None, "numba", MUCH) == backends.MOST_THREADS
+        monkeypatch.setattr(elo_bootstrap, "processors", lambda: 400)
+        assert choose_threads(None, "numba", MUCH) == elo_bootstrap.MOST_THREADS
 
     def test_numpy_takes_one(self):
         assert choose_threads(None, "numpy", 100 * MUCH) == 1
@@ -105,7 +104,7 @@ class TestThreads:
         assert choose_threads(5, "numpy", 1) == 5
 
     def test_there_is_at_least_one_processor(self):
-        assert backends.processors() >= 1
+        assert elo_bootstrap.processors() >= 1
 
     @pytest.mark.parametrize("clustered", [False, True])
     def test_several_callers_at_once_do_not_disturb_each_other(self, clustered):
@@ -133,8 +132,8 @@ class TestThreads:
 def test_standings_are_the_same_to_the_letter(monkeypatch, clustered):
     games = simulated_games(30, tie_share=0.2, clustered=clustered)
     texts = []
-    for name in backends.BACKENDS:
-        monkeypatch.setattr(backends, "_faster", lambda updates, name=name: name)
+    for name in elo_bootstrap.BACKENDS:
+        monkeypatch.setattr(elo_bootstrap, "_faster", lambda updates, name=name: name)
         texts.append(rank_games(games, ("a", "b", "c", "d"), Method(rounds=100)).canonical_json())
     assert texts[0] == texts[1]
 

@@ -10,20 +10,18 @@ from leaderboard.stats import (
     EloParameters,
     bootstrap_elo,
     central_interval,
+    elo_walk,
     make_games,
     sequential_elo,
 )
-from leaderboard.stats.elo import walk
-from leaderboard.stats.elo.backends import BACKENDS, open_backend
-from leaderboard.stats.elo.bootstrap import elo_samples
-from leaderboard.stats.errors import (
+from leaderboard.stats.checks import (
     ClusterError,
     ContestantNumberError,
     LengthMismatchError,
     NoGamesError,
     ParameterError,
 )
-from leaderboard.stats.game_reader import read_games
+from leaderboard.stats.elo_bootstrap import BACKENDS, elo_samples, open_backend, read_games
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
 from tests.leaderboard.stats.test_random_stream import choice_in_plain_integers
@@ -128,7 +126,7 @@ def test_backends_blocks_and_threads_change_nothing(backend, clustered, layout):
 def test_the_number_of_steps_at_once_changes_nothing(monkeypatch, clustered):
     games = simulated_games(20, clustered=clustered)
     whole = samples(games)
-    monkeypatch.setattr(walk, "STEPS_AT_ONCE", 5)
+    monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 5)
     assert np.array_equal(samples(games), whole)
 
 
@@ -150,7 +148,7 @@ def test_backends_agree_on_any_games(games, seed, k, threads):
 def test_little_memory_for_pools_changes_nothing(monkeypatch, backend):
     games = simulated_games(20, clustered=True)
     whole = samples(games)
-    monkeypatch.setattr("leaderboard.stats.elo.bootstrap.MEMORY", 1000)
+    monkeypatch.setattr("leaderboard.stats.elo_bootstrap.MEMORY", 1000)
     assert samples(games, backend, threads=3) == pytest.approx(whole, abs=1e-9)
 
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import EloParameters, bootstrap_elo, make_games, sequential_elo
-from leaderboard.stats.elo import bootstrap as module
-from leaderboard.stats.elo import forgetting
-from leaderboard.stats.elo.backends import BACKENDS
-from leaderboard.stats.elo.forgetting import games_remembered
-from leaderboard.stats.late_games import LATE_GAMES, late_games, worth_drawing
+from leaderboard.stats import EloParameters, bootstrap_elo, elo, make_games, sequential_elo
+from leaderboard.stats import elo_bootstrap as module
+from leaderboard.stats.elo import games_remembered
+from leaderboard.stats.elo_bootstrap import BACKENDS
+from leaderboard.stats.elo_games import LATE_GAMES, late_games, worth_drawing
 from leaderboard.stats.outcomes import distinct_outcomes
 from leaderboard.stats.resampling import CLUSTER_DRAWS, cluster_draws, pool_sizes
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
@@ -28,13 +27,11 @@ class TestHowMany:
         ln(141.42 / 1e-7) / (0.953948 * 0.092103) = 240 games.
         """
         games = make_games([0, 0] * 5000, [1, 1] * 5000, [1, 0] * 5000, 2)
-        table = forgetting.PairTable.of(distinct_outcomes(games), 2)
-        monkeypatch.setattr(forgetting, "_movement", lambda _: 0.0)
+        table = elo.PairTable.of(distinct_outcomes(games), 2)
+        monkeypatch.setattr(elo, "_movement", lambda _: 0.0)
         assert EloParameters().pull == pytest.approx(0.046052, abs=1e-6)
-        assert forgetting._slowest(table, np.zeros(2), EloParameters(), 1) == pytest.approx(
-            0.092103, abs=1e-6
-        )
-        assert forgetting._needed(0.092103, 0.046052, 100 * 2**0.5) == 240
+        assert elo._slowest(table, np.zeros(2), EloParameters(), 1) == pytest.approx(0.092103, abs=1e-6)
+        assert elo._needed(0.092103, 0.046052, 100 * 2**0.5) == 240
 
     def test_small_studies_play_every_game(self):
         games = simulated_games(50)

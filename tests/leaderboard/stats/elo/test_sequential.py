@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.stats import EloParameters, bootstrap_elo, sequential_elo
-from leaderboard.stats.errors import ParameterError
+from leaderboard.stats.checks import ParameterError
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
 

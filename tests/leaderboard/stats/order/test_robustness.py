@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 from leaderboard.stats import StatsError, bradley_terry, make_games
-from leaderboard.stats.order.robustness import Removed, fewest_removals
-from leaderboard.votes import read_votes
+from leaderboard.stats.robustness import Removed, fewest_removals
+from leaderboard.terminal.votes import read_votes
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import small_games
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats import StatsError
-from leaderboard.stats.order import separation
-from leaderboard.stats.order.separation import (
+from leaderboard.stats import StatsError, separation
+from leaderboard.stats.separation import (
     groups_at,
     groups_not_told_apart,
     probability_above,

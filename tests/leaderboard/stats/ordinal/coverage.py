@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats import Ratings, bootstrap_ordinal, central_interval, ordinal
-from leaderboard.stats.bradley_terry.fit import POINTS_PER_UNIT
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from tests.leaderboard.stats.ordinal.simulation import THETA, simulated_ratings
 
 NORMAL_95 = 1.959964

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leaderboard.stats.ordinal.scale import threshold_rows
+from leaderboard.stats.ordinal_table import threshold_rows
 from leaderboard.stats.ratings import Ratings, make_ratings
 
 THETA = (1.0, 0.4, -0.3, -1.1)

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.stats import bootstrap_bradley_terry, bootstrap_ordinal, make_ratings, ordinal
-from leaderboard.stats.errors import NoGamesError, ParameterError
-from leaderboard.stats.ordinal.bootstrap import fit_rounds
-from leaderboard.stats.ordinal.cells import make_table
-from leaderboard.stats.ordinal.fitting import fit_everything
+from leaderboard.stats.checks import NoGamesError, ParameterError
+from leaderboard.stats.ordinal import fit_everything
+from leaderboard.stats.ordinal_bootstrap import fit_rounds
+from leaderboard.stats.ordinal_table import make_table
 from leaderboard.stats.resampling import cluster_draws
 from tests.leaderboard.stats.ordinal.coverage import Setting, coverage
 from tests.leaderboard.stats.ordinal.simulation import simulated_ratings

@@ -10,10 +10,9 @@ from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from leaderboard.stats import bradley_terry, make_games, make_ratings, ordinal
-from leaderboard.stats.errors import NoGamesError, ParameterError
-from leaderboard.stats.ordinal.cells import make_table
-from leaderboard.stats.ordinal.likelihood import Sums
-from leaderboard.stats.ordinal.scale import threshold_rows
+from leaderboard.stats.checks import NoGamesError, ParameterError
+from leaderboard.stats.ordinal import Sums
+from leaderboard.stats.ordinal_table import make_table, threshold_rows
 from tests.leaderboard.stats.ordinal.simulation import FREE, THETA, simulated_ratings
 from tests.leaderboard.stats.ordinal.strategies import small_ratings
 from tests.leaderboard.stats.strategies import CONTESTANTS

@@ -10,11 +10,16 @@ from scipy.stats import norm
 from statsmodels.stats.power import normal_sample_size_one_tail
 
 from leaderboard.stats import StatsError, bradley_terry
-from leaderboard.stats.planning.evidence import measured, typical_pair
-from leaderboard.stats.planning.planner import Aim, plan_from_assumptions, plan_from_data
-from leaderboard.stats.planning.variance import assumed_variance
+from leaderboard.stats.planning import (
+    Aim,
+    assumed_variance,
+    measured,
+    plan_from_assumptions,
+    plan_from_data,
+    typical_pair,
+)
 from leaderboard.stats.ratings import make_ratings
-from leaderboard.votes import read_votes
+from leaderboard.terminal.votes import read_votes
 from tests.leaderboard.stats.simulation import simulated_games
 
 POINTS_PER_UNIT = 400 / math.log(10)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.stats import Method, make_ratings, rank_ratings
-from leaderboard.stats.ranking.same_raters import same_raters
+from leaderboard.stats.ranking import same_raters
 
 
 def ratings(prompt, rater):

@@ -17,7 +17,7 @@ from leaderboard.stats import (
     rank_games,
     rank_ratings,
 )
-from leaderboard.stats.errors import LengthMismatchError, NoGamesError, ParameterError
+from leaderboard.stats.checks import LengthMismatchError, NoGamesError, ParameterError
 from tests.leaderboard.stats.simulation import simulated_games
 
 NAMES = ("Vicuna", "Koala", "Oasst", "Dolly")

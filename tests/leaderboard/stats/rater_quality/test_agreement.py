@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from leaderboard.stats.errors import LengthMismatchError
-from leaderboard.stats.rater_quality.agreement import kappa, majority_of_others, with_others
+from leaderboard.stats.checks import LengthMismatchError
+from leaderboard.stats.rater_quality import kappa, majority_of_others, with_others
 
 VOTES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(-1, 1)), min_size=1, max_size=60)
 

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from arena import scales
-from leaderboard.stats.errors import LengthMismatchError
-from leaderboard.stats.rater_quality.consistency import consistency, verdicts
-from leaderboard.stats.rater_quality.speed import speed
+from arena.rating import scales
+from leaderboard.stats.checks import LengthMismatchError
+from leaderboard.stats.rater_quality import consistency, speed, verdicts
 
 REPEATS = st.lists(
     st.sampled_from(scales.POINTS).flatmap(

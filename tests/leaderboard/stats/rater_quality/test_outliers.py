@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from leaderboard.stats.errors import LengthMismatchError, ParameterError
-from leaderboard.stats.rater_quality.outliers import FEWEST_VOTES, bets_of, outliers
+from leaderboard.stats.checks import LengthMismatchError, ParameterError
+from leaderboard.stats.rater_quality import FEWEST_VOTES, bets_of, outliers
 
 VOTES = st.lists(
     st.tuples(st.integers(0, 3), st.sampled_from([(0, 1), (1, 2), (0, 2), (2, 1)]), st.booleans()),

@@ -1,0 +1,94 @@
+"""Reading the body of a request: JSON in UTF-8, and nothing that two readers could understand differently."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from ninja.parser import Parser
+
+# Conditional answers of the API: 304 where the caller has what would be sent.
+
+
+Run = Callable[..., HttpResponseBase]
+
+
+def conditional(run: Run) -> Run:
+    """Give the reply of an operation an ETag, the digest of its content; send 304 where the caller has it.
+
+    It stands around the whole operation, so whoever may not read something learns nothing by guessing.
+    """
+
+    @wraps(run)
+    def checked(request: HttpRequest, **values: Any) -> HttpResponseBase:
+        response = run(request, **values)
+        if response.status_code != 200 or not isinstance(response, HttpResponse):
+            return response
+        etag = '"' + hashlib.sha256(response.content).hexdigest()[:32] + '"'
+        response["ETag"] = etag
+        patch_cache_control(response, private=True, no_cache=True)
+        patch_vary_headers(response, ["Authorization"])
+        return get_conditional_response(request, etag=etag, response=response) or response
+
+    return checked
+
+
+# HEAD for every GET of the API: the same reply without its body.
+
+
+PREFIX: Final = "/api/"
+
+
+class HeadMiddleware:
+    """Answers HEAD below PREFIX as GET: the router of the API knows the methods of its operations alone."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method != "HEAD" or not request.path_info.startswith(PREFIX):
+            return self._get_response(request)
+        request.method = "GET"
+        response = self._get_response(request)
+        response["Content-Length"] = str(len(response.content))
+        response.content = b""
+        return response
+
+
+class UnreadableBodyError(Exception):
+    """The body cannot be read; the message is a sentence, status the reply's."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class JSONParser(Parser):
+    """Django Ninja's parser, but strict, and with a sentence for whatever is wrong."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        """The decoded body; raises UnreadableBodyError."""
+        if request.content_type != "application/json":
+            raise UnreadableBodyError("Send JSON, with Content-Type: application/json.", 415)
+        try:
+            return json.loads(request.body.decode(), object_pairs_hook=_without_doubles)
+        except UnicodeDecodeError as error:
+            raise UnreadableBodyError(f"The body is not UTF-8 (byte {error.start + 1}).") from error
+        except json.JSONDecodeError as error:
+            raise UnreadableBodyError(f"The body is no JSON: {error}.") from error
+        except ValueError as error:
+            raise UnreadableBodyError("The body holds a number of too many digits.") from error
+        except RecursionError as error:
+            raise UnreadableBodyError("The body is nested too deeply.") from error
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise UnreadableBodyError(f'The body names "{double[:100]}" twice in one object.')
+    return found

@@ -1,0 +1,238 @@
+"""The database side of export: a study's rows under the names that our importers read, streamed.
+
+What is exported is the study as it stands: current completions and current comparisons. A comparison about a
+text that has been changed since is exported too, so that the standings stay what they are.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from arena.data.writing.tables import Row
+from arena.models import (
+    Comparison,
+    Completion,
+    Contestant,
+    CriterionRating,
+    Pair,
+    Prompt,
+    Rater,
+    Study,
+)
+from arena.rating.apart import APART
+
+CHUNK: Final = 2000
+"""Rows fetched at a time."""
+
+_SIDES: Final = (
+    "pair__prompt__external_id",
+    "pair__prompt__subset",
+    "pair__first__contestant__name",
+    "pair__first__external_id",
+    "pair__second__contestant__name",
+    "pair__second__external_id",
+    "swapped",
+)
+
+
+def rows(study: Study, what: str) -> Iterator[Row]:
+    """The rows of a table, which is one of ``arena.data.writing.tables.TABLES``."""
+    return _ROWS[what](study)
+
+
+def count(study: Study, what: str) -> int:
+    """How many rows the table has now."""
+    return _SETS[what](study).count()
+
+
+def about_old_texts(study: Study) -> int:
+    """How many exported comparisons are about a text that was changed since."""
+    old = Q(pair__first__is_current=False) | Q(pair__second__is_current=False)
+    return _comparison_set(study).filter(old).count()
+
+
+def _contestant_set(study: Study) -> QuerySet[Contestant]:
+    return study.contestants.order_by("pk")
+
+
+def _rater_set(study: Study) -> QuerySet[Rater]:
+    """Raters that came with an import or have said something here."""
+    said = _comparison_set(study).order_by().values("rater")
+    return Rater.objects.filter(Q(study=study) | Q(pk__in=said)).order_by("pk")
+
+
+def _prompt_set(study: Study) -> QuerySet[Prompt]:
+    return Prompt.objects.rated().filter(study=study).order_by("pk")
+
+
+def _completion_set(study: Study) -> QuerySet[Completion]:
+    return Completion.objects.rated().filter(prompt__study=study, is_current=True).order_by("pk")
+
+
+def _pair_set(study: Study) -> QuerySet[Pair]:
+    """Pairs of current completions with a gold label."""
+    labelled = Pair.objects.filter(prompt__study=study, first__is_current=True, second__is_current=True)
+    return labelled.exclude(gold="").exclude(prompt__subset=APART).order_by("pk")
+
+
+def _comparison_set(study: Study) -> QuerySet[Comparison]:
+    """Those that count: read into another study they make the same board. See docs/rater-quality.md."""
+    return Comparison.objects.counted(study).order_by("pk")
+
+
+def _contestants(study: Study) -> Iterator[Row]:
+    for contestant in _contestant_set(study).iterator(CHUNK):
+        texts = ("name", "slug", "kind", "family", "organisation", "licence", "size")
+        yield {
+            **{name: getattr(contestant, name) or None for name in texts},
+            "generation": contestant.generation or None,
+            "benchmarks": contestant.benchmarks or None,
+            "retired_at": contestant.retired_at,
+            "extra": contestant.extra or None,
+        }
+
+
+def _raters(study: Study) -> Iterator[Row]:
+    slugs = rater_slugs(study)
+    for rater in _rater_set(study).prefetch_related("groups").iterator(CHUNK):
+        yield {
+            "rater": slugs[rater.pk],
+            "rater_kind": rater.kind,
+            "name": rater.name,
+            "simulated": rater.simulated,
+            "groups": [group.slug for group in rater.groups.all()] or None,
+        }
+
+
+def rater_slugs(study: Study) -> dict[int, str]:
+    """What each rater is called in files, by id.
+
+    One who rates here may have the slug of one who came with an import: then a number keeps them apart.
+    """
+    found: dict[int, str] = {}
+    taken: set[tuple[str, str]] = set()
+    imported_first = _rater_set(study).order_by(Coalesce("study", 0).desc(), "pk")
+    for pk, kind, slug in imported_first.values_list("pk", "kind", "slug"):
+        name, number = slug, 1
+        while (kind, name) in taken:
+            number += 1
+            name = f"{slug}-{number}"
+        taken.add((kind, name))
+        found[pk] = name
+    return found
+
+
+def _prompts(study: Study) -> Iterator[Row]:
+    for prompt in _prompt_set(study).prefetch_related("references").iterator(CHUNK):
+        yield {
+            "id": prompt.external_id,
+            "subset": prompt.subset or None,
+            "category": prompt.category or None,
+            "domain": prompt.domain or None,
+            **_texts("instruction", prompt.turns),
+            "input": prompt.input or None,
+            "references": [
+                {"author": reference.author, "turns": reference.turns}
+                for reference in sorted(prompt.references.all(), key=lambda reference: reference.pk)
+            ]
+            or None,
+            "extra": prompt.extra or None,
+        }
+
+
+def _texts(single: str, turns: list[str]) -> Row:
+    """One text under its own name; several, or none because the text is unknown, as turns."""
+    return {single: turns[0]} if len(turns) == 1 else {"turns": turns}
+
+
+def _completions(study: Study) -> Iterator[Row]:
+    for completion in _completion_set(study).select_related("prompt", "contestant").iterator(CHUNK):
+        yield {
+            "prompt": completion.prompt.external_id,
+            "subset": completion.prompt.subset or None,
+            "contestant": completion.contestant.name if completion.contestant else None,
+            "id": completion.external_id or None,
+            **_texts("text", completion.turns),
+            "extra": completion.extra or None,
+        }
+
+
+def _sides(values: tuple[Any, ...]) -> Row:
+    """Both completions in the order shown, from the columns _SIDES: by contestant where there is one."""
+    prompt, subset, one, one_id, two, two_id, swapped = values
+    first, first_id, second, second_id = (two, two_id, one, one_id) if swapped else (one, one_id, two, two_id)
+    return {
+        "prompt": prompt,
+        "subset": subset or None,
+        "first": first,
+        "second": second,
+        "first_id": first_id if first is None else None,
+        "second_id": second_id if second is None else None,
+    }
+
+
+def _pairs(study: Study) -> Iterator[Row]:
+    columns = ("gold", "gold_source", *(name.removeprefix("pair__") for name in _SIDES[:-1]))
+    for gold, source, *sides in _pair_set(study).values_list(*columns).iterator(CHUNK):
+        yield {**_sides((*sides, False)), "gold": gold, "gold_source": source}
+
+
+_NUMBERS: Final = ("points", "rating", "first_score", "second_score", "repeat", "seconds", "created_at")
+_WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
+"""Columns of a comparison that are exported under their own names; words only where there are any."""
+
+
+def _comparisons(study: Study) -> Iterator[Row]:
+    slugs = rater_slugs(study)
+    # Who rated the old and the new text of a pair has said 0 twice; then the order in the file counts.
+    with_repeat = not about_old_texts(study)
+    columns = ("pk", "rater", "rater__kind", "external_id", "status", *_SIDES, *_NUMBERS, *_WORDS)
+    read = _comparison_set(study).values_list(*columns).iterator(CHUNK)
+    while chunk := list(islice(read, CHUNK)):
+        criteria = _criteria([row[0] for row in chunk])
+        for pk, rater, kind, external_id, status, *values in chunk:
+            said = iter(values)
+            sides = _sides(tuple(islice(said, len(_SIDES))))
+            numbers = dict(zip(_NUMBERS, said, strict=False))
+            words = {name: value or None for name, value in zip(_WORDS, said, strict=True)}
+            if not with_repeat:
+                del numbers["repeat"]
+            yield {
+                "id": external_id or None,
+                **sides,
+                "rater": slugs[rater],
+                "rater_kind": kind,
+                **numbers,
+                **words,
+                "identical": True if status == Comparison.Status.IDENTICAL else None,
+                "criteria": criteria.get(pk),
+            }
+
+
+def _criteria(comparisons: Iterable[int]) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = {}
+    rated = CriterionRating.objects.filter(comparison__in=comparisons).order_by("pk")
+    for comparison, criterion, rating in rated.values_list("comparison", "criterion", "rating"):
+        found.setdefault(comparison, {})[criterion] = rating
+    return found
+
+
+_SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
+    "contestants": _contestant_set,
+    "raters": _rater_set,
+    "prompts": _prompt_set,
+    "completions": _completion_set,
+    "pairs": _pair_set,
+    "comparisons": _comparison_set,
+}
+_ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {
+    "contestants": _contestants,
+    "raters": _raters,
+    "prompts": _prompts,
+    "completions": _completions,
+    "pairs": _pairs,
+    "comparisons": _comparisons,
+}

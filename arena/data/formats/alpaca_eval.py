@@ -1,0 +1,146 @@
+"""AlpacaEval: outputs of models, and annotators' preferences between two outputs. Pure.
+
+Instructions have no ids in these files: a prompt is named by the digest of its text, so that outputs and
+annotations of different files meet. Annotations hold the texts too; they fill in what is missing.
+
+AlpacaEval shuffles the two outputs before it asks, maps the answer back and does not write down what it
+did: output_1 is taken as shown first, and a note says that nothing follows for position bias.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from arena.data.formats.fields import Fields
+from arena.data.formats.files import InputFile
+from arena.data.formats.reading import Companions, Format, Head, Kind, digest, read_rows
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, Note, PromptRecord
+
+OUTPUT: Final = frozenset({"instruction", "output", "generator"})
+ANNOTATION: Final = frozenset({"instruction", "output_1", "output_2", "preference"})
+
+TIE: Final = Decimal("1.5")
+NO_ANSWER: Final = Decimal(-1)
+"""What the annotator's cache holds where a reply could not be read; result files hold null."""
+
+
+class Preference(NamedTuple):
+    """A preference on three points; scores only where the annotator weighed the two outputs."""
+
+    rating: int | None
+    scores: tuple[Decimal, Decimal] | None = None
+
+
+def recognise(head: Head) -> Kind | None:
+    if head.fields >= ANNOTATION:
+        return Kind.COMPARISONS
+    return Kind.COMPLETIONS if head.fields >= OUTPUT else None
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    if kind is Kind.COMPARISONS:
+        text = "the order in which two outputs were shown is not in the file; read no position bias from it"
+        yield Note(file.place(), text)
+    builders: dict[Kind, Callable[[Fields], Iterator[Item]]] = {
+        Kind.COMPLETIONS: _output,
+        Kind.COMPARISONS: _annotation,
+    }
+    yield from read_rows(file, builders[kind])
+
+
+def _output(fields: Fields) -> Iterator[Item]:
+    prompt = _prompt(fields)
+    yield prompt
+    yield CompletionRecord(
+        prompt=prompt.id,
+        contestant=fields.required_text("generator"),
+        turns=fields.turns("output"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _prompt(fields: Fields) -> PromptRecord:
+    """The prompt of a row; instruction and input are joined with a blank line, as AlpacaEval asks them."""
+    parts = fields.required_text("instruction"), fields.text("input")
+    instruction = "\n\n".join(part for part in parts if part)
+    return PromptRecord(
+        id=digest(instruction),
+        turns=(instruction,),
+        category=fields.optional_text("dataset"),
+        implied=True,
+        place=fields.place,
+    )
+
+
+def _annotation(fields: Fields) -> Iterator[Item]:
+    prompt = _prompt(fields)
+    yield prompt
+    names = fields.required_text("generator_1"), fields.required_text("generator_2")
+    if names[0] and names[0] == names[1]:
+        fields.problem("generator_2", f'the same generator as generator_1 ("{names[0]}")')
+    for name, field in zip(names, ("output_1", "output_2"), strict=True):
+        turns = fields.turns(field)
+        yield CompletionRecord(
+            prompt=prompt.id, contestant=name, turns=turns, implied=True, place=fields.place
+        )
+    preference = fields.number("preference", least=-1e9, most=1e9)
+    rating, scores = _weighed(fields, preference)
+    seconds = fields.number("time_per_example", least=0, most=1e9)
+    exact = {} if scores is None else {"preference": float(preference or 0)}
+    yield ComparisonRecord(
+        prompt=prompt.id,
+        first=names[0],
+        second=names[1],
+        rater=fields.required_text("annotator"),
+        rater_kind="judge",
+        points=3,
+        rating=rating,
+        reason="unparsable" if rating is None else "",
+        scores=scores,
+        raw_reply=_raw_reply(fields),
+        rationale=fields.text("concise_explanation"),
+        seconds=None if seconds is None else float(seconds),
+        extra={**fields.rest(), **exact},
+        place=fields.place,
+    )
+
+
+def _weighed(fields: Fields, preference: Decimal | None) -> Preference:
+    """The side a preference is on: 1 is output_1, 2 is output_2, 1.5 (0 in old files) is a tie.
+
+    A preference between them is the weight an annotator gave to output_2, plus one. It is rated by the side
+    with more weight, which is the answer such an annotator wrote; both weights are kept as scores.
+    """
+    if preference is None or preference == NO_ANSWER:
+        return Preference(None)
+    if preference == 0:
+        return Preference(2)
+    if not 1 <= preference <= 2:
+        fields.problem(
+            "preference", f"{preference} is not between 1 and 2; 0 is a tie, -1 and null no answer"
+        )
+    rating = 2 if preference == TIE else 1 if preference < TIE else 3
+    if preference in (1, TIE, 2):
+        return Preference(rating)
+    first, second = ((2 - preference).quantize(Decimal("0.001")), (preference - 1).quantize(Decimal("0.001")))
+    return Preference(rating, (first, second))
+
+
+def _raw_reply(fields: Fields) -> str:
+    """The annotator's reply: a text, or the JSON of what its endpoint returned."""
+    reply = fields.take("raw_completion")
+    if reply is None or isinstance(reply, str):
+        return reply or ""
+    return json.dumps(reply, ensure_ascii=False)
+
+
+FORMAT = Format(
+    "alpaca-eval",
+    "AlpacaEval outputs and annotations",
+    "instruction, output and generator (AlpacaEval outputs); "
+    "instruction, output_1, output_2 and preference (AlpacaEval annotations)",
+    recognise,
+    read,
+)

@@ -1,0 +1,204 @@
+"""Chatbot-Arena-style battles: model_a, model_b and who won, as CSV or JSON Lines. Pure.
+
+model_a is the answer shown first. Where a battle has no conversations the texts are unknown: prompts,
+contestants and completions are made where they are missing, and nothing is changed where they exist. With
+conversations, the user's turns are the prompt and the model's are the completion.
+"""
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from arena.data.formats.fields import Fields, unstorable
+from arena.data.formats.files import InputFile
+from arena.data.formats.reading import Companions, Format, Head, Kind, Mentions, digest, read_rows
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
+
+RATINGS: Final = {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "both_bad": 2, "model_b": 3}
+"""The winner literals there are, as ratings on three points."""
+
+FLAGS: Final = {"winner_model_a": "model_a", "winner_tie": "tie", "winner_model_b": "model_b"}
+"""Columns of which one is 1 and the others 0, where there is no winner: which winner each stands for."""
+
+COMMON_PROMPT: Final = "battles"
+"""Prompt of the battles that neither say which question they were about nor hold it."""
+
+UNNAMED: Final = "anonymous"
+"""Rater of the battles that do not say who judged."""
+
+MAX_PYTHON: Final = 1024 * 1024
+"""Greatest length of a cell that is read as Python's way of writing a list, which takes much memory."""
+
+Turns = tuple[str, ...]
+
+
+class Texts(NamedTuple):
+    """What was said in a battle; nothing at all where the file does not hold it."""
+
+    user: Turns = ()
+    first: Turns = ()
+    second: Turns = ()
+
+
+class Conversation(NamedTuple):
+    """One side of a battle: the user's turns and the model's."""
+
+    user: Turns = ()
+    model: Turns = ()
+
+
+def recognise(head: Head) -> Kind | None:
+    verdict = "winner" in head.fields or FLAGS.keys() <= head.fields
+    return Kind.COMPARISONS if verdict and {"model_a", "model_b"} <= head.fields else None
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    """Each battle as a comparison, after what it names in passing for the first time."""
+    mentions = Mentions()
+    return read_rows(file, lambda fields: _records(fields, mentions))
+
+
+def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
+    texts = _texts(fields)
+    comparison = _battle(fields, texts)
+    if fields.problems:
+        return
+    prompt, place = comparison.prompt, comparison.place
+    yield from mentions.prompt(fields, PromptRecord(id=prompt, turns=texts.user, implied=True, place=place))
+    for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
+        answer = CompletionRecord(prompt=prompt, contestant=name, turns=turns, implied=True, place=place)
+        yield from mentions.answer(fields, answer)
+    yield comparison
+
+
+def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
+    first, second = fields.required_text("model_a"), fields.required_text("model_b")
+    if first and first == second:
+        fields.problem("model_b", f'the same model as model_a ("{first}")')
+    winner = _winner(fields)
+    record = ComparisonRecord(
+        prompt=_prompt_id(fields, texts),
+        first=first,
+        second=second,
+        rater=fields.text("judge") or fields.text("judge_hash") or UNNAMED,
+        rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
+        points=3,
+        rating=RATINGS.get(winner, 2),
+        created_at=fields.moment("tstamp"),
+    )
+    # The two kinds of tie are one rating; the file's word for it is kept.
+    said = {"winner": winner} if RATINGS.get(winner) == 2 and winner != "tie" else {}
+    return replace(record, extra={**fields.rest(), **said}, place=fields.place)
+
+
+def _prompt_id(fields: Fields, texts: Texts) -> str:
+    """The question's id. A battle with texts and without one is known by its own id, or by its question."""
+    named = fields.text("question_id")
+    if named or not texts.user:
+        return named or COMMON_PROMPT
+    return fields.text("id") or digest(*texts.user)
+
+
+def _winner(fields: Fields) -> str:
+    """The winner in the file's words, or an empty text after adding a problem."""
+    if "winner" in fields or not any(name in fields for name in FLAGS):
+        winner = fields.required_text("winner")
+        if winner and winner not in RATINGS:
+            fields.problem("winner", f'"{winner}" is not one of {", ".join(RATINGS)}')
+        return winner
+    problems = len(fields.problems)
+    won = [word for name, word in FLAGS.items() if fields.integer(name, most=1) == 1]
+    if len(won) == 1:
+        return won[0]
+    if len(fields.problems) == problems:
+        fields.problem("winner_model_a", f"exactly one of {', '.join(FLAGS)} must be 1")
+    return ""
+
+
+def _texts(fields: Fields) -> Texts:
+    """The texts of a battle: two conversations, or a prompt's turns and two lists of responses."""
+    if "conversation_a" in fields or "conversation_b" in fields:
+        # This one repeats both conversations.
+        fields.take("full_conversation")
+        first, second = _conversation(fields, "conversation_a"), _conversation(fields, "conversation_b")
+        if first.user != second.user and not fields.problems:
+            fields.problem("conversation_b", "the user's turns are not those of conversation_a")
+        return Texts(first.user, first.model, second.model)
+    if "response_a" not in fields and "response_b" not in fields:
+        return Texts()
+    user, first_turns, second_turns = (
+        _turns(fields, name) for name in ("prompt", "response_a", "response_b")
+    )
+    for name, turns in (("response_a", first_turns), ("response_b", second_turns)):
+        if len(turns) != len(user) and not fields.problems:
+            fields.problem(name, f"{len(turns)} responses to {len(user)} turns of the prompt")
+    return Texts(user, first_turns, second_turns)
+
+
+def _turns(fields: Fields, name: str) -> Turns:
+    """A list of texts; null is what the Arena writes where a model said nothing."""
+    value = _list(fields, name, "a list of texts")
+    if not all(turn is None or isinstance(turn, str) for turn in value):
+        fields.problem(name, "expected a list of texts")
+        return ()
+    return tuple(turn or "" for turn in value)
+
+
+def _conversation(fields: Fields, name: str) -> Conversation:
+    value = _list(fields, name, "a list of turns with role and content")
+    texts = [_content(fields, f"{name}[{number}]", turn) for number, turn in enumerate(value, start=1)]
+    roles = [turn.get("role") if isinstance(turn, dict) else None for turn in value]
+    if roles != ["user", "assistant"] * (len(roles) // 2) and not fields.problems:
+        fields.problem(name, "the roles are not user and assistant in turn")
+    return Conversation(tuple(texts[::2]), tuple(texts[1::2]))
+
+
+def _content(fields: Fields, name: str, turn: Any) -> str:
+    """The text of a turn, or of its parts where it is a list of parts that are all texts."""
+    content = turn.get("content") if isinstance(turn, dict) else turn
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        texts = [part.get("text") if isinstance(part, dict) else None for part in content]
+        spoken = [text for text in texts if isinstance(text, str)]
+        if len(spoken) == len(content):
+            return "\n\n".join(spoken)
+    fields.problem(name, "expected a text; images and other things cannot be imported")
+    return ""
+
+
+def _list(fields: Fields, name: str, wanted: str) -> list[Any]:
+    """A list with something in it, which a cell holds as JSON or as Python writes it; else a problem."""
+    value = fields.take(name)
+    if isinstance(value, str):
+        value = _parsed(value)
+    if not isinstance(value, list) or not value:
+        fields.problem(name, f"expected {wanted}")
+        return []
+    if reason := unstorable(value):
+        fields.problem(name, reason)
+        return []
+    return value
+
+
+def _parsed(text: str) -> Any:
+    """The value written in a text; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text) if len(text) <= MAX_PYTHON else None
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+FORMAT = Format(
+    "arena-battles",
+    "Chatbot Arena battles",
+    "model_a, model_b and winner or winner_model_a, winner_model_b and winner_tie",
+    recognise,
+    read,
+)

@@ -1,0 +1,276 @@
+"""Importers: one file per format, listed in CATALOGUE. Pure.
+
+``gather`` finds out what the given files and folders hold; ``Sources.items()`` then streams their records.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from arena.data.formats import (
+    alpaca_eval,
+    arena_battles,
+    csv_files,
+    fastchat,
+    infobench,
+    jsonl,
+    llmbar,
+    llmfao,
+    ours,
+    parquet,
+    self_instruct,
+    table,
+    training,
+)
+from arena.data.formats.files import HEAD, BrokenFileError, Form, InputFile
+from arena.data.formats.mapping import ColumnMapping, suggest
+from arena.data.formats.reading import Companions, Format, Head, Kind
+from arena.data.formats.records import Item, Place, Problem
+
+__all__ = [
+    "CATALOGUE",
+    "Choice",
+    "Look",
+    "Source",
+    "Sources",
+    "UnknownFormatError",
+    "catalogue",
+    "gather",
+    "look",
+]
+
+DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+"""Files of a folder that must be understood; others (licences, read-me files) are left alone."""
+
+
+class UnknownFormatError(ValueError):
+    """There is no format of this name."""
+
+
+def catalogue(*formats: Format) -> dict[str, Format]:
+    """The formats by name, in the order in which they are tried. Raises ValueError for a name used twice."""
+    found: dict[str, Format] = {}
+    for entry in formats:
+        if entry.name in found:
+            raise ValueError(f'two formats are named "{entry.name}"')
+        found[entry.name] = entry
+    return found
+
+
+CATALOGUE: Final = catalogue(
+    llmfao.FORMAT,
+    llmbar.FORMAT,
+    infobench.FORMAT,
+    alpaca_eval.FORMAT,
+    fastchat.FORMAT,
+    self_instruct.FORMAT,
+    arena_battles.FORMAT,
+    training.FORMAT,
+    jsonl.FORMAT,
+    csv_files.FORMAT,
+    parquet.FORMAT,
+    table.FORMAT,
+)
+"""Every format there is; the more particular come first."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file whose format and kind are known."""
+
+    file: InputFile
+    format: Format
+    kind: Kind
+
+    def items(self, companions: Companions) -> Iterator[Item]:
+        """Its records and problems; what makes the rest unreadable is the last problem."""
+        try:
+            yield from self.format.read(self.file, self.kind, companions)
+        except BrokenFileError as error:
+            yield error.problem
+        self.file.position = self.file.size
+
+
+@dataclass
+class Sources:
+    """What is to be imported, in the order of import, and what could not be understood."""
+
+    sources: list[Source] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def items(self) -> Iterator[Item]:
+        """Problems first, then everything the files hold: what others name comes before what names it."""
+        yield from self.problems
+        for source in sorted(self.sources, key=lambda source: source.kind):
+            yield from source.items(self._companions(source.format))
+
+    def _companions(self, of: Format) -> Companions:
+        found: dict[Kind, list[InputFile]] = {}
+        for source in self.sources:
+            if source.format is of:
+                found.setdefault(source.kind, []).append(source.file)
+        return found
+
+    @property
+    def progress(self) -> float:
+        """The share of all bytes that were read, 0 to 1."""
+        total = sum(source.file.size for source in self.sources)
+        return sum(source.file.position for source in self.sources) / total if total else 1.0
+
+
+class Choice(NamedTuple):
+    """What somebody says a file is, instead of what its content tells."""
+
+    format_name: str
+    mapping: ColumnMapping | None = None
+
+
+class Look(NamedTuple):
+    """What a file seems to be: its format (empty where none fits), kind and columns, or what is wrong."""
+
+    format: str
+    kind: Kind | None
+    columns: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def gather(
+    paths: Iterable[Path | InputFile],
+    format_name: str = "",
+    *,
+    mapping: ColumnMapping | None = None,
+    choices: Mapping[str, Choice] = MappingProxyType({}),
+) -> Sources:
+    """Find out what files and folders hold, by content unless a format is named.
+
+    ``mapping`` belongs to the format ``table``; ``choices`` says by file name what single files are. Raises
+    UnknownFormatError. Everything else that is wrong becomes a Problem in the result.
+    """
+    general = Choice(format_name, mapping)
+    for choice in (general, *choices.values()):
+        if choice.format_name and choice.format_name not in CATALOGUE:
+            known = ", ".join(CATALOGUE)
+            raise UnknownFormatError(f'there is no format "{choice.format_name}"; the formats are {known}')
+    found = Sources()
+    seen: set[Path] = set()
+    for path in paths:
+        for file in _files(path, found):
+            if file.path.resolve() in seen:
+                continue
+            seen.add(file.path.resolve())
+            outcome = _recognised(file, choices.get(file.name, general))
+            if isinstance(outcome, Source):
+                found.sources.append(outcome)
+            else:
+                found.problems += outcome
+    return found
+
+
+def look(file: InputFile) -> Look:
+    """What a file seems to be, for somebody who may know better."""
+    outcome = _recognised(file, Choice(""))
+    try:
+        columns = file.columns()
+    except BrokenFileError as error:
+        return Look("", None, (), (error.problem,))
+    if isinstance(outcome, Source):
+        return Look(outcome.format.name, outcome.kind, columns)
+    return Look("", None, columns, tuple(outcome))
+
+
+def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
+    """The data files behind a path."""
+    if isinstance(path, InputFile):
+        return [path]
+    try:
+        if not path.is_dir():
+            file = InputFile(path)
+            if path.is_file():
+                return [file]
+            # A pipe can be read once and may keep an import, and all raters with it, waiting for ever.
+            found.problems.append(
+                Problem(Place(str(path)), "", "is no file that can be read twice, but a pipe or a device")
+            )
+            return []
+        inside = sorted(entry for entry in path.iterdir() if entry.is_file() and _is_data(entry))
+        if not inside:
+            endings = ", ".join(DATA_ENDINGS)
+            found.problems.append(
+                Problem(Place(str(path)), "", f"the folder holds no file ending in {endings}")
+            )
+        return [InputFile(entry) for entry in inside]
+    except FileNotFoundError:
+        reason = "there is no such file or folder"
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+    found.problems.append(Problem(Place(str(path)), "", reason))
+    return []
+
+
+def _is_data(path: Path) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    return name.endswith(DATA_ENDINGS) and not name.startswith(".")
+
+
+def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
+    """The file as a source of the first format that recognises it, or why none does."""
+    try:
+        head, problems = _head(file)
+        if head is None:
+            return problems or [file.problem(0, "the file is empty")]
+        if choice.format_name == table.NAME:
+            return _mapped(file, choice.mapping)
+    except BrokenFileError as error:
+        return [error.problem]
+    formats = [CATALOGUE[choice.format_name]] if choice.format_name else list(CATALOGUE.values())
+    for entry in formats:
+        kind = entry.recognise(head)
+        if kind is not None:
+            return Source(file, entry, kind)
+    fields = ", ".join(sorted(head.fields)) or "none"
+    reason = f"cannot tell what the file holds. Its fields: {fields}. Needed: {_needs(formats)}"
+    if guess := suggest(file.columns()):
+        reason += f". As a table it may be read with {guess.as_options()}"
+    return [file.problem(1, reason)]
+
+
+def _needs(formats: list[Format]) -> str:
+    """What a file must have to be of one of these formats: our own fields, and the other formats by name."""
+    if len(formats) == 1:
+        return formats[0].needs
+    others = [entry.name for entry in formats if entry.needs not in (ours.NEEDS, table.FORMAT.needs)]
+    return f"{ours.NEEDS}; or the fields of {', '.join(others)}, which docs/data-formats.md lists"
+
+
+def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Problem]:
+    """The file as a table, or what is wrong with the mapping."""
+    if mapping is None:
+        return [file.problem(0, "the format table needs a mapping of its columns")]
+    faults = mapping.faults() or mapping.missing_from(file.columns())
+    if faults:
+        return [file.problem(0, fault) for fault in faults]
+    return Source(file, table.format_of(mapping), mapping.kind)
+
+
+def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
+    """The file's form and first fields; None with the problems met where nothing can be made out."""
+    if file.form is not Form.JSON:
+        columns = file.columns()
+        return (Head(file, file.form, frozenset(columns)) if columns else None), []
+    if _is_spread_out(file):
+        reason = "the JSON is one object spread over lines; write one object per line, or a list of objects"
+        return None, [file.problem(1, reason)]
+    problems: list[Problem] = []
+    for row in islice(file.json_objects(), HEAD):
+        if not isinstance(row, Problem):
+            return Head(file, file.form, frozenset(row[1])), []
+        problems.append(row)
+    return None, problems
+
+
+def _is_spread_out(file: InputFile) -> bool:
+    """Whether the file is one JSON object written over several lines."""
+    return file.opening == "{" and next(line.strip() == b"{" for _, line in file.lines() if line.strip())

@@ -1,0 +1,297 @@
+"""FastChat: questions, answers, models and reviews of its first evaluation, and those of MT-bench. Pure.
+
+A review names answers by their ids; GPT-4 wrote it and gave both answers a score. Its reviewer_id tells which
+text GPT-4 was asked with, in one file by name and in another by number, so all reviews are of one judge.
+MT-bench asks twice, the second time with the answers in the other order, and once more about the second turn;
+its reference answers go to the questions.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from arena.data.formats.fields import MAX_SCORE, Fields
+from arena.data.formats.files import InputFile
+from arena.data.formats.json_text import json_type
+from arena.data.formats.reading import Build, Companions, Format, Head, Kind, read_rows
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    Note,
+    PromptRecord,
+    ReferenceRecord,
+)
+
+DEFAULT_JUDGE: Final = "gpt-4"
+"""Who wrote reviews; files by another model begin with its name: gpt-3.5-turbo_review_..."""
+
+NOT_READ: Final = (Decimal(-1), Decimal(-1))
+"""What FastChat writes as scores where it could not read any in the reply."""
+
+REFERENCES: Final = "reference_answer"
+"""MT-bench's folder of reference answers."""
+
+WINNERS: Final = ("model_1", "model_2", "tie", "error")
+"""``error`` is a reply that could not be read."""
+
+_KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
+    (frozenset({"question_id", "model_1", "model_2", "g1_winner", "g2_winner"}), Kind.COMPARISONS),
+    (frozenset({"question_id", "answer1_id", "answer2_id", "score"}), Kind.COMPARISONS),
+    (frozenset({"question_id", "model", "judgment", "score"}), Kind.NOTHING),
+    (frozenset({"question_id", "answer_id", "model_id", "choices"}), Kind.COMPLETIONS),
+    (frozenset({"question_id", "answer_id", "model_id", "text"}), Kind.COMPLETIONS),
+    (frozenset({"question_id", "turns"}), Kind.PROMPTS),
+    (frozenset({"question_id", "text", "category"}), Kind.PROMPTS),
+    (frozenset({"model_id", "model_name", "model_version"}), Kind.CONTESTANTS),
+    (frozenset({"reviewer_id", "prompt_id"}), Kind.NOTHING),
+    (frozenset({"prompt_template", "system_prompt"}), Kind.NOTHING),
+)
+
+GRADED_ALONE: Final = frozenset({"m1_score", "m2_score"})
+"""Fields of winners that were worked out from two gradings of single answers: nobody compared."""
+
+
+def recognise(head: Head) -> Kind | None:
+    kind = next((kind for fields, kind in _KINDS if fields <= head.fields), None)
+    if kind is Kind.COMPLETIONS and _holds_references(head.file):
+        return Kind.PROMPTS
+    return Kind.NOTHING if kind is Kind.COMPARISONS and head.fields >= GRADED_ALONE else kind
+
+
+def _holds_references(file: InputFile) -> bool:
+    """Reference answers look like any others of their model; the name of the file or its folder tells."""
+    return "reference" in file.stem or Path(file.name).parent.name == REFERENCES
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    if kind is Kind.NOTHING:
+        yield Note(file.place(), "left out: no comparisons, but grades of single answers or texts for judges")
+        return
+    judge, marked, _ = file.stem.partition("_review_")
+    several: list[Fields] = []
+    builders: dict[Kind, Build] = {
+        Kind.CONTESTANTS: _model,
+        Kind.PROMPTS: _prompt(several),
+        Kind.COMPLETIONS: _answer(several),
+        Kind.COMPARISONS: _comparison(judge if marked else DEFAULT_JUDGE),
+    }
+    yield from read_rows(file, builders[kind])
+    if several:
+        text = f"{len(several)} answer(s) with several choices; the first of each is imported"
+        yield Note(several[0].place, text)
+
+
+def _model(fields: Fields) -> Iterator[Item]:
+    """A model. Several versions share a model_name; answers name the model_id."""
+    yield ContestantRecord(
+        name=fields.required_text("model_id"),
+        family=fields.optional_text("model_name"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _prompt(several: list[Fields]) -> Build:
+    """How to read a question, or an answer that is a question's reference."""
+    reference = _reference(several)
+    return lambda fields: reference(fields) if "model_id" in fields else _question(fields)
+
+
+def _question(fields: Fields) -> Iterator[Item]:
+    references = _texts(fields, "reference")
+    yield PromptRecord(
+        id=fields.required_text("question_id"),
+        turns=fields.turns("text"),
+        category=fields.optional_text("category"),
+        references=(ReferenceRecord("reference", references),) if references else (),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _texts(fields: Fields, name: str) -> tuple[str, ...]:
+    """A list of texts, one per turn; empty where absent."""
+    value = fields.json(name)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        fields.problem(name, "expected a list of texts")
+        return ()
+    return tuple(value)
+
+
+def _answer(several: list[Fields]) -> Build:
+    """How to read an answer; those with more than one choice are added to ``several``."""
+
+    def build(fields: Fields) -> Iterator[Item]:
+        yield CompletionRecord(
+            prompt=fields.required_text("question_id"),
+            contestant=fields.required_text("model_id"),
+            turns=_answer_turns(fields, several),
+            id=fields.text("answer_id"),
+            extra=fields.rest(),
+            place=fields.place,
+        )
+
+    return build
+
+
+def _reference(several: list[Fields]) -> Build:
+    """How to read a reference answer, which adds to a question that another file or the study holds."""
+
+    def build(fields: Fields) -> Iterator[Item]:
+        author = fields.required_text("model_id")
+        yield PromptRecord(
+            id=fields.required_text("question_id"),
+            turns=(),
+            references=(ReferenceRecord(author, _answer_turns(fields, several)),),
+            implied=True,
+            place=fields.place,
+        )
+
+    return build
+
+
+def _answer_turns(fields: Fields, several: list[Fields]) -> tuple[str, ...]:
+    if "choices" not in fields:
+        return fields.turns("text")
+    choices = fields.json("choices")
+    if isinstance(choices, list) and len(choices) > 1:
+        several.append(fields)
+    return _first_choice(fields, choices)
+
+
+def _first_choice(fields: Fields, choices: Any) -> tuple[str, ...]:
+    """The turns of the choice with the lowest index."""
+    if not isinstance(choices, list) or not choices:
+        fields.problem("choices", f"expected a list of choices, found {_found(choices)}")
+        return ()
+    for number, choice in enumerate(choices, start=1):
+        turns = choice.get("turns") if isinstance(choice, dict) else None
+        if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
+            fields.problem(f"choices[{number}].turns", "expected a list of texts")
+            return ()
+    first = min(enumerate(choices), key=lambda entry: (_index(entry[1]), entry[0]))
+    return tuple(first[1]["turns"])
+
+
+def _index(choice: dict[str, Any]) -> int:
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _found(value: Any) -> str:
+    return "an empty list" if value == [] else json_type(value)
+
+
+def _comparison(reviewer: str) -> Build:
+    """How to read a line of reviews, which are by ``reviewer``, or of MT-bench's pairwise judgments."""
+
+    def build(fields: Fields) -> Iterator[Item]:
+        if "answer1_id" in fields or "review_id" in fields:
+            return _review(fields, reviewer)
+        return _judgment(fields)
+
+    return build
+
+
+def _review(fields: Fields, judge: str) -> Iterator[Item]:
+    scores = _scores(fields)
+    first, second = fields.required_text("answer1_id"), fields.required_text("answer2_id")
+    if first and first == second:
+        fields.problem("answer2_id", f'the same answer as answer1_id ("{first}")')
+    read = scores if scores != NOT_READ else None
+    yield ComparisonRecord(
+        prompt=fields.required_text("question_id"),
+        first="",
+        second="",
+        first_id=first,
+        second_id=second,
+        rater=judge,
+        rater_kind="judge",
+        points=3,
+        rating=_rating(*read) if read else None,
+        reason="" if read else "unparsable",
+        scores=read,
+        raw_reply=fields.text("text"),
+        id=fields.text("review_id"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _scores(fields: Fields) -> tuple[Decimal, Decimal]:
+    value = fields.json("score")
+    if isinstance(value, list) and len(value) == 2 and all(_is_score(score) for score in value):
+        return Decimal(str(value[0])), Decimal(str(value[1]))
+    fields.problem("score", "expected a list of two numbers")
+    return NOT_READ
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_SCORE
+
+
+def _rating(first: Decimal, second: Decimal) -> int:
+    """The higher score wins; equal scores are a tie."""
+    return 2 if first == second else 1 if first > second else 3
+
+
+def _judgment(fields: Fields) -> Iterator[Item]:
+    """The two games of a line: model_1 was shown first in the first and second in the other."""
+    models = fields.required_text("model_1"), fields.required_text("model_2")
+    if models[0] and models[0] == models[1]:
+        fields.problem("model_2", f'the same model as model_1 ("{models[0]}")')
+    prompt = fields.required_text("question_id")
+    turn = fields.integer("turn", least=1) or 1
+    judge, prompt_name = _judge(fields)
+    created_at = fields.moment("tstamp")
+    games = [_game(fields, number) for number in (1, 2)]
+    kept = {**fields.rest(), "judge_prompt": prompt_name, "turn": turn}
+    for (winner, reply, asked), order in zip(games, ((0, 1), (1, 0)), strict=True):
+        rating = {"tie": 2, f"model_{order[0] + 1}": 1, f"model_{order[1] + 1}": 3}.get(winner)
+        yield ComparisonRecord(
+            prompt=prompt,
+            first=models[order[0]],
+            second=models[order[1]],
+            # What is said about the first turn alone is no repeat of what is said about both.
+            rater=judge if turn == 1 else f"{judge}-turn-{turn}",
+            rater_kind="judge",
+            points=3,
+            rating=rating,
+            reason="unparsable" if rating is None else "",
+            raw_reply=reply,
+            created_at=created_at,
+            extra={**kept, "user_prompt": asked},
+            place=fields.place,
+        )
+
+
+def _game(fields: Fields, number: int) -> tuple[str, str, str]:
+    """Winner, reply and question of one game."""
+    winner = fields.choice(f"g{number}_winner", WINNERS)
+    if winner is None and not any(problem.field == f"g{number}_winner" for problem in fields.problems):
+        fields.problem(f"g{number}_winner", "missing")
+    return winner or "error", fields.text(f"g{number}_judgment"), fields.text(f"g{number}_user_prompt")
+
+
+def _judge(fields: Fields) -> tuple[str, str]:
+    """The judge's model and the name of the text it was asked with."""
+    value = fields.json("judge")
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) and name for name in value):
+        return value[0], value[1]
+    fields.problem("judge", "expected a list of two texts: the judge's model and the name of its prompt")
+    return "", ""
+
+
+FORMAT = Format(
+    "fastchat",
+    "FastChat and MT-bench",
+    "question_id and turns (questions), answer_id and choices (answers), "
+    "answer1_id and score (reviews), or g1_winner (judgments) of FastChat",
+    recognise,
+    read,
+)

@@ -1,0 +1,460 @@
+"""Reading files row by row: plain or gzipped, UTF-8, with every defect named by its line. Pure.
+
+A file is streamed; at no time is more of it held than one line or object, and these have a greatest length.
+"""
+
+import codecs
+import csv
+import gzip
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, Final, TypeAlias, TypeVar
+
+from arena.data.formats import json_text
+from arena.data.formats.json_text import json_type
+from arena.data.formats.records import Place, Problem
+
+# Files that hold no text to import, told by their first bytes. Pure.
+
+
+_BEGINNINGS: Final = {
+    b"\xff\xfe\x00\x00": "the file is UTF-32; please save it as UTF-8",
+    b"\x00\x00\xfe\xff": "the file is UTF-32; please save it as UTF-8",
+    b"\xff\xfe": "the file is UTF-16; please save it as UTF-8",
+    b"\xfe\xff": "the file is UTF-16; please save it as UTF-8",
+    b"PK\x03\x04": (
+        "the file is a zip archive or an office document; "
+        "please unpack the archive, or save the spreadsheet as CSV (UTF-8)"
+    ),
+    b"\xd0\xcf\x11\xe0": "the file is an old office document; please save the spreadsheet as CSV (UTF-8)",
+    b"%PDF-": "the file is a PDF document, which holds no table to read",
+    b"\x89PNG": "the file is a picture, which holds no table to read",
+    b"\xff\xd8\xff": "the file is a picture, which holds no table to read",
+    b"SQLite format 3\x00": "the file is an SQLite database; please export its tables as CSV",
+    b"\xfd7zXZ\x00": "the file is packed with xz; please unpack it, or pack it with gzip",
+    b"BZh": "the file is packed with bzip2; please unpack it, or pack it with gzip",
+    b"\x28\xb5\x2f\xfd": "the file is packed with Zstandard; please unpack it, or pack it with gzip",
+    b"7z\xbc\xaf\x27\x1c": "the file is a 7z archive; please unpack it",
+    b"\x1f\x8b": "the file was packed with gzip twice; please unpack it once",
+}
+"""What such files begin with, the longer first where one begins like another, and what is said of them."""
+
+
+def why_not_text(start: bytes) -> str:
+    """Why a file that, unpacked, begins like this cannot be read; empty where nothing speaks against it."""
+    found = next((said for beginning, said in _BEGINNINGS.items() if start.startswith(beginning)), "")
+    if not found and b"\x00" in start[:4]:
+        return "the file is UTF-16 or holds no text; please save it as UTF-8"
+    return found
+
+
+# The rows of a Parquet file as JSON values, streamed. Pure; without pyarrow there are no such files.
+
+
+MAGIC: Final = b"PAR1"
+"""What a Parquet file begins with."""
+
+BATCH: Final = 64
+"""Rows in memory at once: few, as a cell may be long."""
+
+BUFFER: Final = 1024 * 1024
+"""Bytes of a column that are read from the disk together."""
+
+
+class ParquetError(Exception):
+    """What is wrong with a Parquet file, for people."""
+
+
+def columns(path: Path) -> list[str]:
+    """The names of the columns. Raises ParquetError."""
+    with _file(path) as file:
+        names: list[str] = file.schema_arrow.names
+    doubled = {name for name in names if names.count(name) > 1}
+    if doubled:
+        raise ParquetError(f"the column {min(doubled)} stands twice in the file")
+    return names
+
+
+def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
+    """Each row by column name, with the share of the rows read so far. Raises ParquetError."""
+    import pyarrow
+
+    columns(path)
+    done = 0
+    with _file(path) as file:
+        total = file.metadata.num_rows
+        try:
+            for batch in file.iter_batches(batch_size=BATCH):
+                for row in batch.to_pylist():
+                    done += 1
+                    yield {name: _json_value(value) for name, value in row.items()}, done / total
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ParquetError(_damage(error)) from error
+        except (ValueError, OverflowError) as error:
+            # For instance a time that lies thousands of years away.
+            raise ParquetError(f"holds a value that cannot be read ({error})") from error
+
+
+def _file(path: Path) -> Any:
+    """The opened file, to be used in a ``with`` statement."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        install = ".venv/bin/pip install -r requirements-parquet.txt"
+        raise ParquetError(f"Parquet needs pyarrow: {install}") from None
+    try:
+        return parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ParquetError(_damage(error)) from error
+
+
+def _damage(error: Exception) -> str:
+    first, *_ = str(error).strip().splitlines() or [type(error).__name__]
+    return f"the Parquet file is damaged or was cut off ({first[:200]})"
+
+
+def _json_value(value: Any) -> Any:
+    """A cell as JSON has it: times in ISO 8601, spans in seconds, maps as objects, decimals as numbers."""
+    if isinstance(value, list):
+        # A map comes as a list of pairs.
+        if value and all(isinstance(part, tuple) for part in value):
+            return {str(name): _json_value(inner) for name, inner in value}
+        return [_json_value(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _json_value(inner) for name, inner in value.items()}
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, bytes):
+        # Some writers do not say that a column of bytes is text.
+        return value.decode("utf-8", "surrogateescape")
+    return value
+
+
+CHUNK: Final = 64 * 1024
+"""Bytes read at a time where a file is not read by lines."""
+
+MAX_LINE: Final = 16 * 1024 * 1024
+"""Greatest length of one line in bytes, and of one object of a JSON list in characters."""
+
+MAX_FILE: Final = 2 * 1024 * 1024 * 1024
+"""Greatest length of a file in bytes, unpacked: a small gzip file can hold endless zeros."""
+
+MAX_COLUMNS: Final = 16_384
+"""Columns of a table: as many as a spreadsheet has."""
+
+MAX_BLANK: Final = 10_000
+"""Blank lines one after the other: a small gzip file can hold hundreds of millions of them."""
+
+HEAD: Final = 64
+"""Lines looked at to tell what a file holds."""
+
+
+GZIP: Final = b"\x1f\x8b"
+"""What a gzip file begins with."""
+
+T = TypeVar("T")
+
+Row: TypeAlias = tuple[int, dict[str, Any]]
+"""The number of a line, or of a row, and the fields of the object or table row that begins there."""
+
+
+class Form(Enum):
+    """How a file is written."""
+
+    JSON = "JSON Lines or a JSON list"
+    CELLS = "CSV"
+    PARQUET = "Parquet"
+
+
+class BrokenFileError(Exception):
+    """The rest of a file cannot be read; the problem says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+@dataclass(eq=False)
+class InputFile:
+    """A file to import.
+
+    ``name`` is what messages call it, by default its path; ``position`` is how far it was read, in bytes;
+    ``unit`` is what places in it count.
+    """
+
+    path: Path
+    name: str = ""
+    size: int = field(init=False, default=0)
+    position: int = field(init=False, default=0)
+    unit: str = field(init=False, default="line")
+
+    def __post_init__(self) -> None:
+        self.name = self.name or str(self.path)
+        self.size = self.path.stat().st_size
+
+    @property
+    def stem(self) -> str:
+        """The name without folders, ``.gz`` and the ending, in small letters: ``gpt4-comparisons``."""
+        return Path(self.name.lower().removesuffix(".gz")).stem
+
+    def place(self, line: int = 0) -> Place:
+        return Place(self.name, line, self.unit)
+
+    def problem(self, line: int, reason: str, field: str = "") -> Problem:
+        return Problem(self.place(line), field, reason)
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Each line with its number, from 1, ends of line included. Raises BrokenFileError."""
+        pieces = self._pieces(lambda stream: stream.readline(MAX_LINE + 1))
+        blank = 0
+        for number, line in enumerate(pieces, start=1):
+            blank = blank + 1 if line.isspace() else 0
+            if blank > MAX_BLANK:
+                reason = f"more than {MAX_BLANK:,} blank lines one after the other"
+                raise BrokenFileError(self.problem(number, reason))
+            if len(line) > MAX_LINE:
+                limit = f"{MAX_LINE // 1024 // 1024} MiB"
+                raise BrokenFileError(self.problem(number, f"the line is longer than {limit}"))
+            yield number, line
+
+    def _pieces(self, read: Callable[[IO[bytes]], bytes]) -> Iterator[bytes]:
+        """The file piece by piece, unpacked. Raises BrokenFileError."""
+        line, total = 1, 0
+        try:
+            with self.path.open("rb") as raw:
+                stream = self._decompressed(raw)
+                while piece := read(stream):
+                    if not total and (reason := why_not_text(piece)):
+                        raise BrokenFileError(self.problem(1, reason))
+                    total += len(piece)
+                    if total > MAX_FILE:
+                        raise BrokenFileError(self.problem(line, "the file is longer than 2 GiB"))
+                    self.position = raw.tell()
+                    yield piece
+                    line += piece.count(b"\n")
+        except EOFError:
+            reason = "the gzip file ends too early; it was cut off"
+            raise BrokenFileError(self.problem(line, reason)) from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise BrokenFileError(self.problem(line, f"the gzip file is damaged ({error})")) from error
+        except OSError as error:
+            raise BrokenFileError(self.problem(0, f"cannot be read ({error.strerror or error})")) from error
+
+    @staticmethod
+    def _decompressed(raw: IO[bytes]) -> IO[bytes]:
+        magic = raw.read(2)
+        raw.seek(0)
+        # GzipFile has every method of IO[bytes] that is used here, but is not declared as one.
+        return gzip.GzipFile(fileobj=raw) if magic == GZIP else raw  # type: ignore[return-value]
+
+    def decode(self, number: int, line: bytes) -> str:
+        """A line as text, a byte order mark taken away. Raises BrokenFileError where it is not UTF-8."""
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            bad = f"byte 0x{line[error.start]:02x} at position {error.start + 1}"
+            reason = f"not UTF-8 ({bad}); please save the file as UTF-8"
+            raise BrokenFileError(self.problem(number, reason)) from error
+
+    def text_lines(self) -> Iterator[str]:
+        """The lines as text. Raises BrokenFileError at the first that is not UTF-8."""
+        return (self.decode(number, line) for number, line in self.lines())
+
+    def _texts(self) -> Iterator[str]:
+        """The file as text in pieces of some length, a byte order mark taken away. Raises BrokenFileError."""
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        line = 1
+        try:
+            for piece in self._pieces(lambda stream: stream.read(CHUNK)):
+                text = decoder.decode(piece)
+                line += text.count("\n")
+                # A text can be empty in the middle of a file: a piece may end within a character.
+                if text:
+                    yield text
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            line += error.object.count(b"\n", 0, error.start)
+            reason = f"not UTF-8 (byte 0x{error.object[error.start]:02x}); please save the file as UTF-8"
+            raise BrokenFileError(self.problem(line, reason)) from error
+
+    @cached_property
+    def opening(self) -> str:
+        """The first character that is not blank; empty where there is none. Raises BrokenFileError."""
+        for piece in self._pieces(lambda stream: stream.read(CHUNK)):
+            if rest := piece.removeprefix(codecs.BOM_UTF8).lstrip():
+                return chr(rest[0])
+        return ""
+
+    def json_objects(self) -> Iterator[Row | Problem]:
+        """The objects of JSON Lines or of one JSON list; anything else in their place yields a Problem."""
+        return self._list_objects() if self.opening == "[" else self._line_objects()
+
+    def _line_objects(self) -> Iterator[Row | Problem]:
+        for number, line in self.lines():
+            try:
+                text = self.decode(number, line).strip()
+                value = json_text.parse(text) if text else None
+            except BrokenFileError as error:
+                yield error.problem
+            except json_text.JsonError as error:
+                yield self.problem(number, str(error))
+            else:
+                if isinstance(value, dict):
+                    yield number, value
+                elif text:
+                    yield self.problem(number, f"expected a JSON object, found {json_type(value)}")
+
+    def _list_objects(self) -> Iterator[Row | Problem]:
+        """The objects of a list, by the line each begins in; by their number where all are in one line."""
+        self.unit = "line"
+        try:
+            for element in json_text.ListReader(self._texts(), MAX_LINE):
+                number = element.line
+                if number == 1 and element.number > 1:
+                    number, self.unit = element.number, "object"
+                if element.fault:
+                    yield self.problem(number, element.fault)
+                elif isinstance(element.value, dict):
+                    yield number, element.value
+                else:
+                    found = json_type(element.value)
+                    yield self.problem(number, f"expected a JSON object, found {found}")
+        except json_text.JsonError as error:
+            self.unit = "line"
+            yield self.problem(error.line, str(error))
+
+    def _check_line_ends(self, start: bytes) -> None:
+        """Raise BrokenFileError for lines that end in CR alone: they would read as one line."""
+        if b"\r" in start.rstrip() and b"\n" not in start:
+            reason = "the lines end in CR alone; please save the file with line ends LF or CRLF"
+            raise BrokenFileError(self.problem(1, reason))
+
+    @cached_property
+    def form(self) -> Form:
+        """How the file is written, by its content. Raises BrokenFileError."""
+        start = next(self._pieces(lambda stream: stream.read(CHUNK)), b"")
+        if start.startswith(MAGIC):
+            return Form.PARQUET
+        if self.opening != "[":
+            self._check_line_ends(start)
+        if self.name.lower().removesuffix(".gz").endswith((".jsonl", ".json")):
+            return Form.JSON
+        return Form.JSON if self.opening in ("{", "[") else Form.CELLS
+
+    def columns(self) -> tuple[str, ...]:
+        """The file's fields in its order; in JSON those of its first objects. Raises BrokenFileError."""
+        if self.form is Form.PARQUET:
+            return tuple(self._parquet(columns))
+        if self.form is Form.CELLS:
+            return tuple(self.table().columns)
+        rows = (row[1] for row in islice(self.json_objects(), HEAD) if not isinstance(row, Problem))
+        return tuple(dict.fromkeys(chain.from_iterable(rows)))
+
+    def rows(self) -> Iterator[Row | Problem]:
+        """The file's objects or rows, whatever it is written in. Raises BrokenFileError."""
+        if self.form is Form.PARQUET:
+            return self._parquet_rows()
+        return self.json_objects() if self.form is Form.JSON else self.table().rows()
+
+    def _parquet_rows(self) -> Iterator[Row | Problem]:
+        self.unit = "row"
+        number = 0
+        rows = self._parquet(parquet_rows)
+        try:
+            for number, (row, share) in enumerate(rows, start=1):
+                self.position = int(share * self.size)
+                yield number, row
+        except ParquetError as error:
+            raise BrokenFileError(self.problem(number + 1, str(error))) from error
+
+    def _parquet(self, read: Callable[[Path], T]) -> T:
+        try:
+            with self.path.open("rb") as file:
+                if file.read(2) == GZIP:
+                    raise BrokenFileError(self.problem(0, "a Parquet file cannot be read gzipped; unpack it"))
+            return read(self.path)
+        except ParquetError as error:
+            raise BrokenFileError(self.problem(0, str(error))) from error
+
+    def table(self) -> "Table":
+        """The file as comma-separated values. Raises BrokenFileError where there is no usable header."""
+        return Table(self)
+
+
+class Table:
+    """Rows of a CSV file under its header. Cells may hold line breaks; a row is named by its first line."""
+
+    def __init__(self, file: InputFile) -> None:
+        csv.field_size_limit(MAX_LINE)
+        self.file = file
+        lines = file.text_lines()
+        top: list[str] = []
+        for line in lines:
+            top.append(line)
+            if line.strip():
+                break
+        header = top[-1] if top else ""
+        delimiter = _delimiter(header)
+        if said := _SEPARATOR.fullmatch(header.strip()):
+            delimiter, top[-1] = said[1], "\n"
+        self._reader = csv.reader(chain(top, lines), delimiter=delimiter, strict=True)
+        try:
+            cells = next(filter(None, self._reader), [])
+        except csv.Error as error:
+            raise BrokenFileError(file.problem(1, f"the header cannot be read ({error})")) from error
+        if len(cells) > MAX_COLUMNS:
+            reason = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS:,} can be read"
+            raise BrokenFileError(file.problem(1, reason))
+        if cells and not any(map(str.strip, cells)):
+            raise BrokenFileError(file.problem(1, "the header names no column"))
+        # A column without a name gets one: under the same name, the last such cell would hide the others.
+        self.columns = [cell.strip() or f"column {number}" for number, cell in enumerate(cells, start=1)]
+        doubled = {name for name, count in Counter(self.columns).items() if count > 1}
+        if doubled:
+            raise BrokenFileError(file.problem(1, f"the column {min(doubled)} stands twice in the header"))
+
+    def rows(self) -> Iterator[Row | Problem]:
+        """Each row by column name; a row with too many or too few cells yields a Problem."""
+        start = self._reader.line_num + 1
+        while True:
+            try:
+                cells = next(self._reader, None)
+            except csv.Error as error:
+                yield self.file.problem(start, f"the row cannot be read ({error})")
+                return
+            if cells is None:
+                return
+            if any(cells) and len(cells) != len(self.columns):
+                yield self.file.problem(
+                    start, f"the row has {len(cells)} cells, the header has {len(self.columns)}"
+                )
+            elif any(cells):
+                yield start, dict(zip(self.columns, cells, strict=True))
+            start = self._reader.line_num + 1
+
+
+_SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')
+"""A first line by which spreadsheets say what stands between the cells."""
+
+
+def _delimiter(header: str) -> str:
+    """A comma, or what spreadsheets write instead where the header has no comma."""
+    if "," in header:
+        return ","
+    return ";" if ";" in header else "\t" if "\t" in header else ","

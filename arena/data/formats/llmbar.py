@@ -1,0 +1,149 @@
+"""LLMBar: pairs of texts without authors, which one is better, and what a judge said in both orders. Pure.
+
+Every item is a prompt of its own, named by its texts, so that a file of labels and the files of results agree
+wherever they lie. Its two outputs are the completions "1" and "2".
+"""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from pathlib import PurePath
+from typing import Any, Final
+
+from arena.data.formats.fields import Fields
+from arena.data.formats.files import InputFile
+from arena.data.formats.json_text import json_type
+from arena.data.formats.reading import Companions, Format, Head, Kind, digest, read_rows
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    GoldRecord,
+    Item,
+    PromptRecord,
+    RaterRecord,
+)
+
+SOURCE: Final = "LLMBar"
+GOLD: Final = {1: "first", 2: "second"}
+ORDERS: Final = {"swap = False": ("1", "2"), "swap = True": ("2", "1")}
+"""The outputs in the order in which they were shown, by the name an order has in the files."""
+
+_ITEM: Final = frozenset({"input", "output_1", "output_2", "label"})
+
+
+def recognise(head: Head) -> Kind | None:
+    if not (head.is_typed and head.fields >= _ITEM):
+        return None
+    return Kind.COMPARISONS if "results" in head.fields else Kind.PAIRS
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    """Each item with its gold label; from a file of results also the judge's comparisons."""
+    judge = _judge(file)
+    if kind is Kind.COMPARISONS:
+        yield RaterRecord(slug=judge, kind="judge", implied=True, place=file.place())
+    category = _folder(file) if kind is Kind.PAIRS else None
+    yield from read_rows(file, lambda fields: _item(fields, category, judge))
+
+
+def _item(fields: Fields, category: str | None, judge: str) -> Iterator[Item]:
+    outputs = {number: fields.required_text(f"output_{number}") for number in ("1", "2")}
+    instruction = fields.required_text("input")
+    if "label" not in fields:
+        fields.problem("label", "missing; 1 or 2 says which output is better")
+    label = fields.integer("label", least=1, most=2)
+    prompt = digest(instruction, *outputs.values())
+    implied = "results" in fields
+    yield PromptRecord(
+        id=prompt, turns=(instruction,), category=category, implied=implied, place=fields.place
+    )
+    for number, text in outputs.items():
+        yield CompletionRecord(prompt=prompt, id=number, turns=(text,), implied=implied, place=fields.place)
+    yield GoldRecord(
+        prompt=prompt,
+        first="",
+        second="",
+        first_id="1",
+        second_id="2",
+        gold=GOLD[label or 1],
+        source=SOURCE,
+        place=fields.place,
+    )
+    if implied:
+        yield from _comparisons(fields, prompt, judge)
+
+
+def _comparisons(fields: Fields, prompt: str, judge: str) -> Iterator[Item]:
+    """What the judge said in both orders: the last of the results; earlier ones are steps on the way."""
+    results = fields.json("results")
+    last = results[-1] if isinstance(results, list) and results else None
+    if not isinstance(last, dict):
+        fields.problem("results", "expected a list whose last element is an object with the verdict")
+        return
+    for order, shown in ORDERS.items():
+        said = last.get(order)
+        if not isinstance(said, dict) or said.get("winner") not in ("1", "2", None):
+            fields.problem(f"results.{order}", 'expected an object whose winner is "1", "2" or null')
+            continue
+        reply, finish = _reply(fields, last, said, shown)
+        winner = said.get("winner")
+        yield ComparisonRecord(
+            prompt=prompt,
+            first="",
+            second="",
+            first_id=shown[0],
+            second_id=shown[1],
+            rater=judge,
+            rater_kind="judge",
+            points=2,
+            rating=shown.index(winner) + 1 if winner else None,
+            reason="" if winner else _reason(reply, finish),
+            scores=_scores(last, shown),
+            raw_reply=reply,
+            extra={"steps before": results[:-1]} if len(results) > 1 else {},
+            place=fields.place,
+        )
+
+
+def _reply(
+    fields: Fields, last: Mapping[str, Any], said: Mapping[str, Any], shown: tuple[str, str]
+) -> tuple[str, str]:
+    """The judge's reply and why it ended: one for the pair, or one for each output, in the order shown."""
+    if "completion" in said:
+        replies = [said["completion"]]
+    else:
+        replies = [last.get(f"score_{number}") for number in shown]
+    for reply in replies:
+        if not (isinstance(reply, list) and len(reply) == 2 and all(isinstance(part, str) for part in reply)):
+            found = json_type(reply)
+            reason = f"expected a reply and why it ended, two texts in a list, found {found}"
+            fields.problem("results", reason)
+            return "", ""
+    return "\n".join(reply[0] for reply in replies), replies[-1][1]
+
+
+def _reason(reply: str, finish: str) -> str:
+    if not reply.strip():
+        return "empty"
+    return "truncated" if finish == "length" else "unparsable"
+
+
+def _scores(last: Mapping[str, Any], shown: tuple[str, str]) -> tuple[Decimal, Decimal] | None:
+    """Both scores in the order shown, where the judge gave each output a number of its own."""
+    try:
+        first, second = (Decimal(last[f"score_{number}"][0].strip()) for number in shown)
+    except (KeyError, TypeError, IndexError, AttributeError, InvalidOperation):
+        return None
+    return first, second
+
+
+def _folder(file: InputFile) -> str | None:
+    """The folder a file lies in, which names the part of the data set; None where it is not known."""
+    return PurePath(file.name).parent.name or None
+
+
+def _judge(file: InputFile) -> str:
+    """Files of results are named after the way of asking, their folder after the model."""
+    return "-".join(part for part in (_folder(file), file.stem.replace("_", "-")) if part)
+
+
+FORMAT = Format("llmbar", "LLMBar", "input, output_1, output_2 and label", recognise, read)

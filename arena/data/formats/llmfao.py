@@ -1,0 +1,180 @@
+"""The LLMFAO data set: prompts, models, results, and left/right/tie votes by a crowd and two judges. Pure.
+
+Votes are on three points; the crowd's workers are people, GPT-4 and GPT-3.5 are judges named by their files.
+A vote's id numbers its pair, so it tells votes apart for one rater only. The training pairs bring their own
+texts and become pairs for raters to learn on.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from arena.data.formats import training
+from arena.data.formats.fields import Fields
+from arena.data.formats.files import InputFile
+from arena.data.formats.reading import Companions, Format, Head, Kind, read_rows
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    Note,
+    Problem,
+    PromptRecord,
+    RaterRecord,
+    Record,
+)
+
+RATINGS: Final = {"left": 1, "tie": 2, "right": 3}
+JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
+"""The judge behind a vote file, by the beginning of the file's name: slug and name."""
+
+GOLD: Final = {"left": "first", "tie": "tie", "right": "second"}
+TRAINING: Final = "LLMFAO training"
+"""Source of the gold labels of the training pairs."""
+
+_KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
+    (frozenset({"text", "result_x", "result_y", "golden", "reason"}), Kind.PAIRS),
+    (frozenset({"prompt", "model_x", "result_x", "model_y", "result_y"}), Kind.NOTHING),
+    (frozenset({"prompt", "model_x", "model_y", "winner", "left", "right"}), Kind.COMPARISONS),
+    (frozenset({"prompt", "model", "result", "name"}), Kind.COMPLETIONS),
+    (frozenset({"id", "api_id", "name", "org"}), Kind.CONTESTANTS),
+    (frozenset({"id", "text", "type", "slug", "note"}), Kind.PROMPTS),
+)
+
+
+def recognise(head: Head) -> Kind | None:
+    return next((kind for fields, kind in _KINDS if fields <= head.fields), None)
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    if kind is Kind.NOTHING:
+        yield Note(file.place(), "left out: it repeats texts of the other files")
+        return
+    if kind is Kind.PAIRS:
+        yield from read_rows(file, _training_pair)
+        return
+    build = _builder(file, kind)
+    if isinstance(build, Problem):
+        yield build
+        return
+    if kind is Kind.COMPARISONS and (judge := _judge(file)):
+        yield RaterRecord(slug=judge[0], kind="judge", name=judge[1], place=file.place())
+    yield from read_rows(file, lambda fields: [build(fields)])
+
+
+def _builder(file: InputFile, kind: Kind) -> Callable[[Fields], Record] | Problem:
+    """How to read a line of this file, or why it cannot be read."""
+    return _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
+
+
+def _model(fields: Fields) -> ContestantRecord:
+    return ContestantRecord(
+        name=fields.required_text("name"),
+        organisation=fields.optional_text("org"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _prompt(fields: Fields) -> PromptRecord:
+    return PromptRecord(
+        id=fields.required_text("id"),
+        turns=(fields.required_text("text"),),
+        category=fields.optional_text("type"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _result(fields: Fields) -> CompletionRecord:
+    turns = fields.turns("result")
+    # These repeat models.jsonl and prompts.jsonl.
+    for name in ("model", "api_id", "api", "type", "org", "slug"):
+        fields.take(name)
+    return CompletionRecord(
+        prompt=fields.required_text("prompt"),
+        contestant=fields.required_text("name"),
+        turns=turns,
+        id=fields.text("id"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _judge(file: InputFile) -> tuple[str, str] | None:
+    return next((judge for start, judge in JUDGES.items() if file.stem.startswith(start)), None)
+
+
+def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Problem:
+    """How to read a line of this file: with its workers, or all by the judge the file is named after."""
+    if "worker" in file.columns():
+        return _crowd_vote
+    judge = _judge(file)
+    if judge is None:
+        return file.problem(
+            1, "there is no column worker, and the file's name does not begin with gpt4 or gpt3"
+        )
+    slug = judge[0]
+    return lambda fields: _vote(fields, slug, "judge")
+
+
+def _crowd_vote(fields: Fields) -> ComparisonRecord:
+    worker = fields.required_text("worker")
+    return _vote(fields, f"worker-{worker}", "person")
+
+
+def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
+    winner = fields.required_text("winner")
+    if winner and winner not in RATINGS:
+        fields.problem("winner", f'"{winner}" is not one of {", ".join(RATINGS)}')
+    first, second = fields.required_text("left"), fields.required_text("right")
+    if first and first == second:
+        fields.problem("right", f'the same model as left ("{first}")')
+    for name in ("model_x", "model_y"):
+        fields.take(name)
+    return ComparisonRecord(
+        prompt=fields.required_text("prompt"),
+        first=first,
+        second=second,
+        rater=rater,
+        rater_kind=kind,
+        points=3,
+        rating=RATINGS.get(winner, 2),
+        id=fields.text("id"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _training_pair(fields: Fields) -> list[Item]:
+    """A pair to learn on. Who wrote the texts is left out: nobody is ranked by them."""
+    golden = fields.required_text("golden")
+    if golden and golden not in GOLD:
+        fields.problem("golden", f'"{golden}" is not one of {", ".join(GOLD)}')
+    texts = [fields.optional_text(name) for name in ("result_x", "result_y")]
+    for name, text in zip(("result_x", "result_y"), texts, strict=True):
+        if text is None:
+            fields.problem(name, "missing")
+    return training.pair_apart(
+        fields,
+        prompt=fields.required_text("text"),
+        texts=(texts[0] or "", texts[1] or ""),
+        gold=GOLD.get(golden, "tie"),
+        source=TRAINING,
+        explanation=fields.text("reason"),
+    )
+
+
+BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
+    Kind.CONTESTANTS: _model,
+    Kind.PROMPTS: _prompt,
+    Kind.COMPLETIONS: _result,
+}
+
+FORMAT = Format(
+    "llmfao",
+    "LLMFAO data set",
+    "the files models.jsonl, prompts.jsonl, results.jsonl and the comparisons",
+    recognise,
+    read,
+)

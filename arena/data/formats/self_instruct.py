@@ -1,0 +1,129 @@
+"""Self-instruct: instructions with human demonstrations, and models' predictions for them. Pure.
+
+Predictions have no ids: they are matched to the instructions by instruction and input, white space at the
+ends aside, and their model is told by the file's name.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from arena.data.formats.fields import Fields
+from arena.data.formats.files import InputFile
+from arena.data.formats.json_text import json_type
+from arena.data.formats.reading import Build, Companions, Format, Head, Kind, read_rows
+from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
+
+PEOPLE: Final = "Human demonstrations"
+"""The contestant whose completions people wrote."""
+
+ENDING: Final = "_predictions"
+"""How the name of a file of predictions ends, after the model's name."""
+
+Key = tuple[str, str]
+"""Instruction and input, without white space at their ends."""
+
+
+def recognise(head: Head) -> Kind | None:
+    if head.fields >= {"instruction", "instances"}:
+        return Kind.PROMPTS
+    return Kind.COMPLETIONS if head.fields >= {"instruction", "response", "target"} else None
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    if kind is Kind.PROMPTS:
+        # Named in passing, so that the models of predictions may still introduce themselves.
+        yield ContestantRecord(name=PEOPLE, kind="people", implied=True, place=file.place())
+        yield from read_rows(file, _instruction)
+        return
+    known = _known(companions)
+    if not known:
+        reason = "import user_oriented_instructions.jsonl together with the predictions, which have no ids"
+        yield file.problem(0, reason)
+        return
+    model = Path(file.name.removesuffix(".gz")).stem.removesuffix(ENDING)
+    yield from read_rows(file, _prediction(model, known))
+
+
+def _instruction(fields: Fields) -> Iterator[Item]:
+    """One prompt and its demonstration per instance."""
+    name = fields.required_text("id")
+    instruction = fields.required_text("instruction")
+    category = fields.optional_text("motivation_app")
+    instances = _instances(fields)
+    kept = fields.rest()
+    for number, (material, demonstration) in enumerate(instances, start=1):
+        prompt = name if len(instances) == 1 else f"{name}-{number}"
+        yield PromptRecord(
+            id=prompt,
+            turns=(instruction,),
+            input=material or None,
+            category=category,
+            extra=kept,
+            place=fields.place,
+        )
+        yield CompletionRecord(prompt=prompt, contestant=PEOPLE, turns=(demonstration,), place=fields.place)
+
+
+def _instances(fields: Fields) -> list[tuple[str, str]]:
+    """Input and demonstration of each instance."""
+    value = fields.json("instances")
+    if not isinstance(value, list) or not value:
+        found = "an empty list" if value == [] else json_type(value)
+        fields.problem("instances", f"expected a list of objects with input and output, found {found}")
+        return []
+    return [_instance(fields, number, instance) for number, instance in enumerate(value, start=1)]
+
+
+def _instance(fields: Fields, number: int, value: Any) -> tuple[str, str]:
+    texts = (value.get("input"), value.get("output")) if isinstance(value, dict) else (None, None)
+    for name, text in zip(("input", "output"), texts, strict=True):
+        if not isinstance(text, str):
+            fields.problem(f"instances[{number}].{name}", f"expected a text, found {json_type(text)}")
+    return str(texts[0]), str(texts[1])
+
+
+def _known(companions: Companions) -> dict[Key, list[str]]:
+    """The ids of the prompts with each instruction and input."""
+    found: dict[Key, list[str]] = {}
+    for file in companions.get(Kind.PROMPTS, ()):
+        for item in read_rows(file, _instruction):
+            if isinstance(item, PromptRecord):
+                key = (item.turns[0].strip(), (item.input or "").strip())
+                found.setdefault(key, []).append(item.id)
+    return found
+
+
+def _prediction(model: str, known: Mapping[Key, list[str]]) -> Build:
+    """How to read a line of the model's predictions."""
+
+    def build(fields: Fields) -> Iterator[Item]:
+        key = (fields.required_text("instruction").strip(), fields.text("input").strip())
+        prompts = known.get(key, [])
+        if not prompts and not fields.problems:
+            fields.problem("instruction", "no instruction with this text and input is among the instructions")
+        elif len(prompts) > 1:
+            ids = ", ".join(prompts)
+            fields.problem("instruction", f"stands for several prompts with the same text and input: {ids}")
+        turns = fields.turns("response")
+        # These repeat the instructions.
+        for name in ("prompt", "target"):
+            fields.take(name)
+        yield CompletionRecord(
+            prompt=prompts[0] if prompts else "",
+            contestant=model,
+            turns=turns,
+            extra=fields.rest(),
+            place=fields.place,
+        )
+
+    return build
+
+
+FORMAT = Format(
+    "self-instruct",
+    "Self-instruct evaluation",
+    "instruction and instances, or instruction, response and target (self-instruct)",
+    recognise,
+    read,
+)

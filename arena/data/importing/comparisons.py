@@ -1,0 +1,358 @@
+"""Taking in comparisons.
+
+What makes two records the same comparison is what the file says: the rater and the id where there is an id,
+otherwise the rater, the prompt, both sides in their order and the number of the occurrence in the file.
+The version of the texts is no part of it: votes of an earlier import stay with the texts they were about.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple, TypeAlias
+
+from django.db import connection
+from django.db.models import Max
+from django.utils import timezone
+
+from arena.data.formats.records import ComparisonRecord, RaterRecord
+from arena.data.importing.columns import fits
+from arena.data.importing.completions import Owner
+from arena.data.importing.pairs import Pairs
+from arena.data.importing.raters import Raters
+from arena.data.importing.report import ImportReport
+from arena.data.importing.sides import SideFinder, Sides
+from arena.models import Comparison, CriterionRating, Study
+from arena.rating import scales
+
+# What imported raters have said already, small enough to hold millions of comparisons in memory.
+
+
+Matchup: TypeAlias = tuple[int, Owner, Owner]
+"""Prompt, owner of what is shown first, owner of the other: a pair in its order, of whatever version."""
+
+
+class Verdict(NamedTuple):
+    """What a comparison says."""
+
+    points: int
+    rating: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.rating} of {self.points}" if self.rating is not None else self.reason or "identical"
+
+
+class Stored(NamedTuple):
+    """A stored comparison that has an id from its file."""
+
+    pk: int
+    matchup: Matchup
+    verdict: Verdict
+
+
+def _stored_matchup(
+    prompt: int, first: int | None, first_id: str, second: int | None, second_id: str, swapped: bool
+) -> Matchup:
+    """From the columns _MATCHUP; completions without a contestant are known by their own ids."""
+    one: Owner = first_id if first is None else first
+    two: Owner = second_id if second is None else second
+    return (prompt, two, one) if swapped else (prompt, one, two)
+
+
+_MATCHUP = (
+    "pair__prompt",
+    "pair__first__contestant",
+    "pair__first__external_id",
+    "pair__second__contestant",
+    "pair__second__external_id",
+    "swapped",
+)
+_VERDICT = ("points", "rating", "reason")
+
+
+_BITS: Final = 24
+"""Room for one number in a key: sixteen million raters, prompts or owners."""
+
+
+class Said:
+    """Verdicts by rater, matchup and repeat.
+
+    A key is one number made of small numbers that stand for rater, prompt and owners, and equal verdicts are
+    shared: a comparison then takes about a hundred bytes.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._rows = Comparison.objects.current().filter(study=study, rater__study=study).order_by()
+        self._study = study.pk
+        self._numbers: dict[Owner, int] = {}
+        self._shared: dict[Verdict, Verdict] = {}
+        self._next: dict[int, int] = {}
+        self._loaded = False
+        self._said: dict[int, Verdict] = {}
+
+    def key(self, rater: int, matchup: Matchup) -> int:
+        """What stands for this rater and this matchup."""
+        key = 0
+        for part in (rater, *matchup):
+            key = key << _BITS | self._numbers.setdefault(part, len(self._numbers) + 1)
+        return key
+
+    def get(self, key: int, repeat: int) -> Verdict | None:
+        """What this rater said about this matchup at this repeat."""
+        return self._all().get(_at(key, repeat))
+
+    def add(self, key: int, repeat: int, verdict: Verdict) -> None:
+        self._all()[_at(key, repeat)] = self._shared.setdefault(verdict, verdict)
+
+    def free_repeat(self, key: int) -> int:
+        """The smallest repeat number that is not taken."""
+        said = self._all()
+        repeat = self._next.get(key, 0)
+        while _at(key, repeat) in said:
+            repeat += 1
+        if repeat:
+            self._next[key] = repeat
+        return repeat
+
+    def with_ids(self, ids: Collection[tuple[int, str]]) -> dict[tuple[int, str], Stored]:
+        """The stored comparisons with these ids, by rater and id."""
+        found = self._rows.filter(pk__in=self._named(ids)) if ids else self._rows.none()
+        columns = found.values_list("rater", "external_id", "pk", *_MATCHUP, *_VERDICT)
+        return {
+            (row[0], row[1]): Stored(row[2], _stored_matchup(*row[3:9]), Verdict._make(row[9:]))
+            for row in columns
+        }
+
+    def _named(self, ids: Collection[tuple[int, str]]) -> list[int]:
+        """The comparisons with these raters and ids; the condition is that of comparison_external_id_unique.
+
+        In SQL, because only a join whose order is fixed makes SQLite use that index. Any other way it reads
+        all comparisons of the study, for every chunk of an import.
+        """
+        wanted = ", ".join(["(%s, %s)"] * len(ids))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""
+                WITH wanted (rater, external_id) AS (VALUES {wanted})
+                SELECT c.id FROM wanted CROSS JOIN arena_comparison c
+                WHERE c.study_id = %s AND c.rater_id = wanted.rater AND c.external_id = wanted.external_id
+                  AND c.is_current AND NOT (c.external_id = '')
+                """,  # noqa: S608 - place holders only
+                [*(value for pair in ids for value in pair), self._study],
+            )
+            return [row[0] for row in cursor.fetchall()]
+
+    def _all(self) -> dict[int, Verdict]:
+        if not self._loaded:
+            self._loaded = True
+            columns = self._rows.values_list("rater", "repeat", *_MATCHUP, *_VERDICT)
+            for row in columns.iterator(chunk_size=5000):
+                self.add(self.key(row[0], _stored_matchup(*row[2:8])), row[1], Verdict._make(row[8:]))
+        return self._said
+
+
+def _at(key: int, repeat: int) -> int:
+    """The key of one repeat; that of the first is the key itself, which saves memory."""
+    return repeat << 4 * _BITS | key if repeat else key
+
+
+class Resolved(NamedTuple):
+    """A record with the ids of what it names."""
+
+    record: ComparisonRecord
+    rater: int
+    sides: Sides
+    key: int
+    """What stands for rater and matchup."""
+
+    @property
+    def matchup(self) -> Matchup:
+        return _matchup(self.sides)
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict(self.record.points, self.record.rating, self.record.reason)
+
+
+def _matchup(sides: Sides) -> Matchup:
+    return sides.prompt, sides.first.owner, sides.second.owner
+
+
+def _status(record: ComparisonRecord) -> Comparison.Status:
+    if record.identical:
+        return Comparison.Status.IDENTICAL
+    return Comparison.Status.UNSCORED if record.rating is None else Comparison.Status.SCORED
+
+
+class Comparisons:
+    """The comparisons of a study's imported raters, while an import runs."""
+
+    def __init__(
+        self,
+        study: Study,
+        sides: SideFinder,
+        pairs: Pairs,
+        raters: Raters,
+        report: ImportReport,
+    ) -> None:
+        self._study = study
+        self._sides = sides
+        self._pairs = pairs
+        self._raters = raters
+        self._report = report
+        self._counts = report.counts["comparisons"]
+        self._said = Said(study)
+        self._occurrences: Counter[int] = Counter()
+        self._last_before_file = 0
+        self.scales: set[int] = set()
+        self.criteria: dict[str, None] = {}
+
+    def start_file(self) -> None:
+        """Begin counting occurrences anew: what stands in another file is no repeat."""
+        self._occurrences.clear()
+        self._last_before_file = Comparison.objects.aggregate(last=Max("pk"))["last"] or 0
+
+    def take(self, records: list[ComparisonRecord]) -> None:
+        """Add the comparisons that are not there yet."""
+        if not records:
+            return
+        self._introduce_raters(records)
+        self._sides.prepare(records)
+        resolved = [found for record in records if (found := self._resolved(record))]
+        by_id = self._said.with_ids({(item.rater, item.record.id) for item in resolved if item.record.id})
+        fresh: list[tuple[Resolved, int]] = []
+        for item in resolved:
+            repeat = self._with_id(item, by_id) if item.record.id else self._without_id(item)
+            if repeat is not None:
+                fresh.append((item, repeat))
+        self._write(fresh)
+
+    def _introduce_raters(self, records: Iterable[ComparisonRecord]) -> None:
+        named = {(record.rater_kind, record.rater): record for record in records}
+        self._raters.take(
+            [
+                RaterRecord(slug=rater, kind=kind, implied=True, place=record.place)
+                for (kind, rater), record in named.items()
+                if self._raters.find(kind, rater) is None
+            ]
+        )
+
+    def _resolved(self, record: ComparisonRecord) -> Resolved | None:
+        """The record with its ids, or None after reporting what is unknown."""
+        ok = fits(self._report, record.place, Comparison, record, (("id", "external_id"),))
+        ok &= self._has_verdict(record)
+        for criterion in record.criteria:
+            if len(criterion) > 100:
+                reason = "the name is longer than 100 characters"
+                self._report.refuse(record.place, f"criteria.{criterion[:20]}…", reason)
+                ok = False
+        sides = self._sides.find(record)
+        rater = self._raters.find(record.rater_kind, record.rater)
+        if not ok or sides is None or rater is None:
+            return None
+        return Resolved(record, rater, sides, self._said.key(rater, _matchup(sides)))
+
+    def _has_verdict(self, record: ComparisonRecord) -> bool:
+        """Whether a rating is on its scale, and an answer without one has a reason."""
+        if record.rating is None:
+            explained = bool(record.reason) or record.identical
+            if not explained:
+                self._report.refuse(record.place, "reason", "missing; an answer without a rating needs one")
+            return explained
+        try:
+            scales.check_rating(record.rating, record.points)
+        except scales.ScaleError as error:
+            self._report.refuse(record.place, "rating", str(error))
+            return False
+        return True
+
+    def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
+        """The repeat number to store under; None where the comparison is there already, or wrong."""
+        record = item.record
+        key = (item.rater, record.id)
+        earlier = by_id.get(key)
+        if earlier is None:
+            by_id[key] = Stored(self._last_before_file + 1, item.matchup, item.verdict)
+            return self._explicit_repeat(item) if record.repeat is not None else self._free_repeat(item)
+        if earlier.pk > self._last_before_file:
+            self._report.refuse(
+                record.place, "id", f'"{record.id}" stands twice in this file for rater "{record.rater}"'
+            )
+        elif earlier.matchup != item.matchup:
+            reason = f'"{record.id}" is stored already for rater "{record.rater}" about another pair or order'
+            self._report.refuse(record.place, "id", reason)
+        elif earlier.verdict != item.verdict:
+            self._contradicts(item, f'the comparison with id "{record.id}"', earlier.verdict)
+        else:
+            self._counts.unchanged += 1
+        return None
+
+    def _free_repeat(self, item: Resolved) -> int:
+        repeat = self._said.free_repeat(item.key)
+        self._said.add(item.key, repeat, item.verdict)
+        return repeat
+
+    def _without_id(self, item: Resolved) -> int | None:
+        if item.record.repeat is not None:
+            return self._explicit_repeat(item)
+        repeat = self._occurrences[item.key]
+        self._occurrences[item.key] += 1
+        return self._at_repeat(item, repeat)
+
+    def _explicit_repeat(self, item: Resolved) -> int | None:
+        return self._at_repeat(item, item.record.repeat or 0)
+
+    def _at_repeat(self, item: Resolved, repeat: int) -> int | None:
+        earlier = self._said.get(item.key, repeat)
+        if earlier is None:
+            self._said.add(item.key, repeat, item.verdict)
+            return repeat
+        if earlier != item.verdict:
+            occurrence = f" (repeat {repeat})" if repeat else ""
+            self._contradicts(item, f"the same pair in the same order{occurrence}", earlier)
+        else:
+            self._counts.unchanged += 1
+        return None
+
+    def _contradicts(self, item: Resolved, what: str, earlier: Verdict) -> None:
+        reason = (
+            f'{item.verdict} contradicts {earlier}, stored already for {what} by rater "{item.record.rater}"'
+        )
+        self._report.refuse(item.record.place, "rating", reason)
+
+    def _write(self, fresh: list[tuple[Resolved, int]]) -> None:
+        pairs = self._pairs.made(item.sides for item, _ in fresh)
+        rows = [self._row(item, repeat, pairs) for item, repeat in fresh]
+        Comparison.objects.bulk_create(rows)
+        CriterionRating.objects.bulk_create(
+            CriterionRating(comparison=row, criterion=name, points=item.record.points, rating=rating)
+            for (item, _), row in zip(fresh, rows, strict=True)
+            for name, rating in item.record.criteria.items()
+        )
+        self._counts.added += len(rows)
+        for item, _ in fresh:
+            self.scales.add(item.record.points)
+            self.criteria |= dict.fromkeys(item.record.criteria)
+
+    def _row(self, item: Resolved, repeat: int, pairs: dict[tuple[int, int], int]) -> Comparison:
+        record = item.record
+        first_score, second_score = record.scores or (None, None)
+        return Comparison(
+            study=self._study,
+            pair_id=pairs[item.sides.key],
+            rater_id=item.rater,
+            swapped=item.sides.swapped,
+            repeat=repeat,
+            points=record.points,
+            status=_status(record),
+            rating=record.rating,
+            reason=record.reason,
+            first_score=first_score,
+            second_score=second_score,
+            raw_reply=record.raw_reply,
+            rationale=record.rationale,
+            seconds=record.seconds,
+            source=Comparison.Source.IMPORT,
+            external_id=record.id,
+            extra=dict(record.extra),
+            created_at=record.created_at or timezone.now(),
+        )

@@ -1,0 +1,251 @@
+"""Imports: one transaction, all or nothing, and the same input twice adds nothing."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from django.db import transaction
+
+from arena.data.formats import catalogue
+from arena.data.formats.catalogue import Choice
+from arena.data.formats.files import InputFile
+from arena.data.formats.mapping import ColumnMapping
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    GoldRecord,
+    Item,
+    Note,
+    Place,
+    Problem,
+    PromptRecord,
+    RaterRecord,
+    Record,
+)
+from arena.data.importing.columns import is_slug
+from arena.data.importing.comparisons import Comparisons
+from arena.data.importing.completions import Completions
+from arena.data.importing.contestants import Contestants
+from arena.data.importing.pairs import Pairs
+from arena.data.importing.prompts import Prompts
+from arena.data.importing.raters import Raters
+from arena.data.importing.report import ImportReport, find_missing
+from arena.data.importing.sides import SideFinder
+from arena.models import Pair, Study
+from arena.models.signals import study_changed
+
+CHUNK: Final = 1000
+"""Records written at a time, and problems or notes met between two signs of progress."""
+
+CHUNK_CHARACTERS: Final = 2_000_000
+"""Characters of text written at a time: a thousand texts may be longer than the memory."""
+
+Progress = Callable[[int, Place, float], None]
+"""Told after every chunk: records so far, the place of the last, and the share of all bytes that were read.
+
+May raise Cancelled.
+"""
+
+OnApplied = Callable[[ImportReport], None]
+"""Called right before an import is committed, inside its transaction. May raise Cancelled."""
+
+R = TypeVar("R", bound=Record)
+
+
+class Cancelled(Exception):  # noqa: N818 - a wish, not an error
+    """Raised by whoever is told of progress: the import stops and takes everything back."""
+
+
+class InvalidStudyError(ValueError):
+    """The study's name in addresses cannot be one."""
+
+
+def check_slug(slug: str) -> str:
+    """Return ``slug`` if a study can have it; raise InvalidStudyError otherwise."""
+    limit = Study._meta.get_field("slug").max_length or 0
+    if not is_slug(slug):
+        reason = "use letters, digits, hyphens and underscores only"
+        raise InvalidStudyError(f'"{slug}" cannot name a study; {reason}')
+    if len(slug) > limit:
+        raise InvalidStudyError(f"the study's name has {len(slug)} characters; at most {limit} fit")
+    return slug
+
+
+def import_files(
+    study_slug: str,
+    paths: Iterable[Path | InputFile],
+    *,
+    format_name: str = "",
+    mapping: ColumnMapping | None = None,
+    choices: Mapping[str, Choice] = MappingProxyType({}),
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    on_applied: OnApplied | None = None,
+) -> ImportReport:
+    """Import files and folders into a study; see ``formats.gather`` and ``import_records``.
+
+    Raises InvalidStudyError and UnknownFormatError; everything wrong with the files is in the report.
+    """
+    check_slug(study_slug)
+    sources = catalogue.gather(paths, format_name, mapping=mapping, choices=choices)
+    return import_records(
+        study_slug,
+        sources.items(),
+        dry_run=dry_run,
+        progress=progress,
+        share=lambda: sources.progress,
+        on_applied=on_applied,
+    )
+
+
+def import_records(
+    study_slug: str,
+    items: Iterable[Item],
+    *,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    share: Callable[[], float] = float,
+    on_applied: OnApplied | None = None,
+) -> ImportReport:
+    """Import records into a study, which is made where it does not exist.
+
+    All of it happens in one transaction under a lock on the study. With a single error, in a dry run or when
+    cancelled, nothing is changed; the report then says what is wrong, what would have been done or how far it
+    came. What others name (contestants, prompts, completions) must come before what names it. ``share`` tells
+    how much of the items was read, 0 to 1. Raises InvalidStudyError.
+    """
+    check_slug(study_slug)
+    report = ImportReport(study_slug, dry_run)
+    with transaction.atomic():
+        study, report.creates_study = Study.objects.get_or_create(
+            slug=study_slug, defaults={"name": _name_of(study_slug)}
+        )
+        study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        run = _Run(study, report)
+        try:
+            for place, chunk in _chunks(items, report):
+                run.take(place.file, chunk)
+                if progress:
+                    progress(report.records, place, share())
+            run.end(on_applied)
+        except Cancelled:
+            report.applied, report.cancelled = False, True
+        if not report.applied:
+            transaction.set_rollback(True)
+    return report
+
+
+def _name_of(slug: str) -> str:
+    return slug.replace("-", " ").replace("_", " ").strip().capitalize() or slug
+
+
+def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place, list[Record]]]:
+    """Records in chunks, each from one file and with the place of the last item met.
+
+    Problems and notes go to the report at once; a chunk is empty where there were many of those.
+    """
+    chunk: list[Record] = []
+    place = Place("")
+    size = met = 0
+    for item in items:
+        full = size >= CHUNK_CHARACTERS or met >= CHUNK
+        if full or (chunk and item.place.file != place.file):
+            yield place, chunk
+            chunk, size, met = [], 0, 0
+        place = item.place
+        met += 1
+        if isinstance(item, Problem):
+            report.error(item)
+        elif isinstance(item, Note):
+            report.note(item.place, item.text)
+        else:
+            report.see(item)
+            chunk.append(item)
+            size += _characters(item)
+    if met:
+        yield place, chunk
+
+
+def _characters(record: Record) -> int:
+    """About how long the texts of a record are."""
+    if isinstance(record, PromptRecord):
+        references = sum(len(turn) for reference in record.references for turn in reference.turns)
+        return sum(map(len, record.turns)) + len(record.input or "") + references
+    if isinstance(record, CompletionRecord):
+        return sum(map(len, record.turns))
+    if isinstance(record, ComparisonRecord):
+        return len(record.raw_reply) + len(record.rationale)
+    return 0
+
+
+class _Run:
+    """One import in progress."""
+
+    def __init__(self, study: Study, report: ImportReport) -> None:
+        self.study = study
+        self.report = report
+        self._file = ""
+        self._contestants = Contestants(study, report)
+        self._prompts = Prompts(study, report)
+        self._completions = Completions(study, self._contestants, self._prompts, report)
+        self._raters = Raters(study, report)
+        sides = SideFinder(self._contestants, self._prompts, self._completions, report)
+        self._pairs = Pairs(sides, report)
+        self._comparisons = Comparisons(study, sides, self._pairs, self._raters, report)
+
+    def take(self, file: str, chunk: list[Record]) -> None:
+        """Write a chunk, what others name before what names it."""
+        if file != self._file:
+            self._file = file
+            self._comparisons.start_file()
+        self._contestants.take(_only(ContestantRecord, chunk))
+        self._raters.take(_only(RaterRecord, chunk))
+        self._prompts.take(_only(PromptRecord, chunk))
+        self._completions.take(_only(CompletionRecord, chunk))
+        self._pairs.take(_only(GoldRecord, chunk))
+        self._comparisons.take(_only(ComparisonRecord, chunk))
+
+    def end(self, on_applied: OnApplied | None) -> None:
+        """After the last chunk: complete the report, and the tables where the import is to be kept."""
+        report = self.report
+        if report.records == 0 and report.ok:
+            report.refuse(Place(report.study), "", "there is nothing to import")
+        report.missing = find_missing(self.study)
+        if not report.ok or report.dry_run:
+            return
+        self._finish()
+        report.applied = True
+        if on_applied:
+            on_applied(report)
+
+    def _finish(self) -> None:
+        """Bring the counters, the study's revision and whoever listens up to date."""
+        counts = self.report.counts
+        if self.report.creates_study:
+            self._settle_new_study()
+        if counts["comparisons"].written:
+            self._recount()
+        if any(counts[kind].written for kind in counts.keys() - {"pairs", "comparisons"}):
+            self.study.touch()
+        if self.report.written:
+            study_id = self.study.pk
+            transaction.on_commit(lambda: study_changed.send(sender=Study, study_id=study_id))
+
+    def _recount(self) -> None:
+        """Count anew with every pair locked, so that a rating given at this moment is not lost."""
+        pairs = Pair.objects.filter(prompt__study=self.study).order_by("pk")
+        list(pairs.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+        Pair.objects.recount(self.study)
+
+    def _settle_new_study(self) -> None:
+        """A study that its comparisons made asks for ratings as they were given."""
+        if len(self._comparisons.scales) == 1:
+            self.study.points = next(iter(self._comparisons.scales))
+        self.study.criteria = list(self._comparisons.criteria)
+        self.study.save(update_fields=["points", "criteria"])
+
+
+def _only(kind: type[R], chunk: list[Record]) -> list[R]:
+    return [record for record in chunk if isinstance(record, kind)]

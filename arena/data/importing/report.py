@@ -1,0 +1,266 @@
+"""What an import did, or would do, as plain data that can be stored as JSON and read again."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Final
+
+from django.db.models import Count, QuerySet
+
+from arena.data.formats.records import Note, Place, Problem, Record
+from arena.models import Completion, Contestant, Prompt, Study
+from arena.texts.naming import SelfNaming
+
+# Which answers a study lacks, as plain data.
+
+
+EXAMPLES: Final = 20
+MATRIX_CONTESTANTS: Final = 30
+MATRIX_PROMPTS: Final = 60
+
+
+@dataclass
+class MissingMatrix:
+    """The part of the table of contestants and prompts in which most is missing."""
+
+    contestants: list[tuple[str, int]] = field(default_factory=list)
+    """The rows: contestants and how many prompts each has not answered, most first."""
+    prompts: list[tuple[str, int]] = field(default_factory=list)
+    """The columns: prompts and how many contestants have not answered each, most first."""
+    lacking: list[list[bool]] = field(default_factory=list)
+    """For each row and column, whether the answer is missing."""
+    all_contestants: int = 0
+    """Contestants who lack an answer, those included that are not shown."""
+    all_prompts: int = 0
+    """Prompts that lack an answer, those included that are not shown."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether contestants or prompts that lack an answer are not shown."""
+        return self.all_contestants > len(self.contestants) or self.all_prompts > len(self.prompts)
+
+    @property
+    def rows(self) -> list[tuple[str, int, list[bool]]]:
+        """Contestant, how many answers it lacks, and which."""
+        return [(*row, cells) for row, cells in zip(self.contestants, self.lacking, strict=True)]
+
+
+@dataclass
+class Missing:
+    """Prompts without a completion by a contestant that is not retired, prompts with a known text only."""
+
+    count: int = 0
+    by_contestant: list[tuple[str, int]] = field(default_factory=list)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    """The first of them: (contestant, prompt)."""
+    matrix: MissingMatrix = field(default_factory=MissingMatrix)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Missing":
+        """What ``dataclasses.asdict`` made of it, also after a way through JSON, which knows no tuples."""
+        matrix = values["matrix"]
+        pairs = {
+            name: [(entry[0], entry[1]) for entry in matrix[name]] for name in ("contestants", "prompts")
+        }
+        return cls(
+            count=values["count"],
+            by_contestant=[(name, lacks) for name, lacks in values["by_contestant"]],
+            examples=[(contestant, prompt) for contestant, prompt in values["examples"]],
+            matrix=MissingMatrix(**{**matrix, **pairs}),
+        )
+
+
+def find_missing(study: Study) -> Missing:
+    """Prompts with a known text that a contestant who is not retired has not answered."""
+    prompts = Prompt.objects.rated().filter(study=study).exclude(turns=[])
+    contestants = list(study.contestants.active().order_by("name"))
+    answers = Completion.objects.filter(is_current=True, prompt__in=prompts, contestant__in=contestants)
+    answered = dict(answers.order_by().values_list("contestant").annotate(Count("pk")))
+    total = prompts.count()
+    lacks = {contestant: total - answered.get(contestant.pk, 0) for contestant in contestants}
+    lacks = {contestant: number for contestant, number in lacks.items() if number}
+    missing = Missing(by_contestant=[(contestant.name, number) for contestant, number in lacks.items()])
+    missing.count = sum(lacks.values())
+    if missing.count:
+        missing.examples = _examples(list(lacks), prompts)
+        missing.matrix = _matrix(lacks, len(contestants), prompts, answers)
+    return missing
+
+
+def _examples(contestants: list[Contestant], prompts: QuerySet[Prompt]) -> list[tuple[str, str]]:
+    examples: list[tuple[str, str]] = []
+    for contestant in contestants:
+        if len(examples) >= EXAMPLES:
+            break
+        done = Completion.objects.filter(contestant=contestant, is_current=True).values("prompt")
+        names = prompts.exclude(pk__in=done).order_by("pk").values_list("external_id", flat=True)
+        examples += [(contestant.name, name) for name in names[: EXAMPLES - len(examples)]]
+    return examples
+
+
+def _matrix(
+    lacks: Mapping[Contestant, int],
+    contestants: int,
+    prompts: QuerySet[Prompt],
+    answers: QuerySet[Completion],
+) -> MissingMatrix:
+    """The contestants and the prompts that lack most; ``contestants`` is how many should have answered."""
+    rows = sorted(lacks, key=lambda contestant: (-lacks[contestant], contestant.name))[:MATRIX_CONTESTANTS]
+    answered = dict(answers.order_by().values_list("prompt").annotate(Count("pk")))
+    names = prompts.order_by("pk").values_list("pk", "subset", "external_id")
+    wanting = [
+        (answered.get(pk, 0), pk, f"{subset}/{name}" if subset else name)
+        for pk, subset, name in names
+        if answered.get(pk, 0) < contestants
+    ]
+    columns = sorted(wanting)[:MATRIX_PROMPTS]
+    shown = answers.filter(contestant__in=rows, prompt__in=[pk for _, pk, _ in columns])
+    there = set(shown.values_list("contestant", "prompt"))
+    return MissingMatrix(
+        contestants=[(contestant.name, lacks[contestant]) for contestant in rows],
+        prompts=[(name, contestants - done) for done, _, name in columns],
+        lacking=[[(contestant.pk, pk) not in there for _, pk, _ in columns] for contestant in rows],
+        all_contestants=len(lacks),
+        all_prompts=len(wanting),
+    )
+
+
+KINDS: Final = (
+    "contestants",
+    "prompts",
+    "completions",
+    "raters",
+    "pairs",
+    "gold labels",
+    "training pairs",
+    "hidden checks",
+    "comparisons",
+)
+KEPT_ERRORS: Final = 1000
+KEPT_NOTES: Final = 200
+PREVIEW_ROWS: Final = 20
+PREVIEW_CHARACTERS: Final = 200
+"""A cell of the preview is cut here: a text may be megabytes long."""
+
+_NOT_SHOWN: Final = {"place", "implied"}
+
+
+@dataclass
+class Counts:
+    """How many records of one kind ended how."""
+
+    added: int = 0
+    unchanged: int = 0
+    updated: int = 0
+    """Changed in place: nothing that was rated is touched by that."""
+    versions: int = 0
+    """Completions whose text changed after a pair with them was made: a new version beside the old."""
+    empty: int = 0
+    """Completions in the files whose text has nothing in it; stored, flagged and rated like any other."""
+
+    @property
+    def written(self) -> int:
+        return self.added + self.updated + self.versions
+
+
+@dataclass
+class ImportReport:
+    """The outcome of an import: ``applied`` only where there was no error and it was no dry run."""
+
+    study: str
+    dry_run: bool
+    creates_study: bool = False
+    applied: bool = False
+    cancelled: bool = False
+    """Stopped on request; the rest of the report tells how far it had come."""
+    records: int = 0
+    counts: dict[str, Counts] = field(default_factory=lambda: {kind: Counts() for kind in KINDS})
+    errors: list[Problem] = field(default_factory=list)
+    """The first KEPT_ERRORS of them; ``error_count`` is how many there were."""
+    error_count: int = 0
+    notes: list[Note] = field(default_factory=list)
+    """The first KEPT_NOTES of them; ``note_count`` is how many there were."""
+    note_count: int = 0
+    missing: Missing = field(default_factory=Missing)
+    self_naming: SelfNaming = field(default_factory=SelfNaming)
+    preview: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    """The first PREVIEW_ROWS records by kind: a text for each field that says something."""
+
+    @property
+    def ok(self) -> bool:
+        return self.error_count == 0
+
+    @property
+    def written(self) -> int:
+        """How many rows were added or changed, or would be."""
+        return sum(counts.written for counts in self.counts.values())
+
+    def error(self, problem: Problem) -> None:
+        self.error_count += 1
+        if len(self.errors) < KEPT_ERRORS:
+            self.errors.append(problem)
+
+    def refuse(self, place: Place, name: str, reason: str) -> None:
+        """Add an error about a field."""
+        self.error(Problem(place, name, reason))
+
+    def note(self, place: Place, text: str) -> None:
+        self.note_count += 1
+        if len(self.notes) < KEPT_NOTES:
+            self.notes.append(Note(place, text))
+
+    def see(self, record: Record) -> None:
+        """Count a record and keep it if it is one of the first of its kind."""
+        self.records += 1
+        kind = type(record).__name__.removesuffix("Record").lower() + "s"
+        rows = self.preview.setdefault(kind, [])
+        if len(rows) < PREVIEW_ROWS:
+            rows.append(_shown(record))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON values that any database stores."""
+        values: dict[str, Any] = _storable(asdict(self))
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "ImportReport":
+        """The report behind what ``to_dict`` gave, also after a way through JSON."""
+        rebuilt = {
+            "counts": {kind: Counts(**counts) for kind, counts in values["counts"].items()},
+            "errors": [Problem(Place(*place), name, reason) for place, name, reason in values["errors"]],
+            "notes": [Note(Place(*place), text) for place, text in values["notes"]],
+            "missing": Missing.from_dict(values["missing"]),
+            "self_naming": SelfNaming.from_dict(values["self_naming"]),
+        }
+        return cls(**{**values, **rebuilt})
+
+
+def _shown(record: Record) -> dict[str, str]:
+    row = {"from": str(record.place)}
+    for column in fields(record):
+        text = "" if column.name in _NOT_SHOWN else _cell(getattr(record, column.name))
+        if text:
+            row[column.name] = text
+    return row
+
+
+def _cell(value: Any) -> str:
+    if value is None or value in ((), {}):
+        return ""
+    if isinstance(value, tuple):
+        return _cut(" ⏎ ".join(_cut(str(part)) for part in value))
+    return _cut(str(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= PREVIEW_CHARACTERS else text[: PREVIEW_CHARACTERS - 1] + "…"
+
+
+def _storable(value: Any) -> Any:
+    """The value with lists for tuples, and without NUL and halves of surrogates: no database stores those."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_storable(key): _storable(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(entry) for entry in value]
+    return value

@@ -1,0 +1,34 @@
+"""The form field for JSON: takes what every database stores, and refuses the rest with a sentence."""
+
+from typing import Any
+
+from django import forms
+from django.forms.fields import InvalidJSONInput
+
+from arena.data.formats.fields import unstorable
+
+
+class JSONInput(forms.JSONField):
+    """JSON without infinite numbers, NUL characters, halves of surrogate pairs and endless nesting."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            parsed = super().to_python(value)
+        except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
+            raise self._invalid(value) from None
+        if reason := unstorable(parsed):
+            raise forms.ValidationError(f"This cannot be stored: {reason}.", code="unstorable")
+        return parsed
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """The value to show again; as it was typed where it is refused."""
+        try:
+            self.to_python(data)
+        except forms.ValidationError:
+            return InvalidJSONInput(data)
+        return super().bound_data(data, initial)
+
+    def _invalid(self, value: Any) -> forms.ValidationError:
+        return forms.ValidationError(
+            self.error_messages["invalid"], code="invalid", params={"value": str(value)[:100]}
+        )

@@ -1,0 +1,95 @@
+"""Invariants that span tables, held by database triggers.
+
+A CHECK constraint sees one row only. These rules need two tables, so they are triggers, put in place after
+every migration: SQLite drops a table's triggers when a migration rebuilds the table. Before one they are
+taken away there: SQLite refuses to rebuild a table that a trigger of another table reads.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate, pre_migrate
+
+RULES: dict[str, tuple[str, str, str]] = {
+    # name: (table, what must hold for NEW, message)
+    "pair_answers_one_prompt": (
+        "arena_pair",
+        """(SELECT COUNT(*) FROM arena_completion
+            WHERE id IN (NEW.first_id, NEW.second_id) AND prompt_id = NEW.prompt_id) = 2""",
+        "completions of a pair answer the same prompt",
+    ),
+    "completion_stays_in_study": (
+        "arena_completion",
+        """NEW.contestant_id IS NULL OR
+           (SELECT study_id FROM arena_contestant WHERE id = NEW.contestant_id)
+           = (SELECT study_id FROM arena_prompt WHERE id = NEW.prompt_id)""",
+        "contestant and prompt of a completion belong to the same study",
+    ),
+    "comparison_stays_in_study": (
+        "arena_comparison",
+        """NEW.study_id = (SELECT p.study_id FROM arena_prompt p
+            JOIN arena_pair ON arena_pair.prompt_id = p.id WHERE arena_pair.id = NEW.pair_id)""",
+        "a comparison belongs to the study of its pair",
+    ),
+}
+
+_EVENTS: Final = ("INSERT", "UPDATE")
+
+
+def connect() -> None:
+    """Install the triggers whenever arena has been migrated."""
+    pre_migrate.connect(_before_migrate, dispatch_uid="arena.models.invariants")
+    post_migrate.connect(_after_migrate, dispatch_uid="arena.models.invariants")
+
+
+def _before_migrate(sender: AppConfig, using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None:
+    if sender.name == "arena" and plan and connections[using].vendor == "sqlite":
+        with connections[using].cursor() as cursor:
+            for name in RULES:
+                for event in _EVENTS:
+                    cursor.execute(f"DROP TRIGGER IF EXISTS {name}_{event.lower()}")
+
+
+def _after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
+    if sender.name == "arena":
+        install(using)
+
+
+def install(using: str = "default") -> None:
+    """(Re)create every trigger on PostgreSQL or SQLite."""
+    connection = connections[using]
+    existing = connection.introspection.table_names()
+    make = _postgresql if connection.vendor == "postgresql" else _sqlite
+    with connection.cursor() as cursor:
+        for name, (table, condition, message) in RULES.items():
+            if table in existing:
+                for statement in make(name, table, condition, message):
+                    cursor.execute(statement)
+
+
+def _sqlite(name: str, table: str, condition: str, message: str) -> list[str]:
+    statements = []
+    for event in _EVENTS:
+        trigger = f"{name}_{event.lower()}"
+        statements.append(f"DROP TRIGGER IF EXISTS {trigger}")
+        statements.append(
+            f"CREATE TRIGGER {trigger} BEFORE {event} ON {table} WHEN NOT ({condition}) "
+            f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+        )
+    return statements
+
+
+def _postgresql(name: str, table: str, condition: str, message: str) -> list[str]:
+    return [
+        f"""CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
+            BEGIN
+                IF NOT ({condition}) THEN
+                    RAISE EXCEPTION '{message}' USING ERRCODE = 'check_violation';
+                END IF;
+                RETURN NEW;
+            END $$ LANGUAGE plpgsql""",
+        f"DROP TRIGGER IF EXISTS {name} ON {table}",
+        f"CREATE TRIGGER {name} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+    ]

@@ -1,0 +1,189 @@
+"""Reads, named after what needs them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from arena.rating.apart import APART
+
+if TYPE_CHECKING:
+    from arena.models import (  # noqa: F401 - named in the bases below
+        Assignment,
+        Comparison,
+        Completion,
+        Contestant,
+        Pair,
+        Prompt,
+        Rater,
+        Study,
+    )
+
+
+def left_out_raters(study: Study) -> list[int]:
+    """Ids of the raters whose comparisons are kept and count nowhere in the study."""
+    from arena.models import Membership
+
+    out = Membership.objects.filter(study=study, left_out_at__isnull=False)
+    return list(out.values_list("rater", flat=True))
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def public(self) -> StudyQuerySet:
+        """Studies whose leaderboard is open to all."""
+        return self.filter(visibility="public")
+
+
+class ContestantQuerySet(models.QuerySet["Contestant"]):
+    def active(self) -> ContestantQuerySet:
+        return self.filter(retired_at__isnull=True)
+
+
+class PromptQuerySet(models.QuerySet["Prompt"]):
+    def rated(self) -> PromptQuerySet:
+        """The prompts of the study itself, without those of training pairs and hidden checks."""
+        return self.exclude(subset=APART)
+
+
+class CompletionQuerySet(models.QuerySet["Completion"]):
+    def rated(self) -> CompletionQuerySet:
+        """The texts of the study itself, without those of training pairs and hidden checks."""
+        return self.exclude(prompt__subset=APART)
+
+    def offered(self) -> CompletionQuerySet:
+        """Current versions with a known text, by contestants that are not retired.
+
+        Where the study leaves out what names its author, only those that do not.
+        """
+        active = Q(contestant__isnull=True) | Q(contestant__retired_at__isnull=True)
+        blind = Q(telling=[]) | ~Q(prompt__study__naming="exclude")
+        return self.filter(active, blind, is_current=True).exclude(turns=[])
+
+    def rateable(self) -> CompletionQuerySet:
+        """Those of what is offered that are rated for the study itself."""
+        return self.rated().offered()
+
+    def comparable(self) -> CompletionQuerySet:
+        """What can be compared: the rateable completions of prompts with a known text."""
+        return self.rateable().exclude(prompt__turns=[])
+
+    def rateable_in(self, study: Study) -> CompletionQuerySet:
+        """What can be compared in a study."""
+        return self.comparable().filter(prompt__study=study)
+
+    def telling(self, study: Study) -> CompletionQuerySet:
+        """The current completions of a study with words that tell who wrote them."""
+        return self.filter(prompt__study=study, is_current=True).exclude(telling=[])
+
+
+class PairQuerySet(models.QuerySet["Pair"]):
+    def recount(self, study: Study) -> None:
+        """Set the rating counters of a study's pairs from its current comparisons that count."""
+        from arena.models import Comparison
+
+        for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
+            # A pair's comparisons are of its own study (arena/models/invariants.py). Where the query says so
+            # again,
+            # SQLite reads all comparisons of the study for each pair.
+            counted = (
+                Comparison.objects.counted_by(study)
+                .filter(pair=OuterRef("pk"), rater__kind=kind)
+                .order_by()
+                .values("pair")
+                .annotate(n=Count("pk"))
+                .values("n")
+            )
+            self.filter(prompt__study=study).update(**{counter: Coalesce(Subquery(counted), 0)})
+
+
+class SelectorError(ValueError):
+    """A rater selector that is malformed or selects nobody."""
+
+
+class RaterQuerySet(models.QuerySet["Rater"]):
+    def in_study(self, study: Study) -> RaterQuerySet:
+        """Raters who can appear in a study: its imported ones and those who rate here."""
+        return self.filter(Q(study=study) | Q(study__isnull=True))
+
+    def selected(self, study: Study, selector: str) -> RaterQuerySet:
+        """The raters behind ``people``, ``group:NAME`` or ``judge:SLUG`` in a study.
+
+        Raises SelectorError naming what does not exist.
+        """
+        if "\0" in selector:
+            raise SelectorError("the name of raters holds a NUL character, which none has")
+        raters = self.in_study(study)
+        kind, _, name = selector.partition(":")
+        if selector == "people":
+            return raters.filter(kind="person")
+        if kind == "group" and name:
+            found = raters.filter(groups__slug=name)
+            if not found.exists():
+                raise SelectorError(f'no rater group "{name}" with raters in this study')
+            return found
+        if kind == "judge" and name:
+            found = raters.filter(kind="judge", slug=name)
+            if not found.exists():
+                raise SelectorError(f'no judge "{name}" in this study')
+            return found
+        raise SelectorError(f'raters "{selector}" is not people, group:NAME or judge:SLUG')
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def named(self, public_id: str) -> AssignmentQuerySet:
+        """The assignment of this public id, as it came from outside: PostgreSQL refuses to look for a NUL."""
+        return self.none() if "\0" in public_id else self.filter(public_id=public_id)
+
+    def live(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """Claimed, with the lease still running."""
+        return self.filter(state="claimed", leased_until__gt=now or timezone.now())
+
+    def lapsed(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """Claimed, with the lease run out."""
+        return self.filter(state="claimed", leased_until__lte=now or timezone.now())
+
+    def unanswered(self) -> AssignmentQuerySet:
+        """Without a current comparison."""
+        from arena.models import Comparison
+
+        return self.exclude(Exists(Comparison.objects.filter(assignment=OuterRef("pk"), is_current=True)))
+
+    def imbalance(self) -> int:
+        """Times a pair was shown straight minus times swapped."""
+        swapped = Count("pk", filter=Q(swapped=True))
+        counts = self.aggregate(straight=Count("pk", filter=Q(swapped=False)), swapped=swapped)
+        return int(counts["straight"]) - int(counts["swapped"])
+
+    def for_page(self) -> AssignmentQuerySet:
+        """With everything the annotation page shows, in one query."""
+        return self.select_related("study", "pair__prompt", "pair__first", "pair__second")
+
+
+class ComparisonQuerySet(models.QuerySet["Comparison"]):
+    def current(self) -> ComparisonQuerySet:
+        return self.filter(is_current=True)
+
+    def counted(self, study: Study) -> ComparisonQuerySet:
+        """The current ones that count on the study's boards: given for the study, by raters it keeps in."""
+        return self.counted_by(study).filter(study=study)
+
+    def counted_by(self, study: Study) -> ComparisonQuerySet:
+        """The current ones that would count in the study, for queries that know theirs to be its own."""
+        from arena.models import Membership
+
+        out = Membership.objects.filter(study=study, left_out_at__isnull=False)
+        return self.current().filter(purpose="study").exclude(rater__in=out.values("rater"))
+
+    def watermark(self) -> tuple[int, int]:
+        """How many comparisons there are and the largest id.
+
+        Rows are only ever added, so the two together change with every write, also when a transaction with
+        a smaller id commits late.
+        """
+        row: dict[str, Any] = self.aggregate(n=Count("pk"), last=models.Max("pk"))
+        return row["n"], row["last"] or 0

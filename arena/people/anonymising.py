@@ -1,0 +1,218 @@
+"""Writes: taking a person's details away for good, while what they rated stays and counts as before."""
+
+import re
+import secrets
+from collections.abc import Iterator
+from typing import Any, Final
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from arena.models import (
+    ApiToken,
+    Assignment,
+    Comparison,
+    Flag,
+    ImportFile,
+    ImportJob,
+    Invitation,
+    Membership,
+    Rater,
+    Study,
+    StudyEvent,
+)
+from arena.people.permissions import Visitor, is_staff, operable
+
+CHUNK: Final = 500
+
+GONE: Final = "[removed]"
+"""What stands in notes where a name or a comment stood."""
+
+SHORT: Final = 3
+"""Names of fewer characters are not looked for in notes of others: they would be found in every word."""
+
+
+def has_part(rater: Rater, study: Study) -> bool:
+    """Whether the person is a member of the study, came with it, or has rated in it."""
+    return _studies_of(rater).filter(pk=study.pk).exists()
+
+
+def _studies_of(rater: Rater) -> QuerySet[Study]:
+    """The studies in which somebody has a part."""
+    member = Membership.objects.filter(rater=rater).values("study")
+    rated = Comparison.objects.filter(rater=rater).order_by().values("study").distinct()
+    return Study.objects.filter(Q(pk__in=member) | Q(pk__in=rated) | Q(pk=rater.study_id))
+
+
+def why_not(rater: Rater, by: Visitor) -> str:
+    """Why this operator may not take the person's details away; the empty string where they may.
+
+    They go from every study at once, so somebody has to operate all in which the person has a part.
+    """
+    if rater.kind != Rater.Kind.PERSON:
+        return "A judge has no personal details."
+    if rater.anonymised_at:
+        return "The personal details were removed already."
+    if rater.user is not None and rater.user == by:
+        return "Remove your own details on your account page."
+    if rater.user is not None and rater.user.is_staff:
+        return "This is a staff account. Take its staff rights away in the admin first."
+    if is_staff(by):
+        return ""
+    if _studies_of(rater).exclude(pk__in=operable(by).values("pk")).exists():
+        return "This person has a part in studies of others, too. Ask somebody with a staff account."
+    return ""
+
+
+@transaction.atomic
+def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -> Rater:
+    """Delete the person's account and everything that names them; comparisons and boards stay as they are.
+
+    The name becomes "former rater" with a random ending. Cannot be undone. Again, it changes nothing.
+    """
+    locked = Rater.objects.select_for_update(of=("self",)).get(pk=rater.pk)
+    if locked.anonymised_at:
+        return locked
+    if locked.kind != Rater.Kind.PERSON:
+        raise ValueError("a judge has no personal details")
+    user = locked.user
+    names = _names(locked, user)
+    own = user is not None and by is not None and user.pk == by.pk
+    studies = list(_studies_of(locked))
+    ending = _free_ending(locked)
+    locked.name, locked.slug = f"former rater {ending}", f"former-rater-{ending}"
+    locked.user, locked.anonymised_at = None, timezone.now()
+    locked.save(update_fields=["name", "slug", "user", "anonymised_at"])
+    _forget_texts(locked, keep_comments=keep_comments)
+    ApiToken.objects.filter(rater=locked).delete()
+    _forget_in_notes(studies, names)
+    _forget_in_reports(studies, names)
+    if user is not None:
+        _forget_account(user, names)
+    StudyEvent.objects.bulk_create(
+        StudyEvent(
+            study=study,
+            kind=StudyEvent.Kind.ANONYMISED,
+            by=by if by is not None and by.pk and not own else None,
+            rater=locked,
+            note="Asked for by the person." if own else "",
+        )
+        for study in studies
+    )
+    return locked
+
+
+def _names(rater: Rater, user: Any) -> list[str]:
+    """Everything by which notes may call the person, the longest first."""
+    told = {rater.name, rater.slug}
+    if user is not None:
+        told |= {user.get_username(), user.email, user.first_name, user.last_name, user.get_full_name()}
+    return sorted((name.strip() for name in told if len(name.strip()) >= SHORT), key=len, reverse=True)
+
+
+def _free_ending(rater: Rater) -> str:
+    """A random ending of a name that no other rater of the same kind and study has."""
+    for size in (2, 2, 4, 8):
+        ending = secrets.token_hex(size)
+        taken = Rater.objects.filter(kind=rater.kind, study=rater.study_id, slug=f"former-rater-{ending}")
+        if not taken.exists():
+            return ending
+    raise RuntimeError("no free name was found")
+
+
+def _forget_texts(rater: Rater, *, keep_comments: bool) -> None:
+    """Empty what the person wrote, and the names of other systems for them; comments where that is asked."""
+    said = Comparison.objects.filter(rater=rater)
+    changed: dict[str, Any] = {"external_id": "", "extra": {}}
+    if not keep_comments:
+        changed |= {"rationale": "", "raw_reply": ""}
+        Assignment.objects.filter(rater=rater).exclude(skip_reason="").update(skip_reason=GONE)
+        Flag.objects.filter(assignment__rater=rater).exclude(comment="").update(comment=GONE)
+    said.update(**changed)
+
+
+def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], tuple[str, ...]]]:
+    """Texts in which operators may have named people, and their fields.
+
+    Of other studies nothing is touched: whoever calls themselves by a common word must not blank it there.
+    """
+    yield Invitation.objects.filter(study__in=studies), ("note",)
+    yield StudyEvent.objects.filter(study__in=studies), ("note",)
+    yield ImportFile.objects.filter(job__study__in=studies), ("name",)
+    about = [get_user_model(), Rater, Membership, ApiToken, Invitation]
+    kinds = apps.get_model("contenttypes", "ContentType").objects.get_for_models(*about).values()
+    log = apps.get_model("admin", "LogEntry").objects.filter(content_type__in=list(kinds))
+    yield log, ("object_repr", "change_message")
+
+
+def _forget_in_notes(studies: list[Study], names: list[str]) -> None:
+    """Replace the names in the notes of operators, in the names of files, and in the admin's log."""
+    if names:
+        pattern = _pattern(names)
+        for rows, fields in _notes(studies):
+            for field in fields:
+                _replace(rows, field, names, pattern)
+
+
+def _pattern(names: list[str]) -> re.Pattern[str]:
+    """Finds whole words only: a name may be part of another one."""
+    return re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names), re.IGNORECASE)
+
+
+def _replace(rows: QuerySet[Any], field: str, names: list[str], pattern: re.Pattern[str]) -> None:
+    said = Q()
+    for name in names:
+        said |= Q(**{f"{field}__icontains": name})
+    for row in rows.filter(said).only("pk", field):
+        setattr(row, field, pattern.sub(GONE, getattr(row, field)))
+        row.save(update_fields=[field])
+
+
+def _forget_in_reports(studies: list[Study], names: list[str]) -> None:
+    """Replace the names in what imports reported about their files."""
+    if names:
+        pattern = _pattern(names)
+        for job in ImportJob.objects.filter(study__in=studies, report__isnull=False).only("pk", "report"):
+            clean = _without(job.report, pattern)
+            if clean != job.report:
+                ImportJob.objects.filter(pk=job.pk).update(report=clean)
+
+
+def _without(value: Any, pattern: re.Pattern[str]) -> Any:
+    """A value of JSON with every text in it cleaned."""
+    if isinstance(value, str):
+        return pattern.sub(GONE, value)
+    if isinstance(value, list):
+        return [_without(one, pattern) for one in value]
+    if isinstance(value, dict):
+        return {name: _without(one, pattern) for name, one in value.items()}
+    return value
+
+
+def _forget_account(user: Any, names: list[str]) -> None:
+    """Delete the account with its sessions and what was noted of its signing in."""
+    _end_sessions(user)
+    tried = Q(username__iexact=user.get_username())
+    for name in names:
+        tried |= Q(username__iexact=name)
+    for model in ("AccessAttempt", "AccessLog", "AccessFailureLog"):
+        apps.get_model("axes", model).objects.filter(tried).delete()
+    get_user_model().objects.filter(pk=user.pk).delete()
+
+
+def _end_sessions(user: Any) -> None:
+    """Sessions name their account inside their signed data alone, so each one has to be opened."""
+    store = import_string(f"{settings.SESSION_ENGINE}.SessionStore")()
+    own = [
+        session.session_key
+        for session in Session.objects.only("session_key", "session_data").iterator(CHUNK)
+        if store.decode(session.session_data).get("_auth_user_id") == str(user.pk)
+    ]
+    for start in range(0, len(own), CHUNK):
+        Session.objects.filter(session_key__in=own[start : start + CHUNK]).delete()

@@ -1,0 +1,134 @@
+"""The web server: gunicorn with threads, and the worker inside it when the broker is in memory."""
+
+import fcntl
+import hashlib
+import os
+import signal
+import socket
+import sys
+from io import TextIOWrapper
+from typing import Any
+
+from django.conf import settings
+from django.db import connections
+from gunicorn.app.base import BaseApplication
+
+from arena.process.environment import local_url
+from arena.process.garbage import spare_what_stays
+
+STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
+KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
+
+
+class ServerError(Exception):
+    """The server cannot start; the message is one sentence for the operator."""
+
+
+class ArenaServer(BaseApplication):  # type: ignore[misc]
+    """gunicorn configured by the Django settings instead of by its own files and flags."""
+
+    def load_config(self) -> None:
+        host = f"[{settings.HOST}]" if ":" in settings.HOST else settings.HOST
+        options: dict[str, Any] = {
+            "bind": f"{host}:{settings.PORT}",
+            "workers": settings.WEB_WORKERS,
+            "threads": settings.WEB_THREADS,
+            "worker_class": "gthread",
+            "preload_app": True,
+            "graceful_timeout": STOP_SECONDS,
+            "keepalive": KEEP_ALIVE_SECONDS,
+            "timeout": 120,
+            "loglevel": "warning",
+            "control_socket_disable": True,
+            "when_ready": _when_ready,
+            "post_fork": _post_fork,
+            "post_worker_init": _post_worker_init,
+            "worker_exit": _worker_exit,
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        from arena.wsgi import application
+
+        # What is forked must not share a connection with its parent.
+        for connection in connections.all(initialized_only=True):
+            connection.close()
+            if hasattr(connection, "close_pool"):
+                connection.close_pool()
+        return application
+
+
+def serve() -> None:
+    """Serve until told to stop (SIGINT, SIGTERM, SIGHUP). Raises ServerError when it cannot start."""
+    _require_free_port()
+    lock = _only_server() if settings.EMBEDDED_WORKER else None
+    try:
+        ArenaServer().run()
+    finally:
+        if lock:
+            lock.close()
+
+
+def _require_free_port() -> None:
+    family = socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.HOST, settings.PORT))
+        except OSError as error:
+            raise ServerError(
+                f"Cannot listen on {settings.HOST}:{settings.PORT} ({error.strerror}); "
+                "stop what runs there or choose another port with PORT=8001."
+            ) from error
+
+
+def _only_server() -> TextIOWrapper:
+    """Lock the database for one server with an embedded worker: two would take each other's work for lost."""
+    digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
+    file = (settings.VAR_DIR / f"serve-{digest}.lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ServerError(
+            "Another arena is already serving this database; stop it first, or give this one its own VAR_DIR."
+        ) from error
+    return file
+
+
+def _when_ready(server: Any) -> None:
+    # gunicorn reloads on SIGHUP; a closed terminal must stop the arena instead of leaving it behind.
+    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    sys.stdout.write(f"Likert Arena runs on {local_url(settings.HOST, settings.PORT)}/ (Ctrl-C stops it)\n")
+    sys.stdout.flush()
+
+
+def _post_fork(server: Any, worker: Any) -> None:
+    spare_what_stays()
+    if settings.EMBEDDED_WORKER:
+        from arena.process.worker import EmbeddedWorker
+
+        worker.embedded = EmbeddedWorker()
+        worker.embedded.start()
+
+
+def _post_worker_init(worker: Any) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal's word to all; the parent passes on a SIGTERM
+
+
+def _worker_exit(server: Any, worker: Any) -> None:
+    """Stop the embedded worker and leave at once, also while a judge's reply is still awaited.
+
+    Python would wait at exit for every thread of a pool. A call that is cut off here is found and counted
+    as abandoned at the next start.
+    """
+    if not worker.booted:
+        return  # the exit code tells gunicorn that starting another one is useless
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)  # terminal and parent both ask; the second must not interrupt
+    embedded = getattr(worker, "embedded", None)
+    if embedded:
+        embedded.stop(timeout=STOP_SECONDS / 2)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

@@ -1,0 +1,89 @@
+"""The periodic sweep: a thread that calls every function of settings.SWEEPS again and again.
+
+Messages are nudges and may be lost; the sweep finds what is due in the database. The functions are named as
+strings because they live in the apps above this one.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import close_old_connections, connection, connections
+from django.utils.module_loading import import_string
+
+from arena.process.busy import trouble
+
+logger = logging.getLogger(__name__)
+LOCK_NUMBER = 0x417265_6E61  # one advisory lock of the database, taken by whoever sweeps
+
+
+def sweep_once() -> None:
+    """Call every sweep in turn, unless another process is sweeping this database right now.
+
+    A sweep that fails is logged and does not keep the others from running.
+    """
+    with _only_sweeper() as free:
+        for path in settings.SWEEPS if free else ():
+            run_logged(path)
+
+
+def run_logged(path: str) -> None:
+    """Call the function with this dotted path; an exception is logged, not raised."""
+    try:
+        import_string(path)()
+    except Exception as error:
+        if trouble(error):  # which passes by itself, and is no fault of the sweep
+            logger.warning("%s could not write (%s); it is tried again at the next sweep", path, error)
+        else:
+            logger.exception("%s failed; it is tried again at the next sweep", path)
+
+
+@contextmanager
+def _only_sweeper() -> Iterator[bool]:
+    """Whether this process may sweep now. SQLite serves one arena process, so there it always may."""
+    if connection.vendor != "postgresql":
+        yield True
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK_NUMBER])
+        free: bool = cursor.fetchone()[0]
+    try:
+        yield free
+    finally:
+        if free:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_NUMBER])
+
+
+class Sweeper:
+    """Sweeps every settings.SWEEP_SECONDS in a thread of its own until stopped."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+
+    def start(self) -> None:
+        """Start sweeping; the first sweep runs at once."""
+        self._thread.start()
+
+    def stop(self, timeout: float | None = None) -> None:
+        """Ask the thread to end and wait for it, at most ``timeout`` seconds."""
+        self._stopping.set()
+        self._thread.join(timeout)
+
+    def is_alive(self) -> bool:
+        """Whether the thread is running."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                sweep_once()
+            except Exception:  # the database itself is away: say so and try again
+                logger.exception("The sweep failed; it is tried again in %s s", settings.SWEEP_SECONDS)
+            close_old_connections()
+            if self._stopping.wait(settings.SWEEP_SECONDS):
+                break
+        connections.close_all()

@@ -1,0 +1,496 @@
+"""What a person is offered next: a pair for the study or, hidden among those, a repeat or a check.
+
+To be called with the study locked (arena.rating.services.claim): offers of one study are made one after the
+other.
+"""
+
+import random
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from threading import Lock
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Count, Max, QuerySet, Sum, Value
+
+from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
+from arena.models.comparisons import new_seed
+from arena.models.querysets import left_out_raters
+from arena.rating import pairing, scales
+from arena.rating import pairing as rating_pairing
+
+# The pairs a study has to offer to people and how often each is rated, as this process knows it.
+#
+# Reading them all at every claim would cost as much as the study has pairs, one claim after the other. So
+# they
+# are read once and kept, and each claim reads only what was answered since. A pair is counted anew, with its
+# row locked, before it is offered (arena.rating.offering): what another process did a moment ago is not
+# overlooked.
+
+
+MOST_PAIRS = 400_000
+"""Possible pairs of one study that are kept; of a study with more, those of the least rated prompts."""
+
+MOST_KEPT = 2_000_000
+"""Possible pairs of all studies together that are kept."""
+
+LOOK_BACK = 64
+"""How many of the comparisons known already are looked at again: a smaller id can be committed later."""
+
+MOST_NEW = 20_000
+"""With more new comparisons than this, everything is read again."""
+
+OLDEST = 60.0
+"""Seconds after which everything is read again, or 50 times as long as that takes."""
+
+
+class Stock:
+    """The possible pairs of a study with their ratings by people; ``refresh`` reads what is new."""
+
+    def __init__(self, study: Study) -> None:
+        started = time.monotonic()
+        self._study = study.pk
+        self._newest = _newest(study)
+        texts, count = _texts(study)
+        self.is_part = count > MOST_PAIRS
+        elsewhere = Pair.objects.filter(prompt__study=study).exclude(use=Pair.Use.RATE)
+        self.possible = pairing.possible_pairs(texts, without=set(elsewhere.values_list("first", "second")))
+        self.ratings = np.zeros(len(self.possible), dtype=np.int64)
+        rated = Pair.objects.filter(prompt__study=study, people_ratings__gt=0).order_by()
+        self._note(rated.values_list("first", "second", "people_ratings"))
+        self._lock = Lock()
+        self._tally: Tally | None = None
+        self._read_at = now = time.monotonic()
+        self._best_before = now + max(OLDEST, 50 * (now - started))
+
+    def refresh(self, behind: float = 0.0) -> bool:
+        """Read what was rated since the last time; False where everything should be read again.
+
+        Nothing is read where the last time is less than ``behind`` seconds ago.
+        """
+        with self._lock:
+            now = time.monotonic()
+            if now > self._best_before:
+                return False
+            if now < self._read_at + behind:
+                return True
+            new = Comparison.objects.filter(study=self._study, pk__gt=self._newest - LOOK_BACK).order_by("pk")
+            rows = list(
+                new.values_list("pk", "pair__first", "pair__second", "pair__people_ratings")[:MOST_NEW]
+            )
+            if len(rows) == MOST_NEW:
+                return False
+            self._note(row[1:] for row in rows)
+            self._newest = max([self._newest, *(row[0] for row in rows)])
+            self._read_at = now
+            return True
+
+    def places(self, pairs: list[pairing.PairKey]) -> pairing.IntArray:
+        """Where these pairs are among the possible ones; those that are not are left away."""
+        places = self.possible.places(pairs)
+        return places[places >= 0]
+
+    def worth(self) -> pairing.FloatArray:
+        """What another comparison of each two contestants says about the standings (arena.rating.pairing)."""
+        with self._lock:
+            if self._tally is None:
+                self._tally = Tally(self._study, self.possible.contestants)
+            return self._tally.worth()
+
+    def _note(self, rows: Iterable[tuple[int, int, int]]) -> None:
+        known = {(first, second): ratings for first, second, ratings in rows}
+        places = self.possible.places(list(known))
+        ratings = np.fromiter(known.values(), dtype=np.int64, count=len(known))
+        self.ratings[places[places >= 0]] = ratings[places >= 0]
+
+
+class Tally:
+    """How often people preferred which contestant of a study to which, with what follows from it."""
+
+    def __init__(self, study: int, contestants: tuple[int, ...]) -> None:
+        self._study = study
+        self._place = {contestant: place for place, contestant in enumerate(contestants)}
+        self._wins = np.zeros((len(contestants), len(contestants)))
+        self._newest = 0
+        self._fitted = -1.0
+        self._worth = self._wins
+
+    def worth(self) -> pairing.FloatArray:
+        """``adaptive.worth`` of the comparisons there are, at most a hundredth of them ago."""
+        self._read()
+        games = float(self._wins.sum())
+        if self._fitted < 0 or abs(games - self._fitted) > rating_pairing.REFIT * self._fitted:
+            self._worth, self._fitted = rating_pairing.worth(self._wins), games
+        return self._worth
+
+    def _read(self) -> None:
+        """Add the comparisons that came since the last time, and take away those that they revise."""
+        given = Comparison.objects.filter(
+            study=self._study,
+            purpose="study",
+            status=Comparison.Status.SCORED,
+            rater__kind=Rater.Kind.PERSON,
+            pk__gt=self._newest,
+        ).exclude(rater__in=left_out_raters(Study(pk=self._study)))
+        newest = given.aggregate(newest=Max("pk"))["newest"]
+        if newest is None:
+            return
+        # At first only what stands; later all that is new, less what it revises.
+        first = given.current() if self._newest == 0 else given
+        self._add(first.filter(pk__lte=newest), "", 1.0)
+        if self._newest:
+            self._add(given.filter(pk__lte=newest, revises__isnull=False), "revises__", -1.0)
+        np.maximum(self._wins, 0.0, out=self._wins)
+        self._newest = newest
+
+    def _add(self, given: "QuerySet[Comparison]", prefix: str, sign: float) -> None:
+        sides = ("pair__first__contestant", "pair__second__contestant")
+        said = [f"{prefix}{column}" for column in ("swapped", "points", "rating")]
+        counts = given.order_by().values_list(*sides, *said).annotate(n=Count("pk"))
+        for first, second, swapped, points, rating, n in counts:
+            if first in self._place and second in self._place and rating is not None:
+                share = scales.score(rating, points, ties=True)
+                assert share is not None  # noqa: S101 - with ties every rating has a score
+                a, b = self._place[first], self._place[second]
+                self._wins[a, b] += sign * n * (1 - share if swapped else share)
+                self._wins[b, a] += sign * n * (share if swapped else 1 - share)
+
+
+def _newest(study: Study) -> int:
+    newest = Comparison.objects.filter(study=study).aggregate(newest=Max("pk"))["newest"]
+    return int(newest or 0)
+
+
+def _texts(study: Study) -> tuple[list[pairing.Text], int]:
+    """The texts to pair and how many pairs they make; of a very large study only some of the texts."""
+    rows = Completion.objects.rateable_in(study).order_by()
+    reserved = _reserved(study)
+    texts: dict[int, list[pairing.Text]] = {}
+    for pk, prompt, category, contestant in rows.values_list(
+        "pk", "prompt", "prompt__category", "contestant"
+    ):
+        texts.setdefault(prompt, []).append(pairing.Text(pk, prompt, category, contestant))
+    for prompt, some in texts.items():
+        texts[prompt] = _combined(some, reserved)
+    pairs = {prompt: len(some) * (len(some) - 1) // 2 for prompt, some in texts.items()}
+    total = sum(pairs.values())
+    if total > MOST_PAIRS:
+        counted = Pair.objects.filter(prompt__study=study).order_by().values_list("prompt")
+        ratings = dict(counted.annotate(n=Sum("people_ratings")))
+        rng = random.Random(study.pk)  # noqa: S311 - fairness, not secrecy
+        window = pairing.choose_window(pairs, ratings, MOST_PAIRS, rng)
+        texts = {prompt: texts[prompt] for prompt in window}
+    return [text for some in texts.values() for text in some], total
+
+
+def _reserved(study: Study) -> set[int]:
+    """The completions that only occur in pairs for training or checks."""
+    pairs = list(Pair.objects.filter(prompt__study=study).exclude(use="rate").values_list("first", "second"))
+    apart = {completion for pair in pairs for completion in pair}
+    if apart:
+        for side in ("first", "second"):
+            rated = Pair.objects.filter(**{f"{side}__in": apart}, use="rate")
+            apart -= set(rated.values_list(side, flat=True))
+    return apart
+
+
+def _combined(texts: list[pairing.Text], reserved: set[int]) -> list[pairing.Text]:
+    """Of the texts of one prompt those that make new pairs.
+
+    Those of training pairs and checks do not, unless a contestant wrote them and the prompt has others.
+    """
+    if all(text.pk in reserved for text in texts):
+        return []
+    return [text for text in texts if text.pk not in reserved or text.contestant is not None]
+
+
+_kept: "OrderedDict[tuple[object, ...], Stock]" = OrderedDict()
+_keeping = Lock()
+
+
+def stock_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> Stock:
+    """The stock of a study as it is now, or was ``behind`` seconds ago; ``anew``: read in full."""
+    # What other than comparisons changes the pairs raises the revision.
+    key = (study.pk, study.created_at, study.revision, study.naming)
+    with _keeping:
+        found = None if anew else _kept.get(key)
+    if found is None or not found.refresh(behind):
+        found = Stock(study)
+    with _keeping:
+        for other in [known for known in _kept if known[0] == study.pk]:
+            del _kept[other]
+        _kept[key] = found
+        while len(_kept) > 1 and sum(len(each.possible) for each in _kept.values()) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return found
+
+
+REPEAT_AFTER = 10
+"""How many other pairs a rater is done with between a pair and its repeat."""
+
+TRIES = 3
+"""How often a pair is chosen anew where the one chosen turns out to be taken, or gone."""
+
+
+@dataclass
+class Had:
+    """What a rater was offered in a study; done is what was answered or put aside of it.
+
+    answered and skipped count these two. imbalance: times shown straight minus times swapped.
+    """
+
+    pairs: list[pairing.PairKey] = field(default_factory=list)
+    done: list[pairing.PairKey] = field(default_factory=list)
+    answered: int = 0
+    skipped: int = 0
+    imbalance: int = 0
+    lost: dict[tuple[pairing.PairKey, int], int] = field(default_factory=dict)
+    """The ids of assignments that were taken back, by pair and number of the repeat."""
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """What the seed of an offer decides: everything but what has to be balanced."""
+
+    seed: int
+    rng: random.Random
+    purpose: Purpose
+    is_random: bool
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Two texts to lease as a pair. claims: by how many people they are held as a pair of the study.
+
+    swapped: None where the order is still to be drawn.
+    """
+
+    texts: pairing.PairKey
+    purpose: Purpose = Purpose.STUDY
+    claims: int = 0
+    swapped: bool | None = None
+    repeat: int = 0
+
+
+def lease_time() -> timedelta:
+    """How long a claim is kept for a person who does not answer."""
+    return timedelta(minutes=settings.LEASE_MINUTES)
+
+
+def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
+    """Lease the next pair to a person, making the pair if nobody was offered it before.
+
+    on_screen: the pair that this person looks at, which is not offered whatever became of its lease. None
+    where nothing is left to rate for the study: repeats and checks only come among pairs of the study.
+    """
+    draw, anew = _draw(study), False
+    for _ in range(TRIES):
+        # Claims are read before ratings: one that is answered in between is counted in both, and its pair is
+        # not offered once too often.
+        held = _held(study, now)
+        stock, had = stock_of(study, anew=anew), had_by(study, rater, on_screen)
+        claims = np.bincount(stock.places(held), minlength=len(stock.possible))
+        place = _choose(study, stock, claims, had, draw)
+        if place is None:
+            # What was counted twice may be free; and of a very large study only a part was looked at.
+            anew = stock.is_part
+            continue
+        hidden = _hidden(study, rater, had, draw)
+        if hidden and (leased := _lease(study, rater, hidden, draw, had, now)):
+            return leased
+        texts = int(stock.possible.first[place]), int(stock.possible.second[place])
+        chosen = _Chosen(texts, claims=int(claims[place]))
+        if leased := _lease(study, rater, chosen, draw, had, now):
+            return leased
+        # Taken by a late answer, or gone: a text was retired or has a new version.
+        anew = True
+    return None
+
+
+def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
+    """What a rater was offered and did not lose by an expired lease, and what came with an import."""
+    columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "purpose", "state")
+    offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
+    rows = offered.values_list(*columns)
+    if rater.study_id is not None:  # who came with an import has comparisons without an assignment
+        imported = Comparison.objects.current().filter(study=study, rater=rater, assignment=None).order_by()
+        rows = rows.union(
+            imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
+        )
+    had = Had()
+    for pk, pair, first, second, swapped, repeat, purpose, state in rows:
+        if state == Assignment.State.EXPIRED and pair != on_screen:
+            had.lost[(first, second), repeat] = pk
+        else:
+            had.pairs.append((first, second))
+            if state != Assignment.State.CLAIMED:
+                had.done.append((first, second))
+            if purpose != Purpose.ADJUDICATION:
+                had.answered += state == Assignment.State.SUBMITTED
+                had.skipped += state == Assignment.State.SKIPPED
+            had.imbalance += -1 if swapped else 1
+    return had
+
+
+def _draw(study: Study) -> _Draw:
+    seed = new_seed()
+    rng = random.Random(seed)  # noqa: S311 - fairness, not secrecy
+    kind, control = rng.random(), rng.random()
+    purpose = Purpose.STUDY
+    if kind < study.repeat_share:
+        purpose = Purpose.REPEAT
+    elif kind < study.repeat_share + study.gold_share:
+        purpose = Purpose.CHECK
+    is_adaptive = study.pairing == Study.Pairing.ADAPTIVE
+    return _Draw(seed, rng, purpose, is_adaptive and control < study.control_share)
+
+
+def _held(study: Study, now: datetime) -> list[pairing.PairKey]:
+    """The pairs that people hold without having answered them, each as often as it is held."""
+    held = Assignment.objects.live(now).unanswered().filter(study=study, rater__kind=Rater.Kind.PERSON)
+    held = held.filter(purpose=Purpose.STUDY, pair__isnull=False).order_by()
+    return list(held.values_list("pair__first", "pair__second"))
+
+
+def _choose(study: Study, stock: Stock, claims: pairing.IntArray, had: Had, draw: _Draw) -> int | None:
+    """The place of a pair that lacks ratings and that this rater did not have, chosen as the study says."""
+    load = stock.ratings + claims
+    free = load < study.ratings_per_pair_people
+    free[stock.places(had.pairs)] = False
+    if study.reveal_names:
+        free[with_texts_of(stock.possible, had.pairs)] = False
+    if not free.any():
+        return None
+    if draw.is_random:
+        return pairing.choose_uniform(free, draw.rng)
+    if study.pairing == Study.Pairing.ADAPTIVE:
+        return pairing.choose_informative(stock.possible, load, free, stock.worth(), draw.rng)
+    return pairing.choose_balanced(stock.possible, load, free, draw.rng)
+
+
+def with_texts_of(possible: pairing.Possible, pairs: list[pairing.PairKey]) -> pairing.BoolArray:
+    """Which of the possible pairs share a text with one of these.
+
+    Where raters are told who wrote the texts of a pair they rated, none of the others would be blind.
+    """
+    texts = np.unique(np.asarray(pairs, dtype=np.int64))
+    shared: pairing.BoolArray = np.isin(possible.first, texts) | np.isin(possible.second, texts)
+    return shared
+
+
+def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None:
+    """The repeat or the check that was drawn; None where none was, or there is none for this rater."""
+    if draw.purpose == Purpose.REPEAT and not study.reveal_names:
+        return _to_repeat(study, rater, draw.rng)
+    if draw.purpose == Purpose.CHECK:
+        return _to_check(study, had, draw.rng)
+    return None
+
+
+def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None:
+    """A pair this rater rated for the study and did not see again, the other way round."""
+    mine = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False)
+    done = list(
+        mine.filter(state__in=["submitted", "skipped"])
+        .order_by("-finished_at", "-pk")
+        .values_list("pair", "swapped", "state", "purpose", "pair__use")[REPEAT_AFTER:]
+    )
+    again = set(mine.filter(repeat__gt=0).exclude(state="expired").values_list("pair", flat=True))
+    rated = [
+        (pair, swapped)
+        for pair, swapped, state, purpose, use in done
+        if (state, purpose, use) == ("submitted", Purpose.STUDY, Pair.Use.RATE) and pair not in again
+    ]
+    if not rated:
+        return None
+    pair, swapped = rng.choice(rated)
+    rateable = Completion.objects.rateable_in(study)
+    found = Pair.objects.filter(pk=pair, first__in=rateable, second__in=rateable)
+    texts = found.values_list("first", "second").first()
+    return _Chosen(texts, Purpose.REPEAT, swapped=not swapped, repeat=1) if texts else None
+
+
+def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
+    """A pair whose right answer is known and that this rater did not have: one made to check by, or any."""
+    known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
+    offered = Completion.objects.offered().filter(prompt__study=study)
+    seen = set(had.pairs)
+    told = {text for pair in seen for text in pair} if study.reveal_names else set()
+    rateable = Completion.objects.rateable_in(study)
+    for pairs in (
+        known.filter(use=Pair.Use.CHECK, first__in=offered, second__in=offered),
+        known.filter(use=Pair.Use.RATE, first__in=rateable, second__in=rateable),
+    ):
+        texts = pairs.values_list("first", "second")
+        new = [key for key in texts if key not in seen and told.isdisjoint(key)]
+        if new:
+            return _Chosen(rng.choice(new), Purpose.CHECK)
+    return None
+
+
+def _lease(
+    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, had: Had, now: datetime
+) -> Assignment | None:
+    """Claim what was chosen; None where it cannot be offered any more, or is not lost any more."""
+    lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
+    if (number := had.lost.get((chosen.texts, chosen.repeat))) is not None:
+        # Assignments are locked before pairs, by those who answer as well.
+        lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
+        if lost.state != Assignment.State.EXPIRED:
+            return None
+    known = _locked_pair(chosen.texts)
+    pair = known or _made_pair(study, chosen.texts)
+    if pair is None or (chosen.purpose == Purpose.STUDY and _is_unwanted(study, pair, chosen.claims)):
+        return None
+    if lost:
+        # The same assignment in the same order: an answer still to come from its old page is then this one.
+        # What it is for is decided anew, so that it is counted as what it was chosen for.
+        lost.state, lost.leased_until = Assignment.State.CLAIMED, now + lease_time()
+        lost.purpose, lost.is_random, lost.shown_at = chosen.purpose, is_random, None
+        lost.save(update_fields=["state", "leased_until", "purpose", "is_random", "shown_at"])
+        return lost
+    return Assignment.objects.create(
+        study=study,
+        rater=rater,
+        pair=pair,
+        swapped=_order(known, chosen, draw, had),
+        repeat=chosen.repeat,
+        purpose=chosen.purpose,
+        is_random=is_random,
+        seed=draw.seed,
+        state=Assignment.State.CLAIMED,
+        leased_until=now + lease_time(),
+    )
+
+
+def _locked_pair(texts: pairing.PairKey) -> Pair | None:
+    """The pair of two texts with its row locked: whoever answers late from now on sees this claim."""
+    return Pair.objects.select_for_update(no_key=True).filter(first=texts[0], second=texts[1]).first()
+
+
+def _made_pair(study: Study, texts: pairing.PairKey) -> Pair | None:
+    """The pair of two texts that were none yet; None where they cannot be compared any more."""
+    rateable = Completion.objects.rateable_in(study).filter(pk__in=texts)
+    prompts = list(rateable.values_list("prompt", flat=True))
+    if len(prompts) < 2:
+        return None
+    pair = Pair(prompt_id=prompts[0], first_id=texts[0], second_id=texts[1])
+    Pair.objects.bulk_create([pair], ignore_conflicts=True)
+    return _locked_pair(texts)
+
+
+def _is_unwanted(study: Study, pair: Pair, claims: int) -> bool:
+    """Whether a pair has its ratings, or was kept for something else."""
+    return pair.use != Pair.Use.RATE or pair.people_ratings + claims >= study.ratings_per_pair_people
+
+
+def _order(known: Pair | None, chosen: _Chosen, draw: _Draw, had: Had) -> bool:
+    """Whether the second text is shown first. known: None where nobody was shown the pair yet."""
+    if chosen.swapped is not None:
+        return chosen.swapped
+    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=known).exclude(state="expired")
+    imbalance = shown.imbalance() if known else 0
+    return pairing.choose_order(draw.seed, pair_imbalance=imbalance, rater_imbalance=had.imbalance)

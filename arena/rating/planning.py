@@ -1,0 +1,362 @@
+"""A judge's plan: which pairs it is to rate, in which orders, written as open assignments in one go.
+
+People's next pair is chosen at the moment of asking (arena.rating.services.claim); a judge's work is known
+before.
+Two completions with the same text leave nothing to compare: such pairs are recorded as identical at once and
+asked about only as a control of the judge.
+"""
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Final
+
+from django.db import transaction
+
+from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
+from arena.models.comparisons import new_seed
+from arena.rating import pairing
+from arena.rating.identical import Unasked, record_identical
+
+BATCH = 1000
+"""Rows written in one statement."""
+
+WAITING = ("open", "failed", "expired")
+"""States of an assignment that has no answer and nobody working on it: it is planned again, not anew."""
+
+UNSCORED: Final = "unscored"
+NOT_ASKED: Final = "identical"
+"""What an answer without a rating is, and a pair that was recorded as identical without asking."""
+
+
+class Which(StrEnum):
+    """Which of a judge's pairs a plan is about."""
+
+    ALL = "all"
+    """What it has not answered, whether it was asked before or not."""
+    EXTEND = "extend"
+    """Pairs it was never asked about."""
+    FAILURES = "failures"
+    """What it was asked without an answer, or was to be asked."""
+    UNSCORED = "unscored"
+    """What it answered without a rating: it is asked anew, and the answer stands until there is another."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be planned: at most ``limit`` pairs; controls: identical completions are asked about too."""
+
+    which: Which = Which.ALL
+    limit: int | None = None
+    both_orders: bool = False
+    controls: bool = False
+
+
+@dataclass(frozen=True)
+class Showing:
+    """A pair in one order with one repeat number, and the assignment it has already, if any."""
+
+    swapped: bool
+    repeat: int
+    seed: int
+    assignment: int | None = None
+
+
+@dataclass(frozen=True)
+class PlannedPair:
+    """A pair to rate. pair is its id, None where nobody was offered it before.
+
+    asked is False for identical completions that are recorded without asking.
+    """
+
+    prompt: int
+    completions: pairing.PairKey
+    pair: int | None
+    showings: tuple[Showing, ...]
+    asked: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would ask: how many pairs, and how many assignments (a pair in both orders is two).
+
+    identical counts the assignments that are recorded without asking.
+    """
+
+    pairs: int
+    assignments: int
+    identical: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.assignments or self.identical)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What was written: the ids of the open assignments in the order of asking, and how many identical."""
+
+    assignments: list[int]
+    identical: int
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    prompt: int
+    completions: pairing.PairKey
+    pair: int | None
+    people: int
+    judges: int
+    identical: bool
+
+
+_Offers = dict[int, dict[bool, tuple[int, str]]]
+"""By repeat and order: assignment id, or 0, and state or outcome of what the rater was offered."""
+
+
+def preview(study: Study, rater: Rater, wanted: Wanted = Wanted()) -> Plan:
+    """What ``plan`` would write, without writing it."""
+    return _counted(chosen(study, rater, wanted))
+
+
+def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
+    """Whether ``plan`` would write nothing."""
+    known = _offered(study, rater)
+    showings = _Showings(known, study.ratings_per_pair_judges, wanted)
+    return not any(showings.of(each) for each in _wanted(study, known, wanted))
+
+
+def outlook(study: Study, rater: Rater, *, both_orders: bool = False) -> dict[Which, Plan]:
+    """How much each kind of plan would hold now, without a limit."""
+    known, candidates = _offered(study, rater), list(_candidates(study))
+    found = {}
+    for which in Which:
+        showings = _Showings(known, study.ratings_per_pair_judges, Wanted(which, both_orders=both_orders))
+        found[which] = _counted(_planned(candidates, showings, None))
+    return found
+
+
+@transaction.atomic
+def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int = 8) -> Planned:
+    """Write the open assignments of a judge's run.
+
+    Pairs rated by people come first, so that judge and people rate the same pairs; of these as of the rest
+    those that judges rated, so that judges do. Every pair is asked ``study.ratings_per_pair_judges`` times,
+    in alternating orders; with ``both_orders`` each time in both. What the rater has answered is never
+    planned again, unless that is wanted; its assignments that were left open or failed are taken up again.
+    ``points`` are those of the scale on which identical pairs are recorded; they do not count towards the
+    limit.
+    """
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    found = list(chosen(locked, rater, wanted))
+    pairs = _make_pairs(found)
+    asked = [(each, showing) for each in found if each.asked for showing in each.showings]
+    _reopen(showing.assignment for _, showing in asked if showing.assignment)
+    rows = [
+        Assignment(
+            pk=showing.assignment,
+            study_id=locked.pk,
+            rater_id=rater.pk,
+            pair_id=pairs[each.completions],
+            swapped=showing.swapped,
+            repeat=showing.repeat,
+            seed=showing.seed,
+            state=Assignment.State.OPEN,
+        )
+        for each, showing in asked
+    ]
+    Assignment.objects.bulk_create([row for row in rows if row.pk is None], batch_size=BATCH)
+    identical = [
+        Unasked(pairs[each.completions], showing.swapped, showing.repeat, showing.seed, showing.assignment)
+        for each in found
+        if not each.asked
+        for showing in each.showings
+    ]
+    record_identical(locked, rater, identical, points)
+    return Planned([row.pk for row in rows], len(identical))
+
+
+def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[PlannedPair]:
+    """The pairs of which something is left to plan, in the order of asking, with their showings."""
+    known = _offered(study, rater)
+    showings = _Showings(known, study.ratings_per_pair_judges, wanted)
+    return _planned(_ranked(list(_wanted(study, known, wanted))), showings, wanted.limit)
+
+
+def _wanted(study: Study, known: dict[int, _Offers], wanted: Wanted) -> Iterator[_Candidate]:
+    """The pairs that can be shown, as far as there may be something left to plan of them."""
+    every = _candidates(study)
+    if wanted.which in (Which.FAILURES, Which.UNSCORED):
+        return (each for each in every if each.pair in known)
+    return every
+
+
+def _planned(
+    candidates: Iterable[_Candidate], showings: "_Showings", limit: int | None
+) -> Iterator[PlannedPair]:
+    taken = 0
+    for candidate in candidates:
+        if limit is not None and taken >= limit:
+            return
+        found, asked = showings.of(candidate), showings.asks(candidate)
+        if found:
+            taken += asked
+            yield PlannedPair(candidate.prompt, candidate.completions, candidate.pair, found, asked)
+
+
+def _counted(found: Iterable[PlannedPair]) -> Plan:
+    pairs = assignments = identical = 0
+    for each in found:
+        if each.asked:
+            pairs, assignments = pairs + 1, assignments + len(each.showings)
+        else:
+            identical += len(each.showings)
+    return Plan(pairs, assignments, identical)
+
+
+def _reopen(assignments: Iterable[int]) -> None:
+    reopened = list(assignments)
+    for start in range(0, len(reopened), BATCH):
+        Assignment.objects.filter(pk__in=reopened[start : start + BATCH]).update(
+            state=Assignment.State.OPEN, leased_until=None, finished_at=None
+        )
+
+
+def _make_pairs(found: list[PlannedPair]) -> dict[pairing.PairKey, int]:
+    """Pair ids by completions; the missing ones are made."""
+    new = [
+        Pair(prompt_id=each.prompt, first_id=each.completions[0], second_id=each.completions[1])
+        for each in found
+        if each.pair is None
+    ]
+    made = Pair.objects.bulk_create(new, batch_size=BATCH)
+    ids = {(pair.first_id, pair.second_id): pair.pk for pair in made}
+    return ids | {each.completions: each.pair for each in found if each.pair is not None}
+
+
+class _Showings:
+    """What is left to plan of each pair; keeps straight and swapped orders in balance over all of them."""
+
+    def __init__(self, known: dict[int, _Offers], repeats: int, wanted: Wanted) -> None:
+        self._known, self._repeats, self._wanted = known, repeats, wanted
+        self._imbalance = sum(  # straight minus swapped, kept up to date below
+            -1 if swapped else 1
+            for offers in known.values()
+            for orders in offers.values()
+            for swapped in orders
+        )
+
+    def asks(self, candidate: _Candidate) -> bool:
+        """Whether the judge is asked about the pair at all."""
+        return not candidate.identical or self._wanted.controls
+
+    def of(self, candidate: _Candidate) -> tuple[Showing, ...]:
+        """The showings of a pair that are to be planned, in the order of their repeats."""
+        offers = self._known.get(candidate.pair or 0, {})
+        which = self._wanted.which
+        if which is Which.UNSCORED:
+            return _those(offers, (UNSCORED,)) if self.asks(candidate) else ()
+        if which is Which.FAILURES:
+            return _those(offers, WAITING)
+        if which is Which.EXTEND and any(
+            state != NOT_ASKED for orders in offers.values() for _, state in orders.values()
+        ):
+            return ()
+        states = (*WAITING, NOT_ASKED) if candidate.identical and self._wanted.controls else WAITING
+        return tuple(self._left(offers, states))
+
+    def _left(self, offers: _Offers, states: tuple[str, ...]) -> Iterator[Showing]:
+        """Every repeat, in its order or in both, unless it was offered and is in none of ``states``."""
+        first_order: bool | None = None
+        for repeat in range(self._repeats):
+            orders = offers.get(repeat, {})
+            seed = new_seed()
+            if orders:
+                order = next(iter(orders))
+            elif first_order is not None:
+                order = first_order != bool(repeat % 2)
+            else:
+                order = pairing.choose_order(seed, pair_imbalance=0, rater_imbalance=self._imbalance)
+            if first_order is None:
+                first_order = order != bool(repeat % 2)
+            for swapped in (order, not order) if self._wanted.both_orders else (order,):
+                assignment, state = orders.get(swapped, (None, "open"))
+                if state in states:
+                    yield Showing(swapped, repeat, seed, assignment)
+                    seed = new_seed()
+                    if assignment is None:
+                        self._imbalance += -1 if swapped else 1
+
+
+def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:
+    """The showings that were offered and are in one of ``states``, as they were offered."""
+    return tuple(
+        Showing(swapped, repeat, new_seed(), assignment)
+        for repeat, orders in sorted(offers.items())
+        for swapped, (assignment, state) in orders.items()
+        if state in states and assignment
+    )
+
+
+def _offered(study: Study, rater: Rater) -> dict[int, _Offers]:
+    """Everything this rater was offered or has answered, by pair; lost leases of people's kind included."""
+    known: dict[int, _Offers] = {}
+    answered = Comparison.objects.current().filter(study=study, rater=rater).order_by("pk")
+    for pair, repeat, swapped, assignment, status, rating, reason in answered.values_list(
+        "pair", "repeat", "swapped", "assignment", "status", "rating", "reason"
+    ):
+        outcome = _outcome(status, asked=rating is not None or bool(reason))
+        known.setdefault(pair, {}).setdefault(repeat, {})[swapped] = (assignment or 0, outcome)
+    offered = Assignment.objects.filter(study=study, rater=rater, kind=Assignment.Kind.COMPARE).order_by("pk")
+    for pk, pair_id, repeat, swapped, state in offered.values_list(
+        "pk", "pair", "repeat", "swapped", "state"
+    ):
+        if pair_id is not None:
+            orders = known.setdefault(pair_id, {}).setdefault(repeat, {})
+            orders.setdefault(swapped, (pk, state))
+    return known
+
+
+def _outcome(status: str, *, asked: bool) -> str:
+    """What a plan has to know of an answer: UNSCORED, NOT_ASKED, or else that it is there."""
+    if status == Comparison.Status.UNSCORED:
+        return UNSCORED
+    return NOT_ASKED if status == Comparison.Status.IDENTICAL and not asked else "submitted"
+
+
+def _candidates(study: Study) -> Iterator[_Candidate]:
+    """Every pair that can be shown: both texts and the prompt known, current and of active contestants."""
+    by_prompt: dict[int, list[int]] = {}
+    digests: dict[int, str] = {}
+    rateable = Completion.objects.rateable_in(study)
+    for prompt, completion, digest in rateable.order_by("prompt", "pk").values_list("prompt", "pk", "digest"):
+        by_prompt.setdefault(prompt, []).append(completion)
+        digests[completion] = digest
+    made = {
+        (first, second): (pk, people, judges)
+        for pk, first, second, people, judges in Pair.objects.filter(prompt__study=study)
+        .order_by()
+        .values_list("pk", "first", "second", "people_ratings", "judge_ratings")
+    }
+    for prompt, completions in by_prompt.items():
+        for key in combinations(completions, 2):
+            pk, people, judges = made.get(key, (None, 0, 0))
+            identical = digests[key[0]] == digests[key[1]]
+            yield _Candidate(prompt, key, pk, people, judges, identical)
+
+
+def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
+    """In the order of asking: rated by people first, then by other judges, one of each prompt before two.
+
+    So judges that are asked about some pairs only are asked about the same ones, and can be compared.
+    """
+    rng = random.Random()  # noqa: S311 - fairness, not secrecy
+    rng.shuffle(candidates)
+    candidates.sort(key=lambda each: (each.people == 0, -each.judges))
+    turn_of: dict[tuple[bool, int], int] = {}
+    turns: dict[pairing.PairKey, int] = {}
+    for each in candidates:
+        group = (each.people == 0, each.prompt)
+        turns[each.completions] = turn_of[group] = turn_of.get(group, 0) + 1
+    return sorted(candidates, key=lambda each: (each.people == 0, turns[each.completions]))

@@ -1,0 +1,411 @@
+"""Recording what raters answer: the only writer of comparisons that were made here.
+
+Answers are stored many at a time, because a transaction costs about the same for one as for a hundred. Rows
+are locked in a fixed order, assignments before pairs and each by id, so that batches never block each other.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison, CriterionRating, Membership, Pair, Purpose, Rater, Study
+from arena.models.signals import Received, answers_received, comparison_recorded
+from arena.rating.answers import (
+    AlreadyAnsweredError,
+    Answer,
+    InvalidAnswerError,
+    NotAllowedError,
+    NotStoredError,
+    RatingError,
+)
+from arena.rating.identical import count_ratings, is_identical
+
+logger = logging.getLogger(__name__)
+
+TEXTS = [f"pair__{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
+"""Columns of an assignment's completions that recording an answer does not read."""
+
+
+class Submission(NamedTuple):
+    """An answer and the public id of the assignment that it answers."""
+
+    assignment: str
+    answer: Answer
+
+
+def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Comparison:
+    """Store a rater's answer to an assignment.
+
+    Submitting the same answer twice stores one comparison. A reopened assignment takes a new answer as a
+    revision: a new row, the earlier one kept. An answer that arrives after its lease ran out is taken all
+    the same: the work is done. Where others have given all ratings wanted by then, or hold the pair to give
+    them, it is marked as late. Raises NotAllowedError, InvalidAnswerError or AlreadyAnsweredError.
+    """
+    with transaction.atomic():
+        outcome = _record(rater, [Submission(public_id, answer)])[0]
+    if isinstance(outcome, RatingError):
+        raise outcome
+    return outcome
+
+
+def record_comparisons(rater: Rater, submissions: Sequence[Submission]) -> list[Comparison | RatingError]:
+    """Store a rater's answers in one transaction; for each, in order, its comparison or why there is none.
+
+    An answer that is refused leaves the others alone; so does one that the database refuses, which makes
+    every answer of the batch be stored by itself.
+    """
+    outcomes: dict[int, Comparison | RatingError] = {}
+    for turn in _turns(submissions):
+        chosen = [submissions[number] for number in turn]
+        try:
+            with transaction.atomic():
+                found = _record(rater, chosen)
+        except IntegrityError:
+            found = [_record_alone(rater, each) for each in chosen]
+        outcomes |= zip(turn, found, strict=True)
+    return [outcomes[number] for number in range(len(submissions))]
+
+
+def _turns(submissions: Sequence[Submission]) -> Iterator[list[int]]:
+    """The places of the submissions, so that no assignment is answered twice in one turn."""
+    left = list(range(len(submissions)))
+    while left:
+        turn = list({submissions[number].assignment: number for number in reversed(left)}.values())
+        yield sorted(turn)
+        left = [number for number in left if number not in turn]
+
+
+def _record_alone(rater: Rater, submission: Submission) -> Comparison | RatingError:
+    try:
+        return record_comparison(rater, *submission)
+    except RatingError as error:
+        return error
+    except IntegrityError:
+        logger.exception("The answer to assignment %s cannot be stored", submission.assignment)
+        return NotStoredError("This answer contradicts what is stored already.")
+
+
+@dataclass
+class _Entry:
+    """An answer that is taken. comparison is the stored one, None while it is still to be stored."""
+
+    assignment: Assignment
+    answer: Answer
+    earlier: Comparison | None
+    comparison: Comparison | None
+    finishes: bool
+
+
+def _record(rater: Rater, submissions: Sequence[Submission]) -> list[Comparison | RatingError]:
+    """Store answers to different assignments, in the caller's transaction."""
+    assignments = own_assignments(rater, [each.assignment for each in submissions])
+    current = Comparison.objects.current().filter(assignment__in=assignments.values())
+    earlier = {each.assignment_id: each for each in current}
+    entries: list[_Entry | RatingError] = []
+    for name, answer in submissions:
+        try:
+            answer.check()
+            assignment = _existing(assignments.get(name))
+            entries.append(_entry(assignment, answer, earlier.get(assignment.pk)))
+        except RatingError as error:
+            entries.append(error)
+    taken = [each for each in entries if isinstance(each, _Entry)]
+    new = [each for each in taken if each.comparison is None]
+    _store(new)
+    finish([each.assignment for each in taken if each.finishes], Assignment.State.SUBMITTED)
+    _hand_on(taken)
+    newest = {each.assignment.study_id: _stored(each).pk for each in new}
+    for study, comparison in newest.items():
+        transaction.on_commit(
+            lambda study=study, comparison=comparison: comparison_recorded.send(  # type: ignore[misc]
+                sender=Comparison, study_id=study, comparison_id=comparison
+            )
+        )
+    return [each if isinstance(each, RatingError) else _stored(each) for each in entries]
+
+
+def own_assignments(rater: Rater, public_ids: Sequence[str]) -> dict[str, Assignment]:
+    """The rater's own assignments by public id, locked; those of others look like ones that do not exist."""
+    # PostgreSQL refuses to look for a NUL.
+    names = [name for name in public_ids if "\0" not in name]
+    found = Assignment.objects.filter(public_id__in=names, rater=rater).order_by("pk")
+    found = found.select_related("pair__first", "pair__second").prefetch_related("study").defer(*TEXTS)
+    assignments = list(found.select_for_update(no_key=True, of=("self",)))
+    for each in assignments:
+        each.rater = rater  # read once, not with every row
+    return {each.public_id: each for each in assignments}
+
+
+def own_assignment(rater: Rater, public_id: str) -> Assignment:
+    """The rater's own assignment, locked; raises NotAllowedError where there is none."""
+    return _existing(own_assignments(rater, [public_id]).get(public_id))
+
+
+def _existing(assignment: Assignment | None) -> Assignment:
+    if assignment is None:
+        raise NotAllowedError("There is no such assignment for this rater.")
+    return assignment
+
+
+def _entry(assignment: Assignment, answer: Answer, earlier: Comparison | None) -> _Entry:
+    """What is to be done with an answer; raises RatingError where it is not taken."""
+    reopened = assignment.state == Assignment.State.CLAIMED
+    if earlier and not reopened:
+        # What a person wrote in another tab beside the same rating must not be dropped without a word.
+        is_person = assignment.rater.kind == Rater.Kind.PERSON
+        if not _same(earlier, answer) or (is_person and not _same_remarks(earlier, answer)):
+            raise AlreadyAnsweredError(earlier)
+        return _Entry(assignment, answer, earlier, earlier, finishes=False)
+    _refuse_unwanted(assignment, answer)
+    if earlier and _same(earlier, answer) and _same_remarks(earlier, answer):
+        return _Entry(assignment, answer, earlier, earlier, finishes=True)
+    return _Entry(assignment, answer, earlier, None, finishes=True)
+
+
+def _same(comparison: Comparison, answer: Answer) -> bool:
+    return (comparison.rating, comparison.reason, comparison.points) == (
+        answer.rating,
+        answer.reason,
+        answer.points,
+    )
+
+
+def _same_remarks(comparison: Comparison, answer: Answer) -> bool:
+    criteria = dict(comparison.criterion_ratings.values_list("criterion", "rating"))
+    return (comparison.rationale, comparison.reasons, criteria) == (
+        answer.rationale,
+        _reasons(answer),
+        dict(answer.criteria),
+    )
+
+
+def _reasons(answer: Answer) -> list[str]:
+    """Each of the chosen reasons once, in the order they were given in."""
+    return list(dict.fromkeys(answer.reasons))
+
+
+def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
+    study = assignment.study
+    if study.is_closed:
+        raise NotAllowedError("This study was closed before the answer arrived; it was not recorded.")
+    if assignment.rater.kind == Rater.Kind.PERSON and answer.points != study.points:
+        raise InvalidAnswerError("points", f"This study rates on {study.points} points, not {answer.points}.")
+    if assignment.pair_id is None:
+        raise InvalidAnswerError("assignment", "This assignment is not a comparison.")
+    unknown = sorted(set(answer.criteria) - set(study.criteria))
+    if unknown:
+        raise InvalidAnswerError(f"criteria.{unknown[0]}", f"This study has no criterion {unknown[0]}.")
+    strange = [reason for reason in answer.reasons if reason not in study.reasons]
+    if strange:
+        offered = ", ".join(f"“{reason}”" for reason in study.reasons) or "none"
+        raise InvalidAnswerError(
+            "reasons", f"This study does not offer the reason “{strange[0]}”. It offers: {offered}."
+        )
+
+
+def _store(entries: Sequence[_Entry]) -> None:
+    """Write the comparisons of new answers, and count them at their pairs."""
+    if not entries:
+        return
+    revised = [each.earlier.pk for each in entries if each.earlier]
+    if revised:
+        Comparison.objects.filter(pk__in=revised).update(is_current=False)
+    new = [each for each in entries if not each.earlier]
+    pairs = {_pair_of(each.assignment) for each in new}
+    ratings = dict(
+        Pair.objects.filter(pk__in=pairs)
+        .order_by("pk")
+        .select_for_update(no_key=True)
+        .values_list("pk", "people_ratings")
+    )
+    is_person = entries[0].assignment.rater.kind == Rater.Kind.PERSON
+    late = _late(new, ratings) if is_person else set()
+    counted = _counted(new) if is_person else new
+    count_ratings(
+        [_pair_of(each.assignment) for each in counted], "people_ratings" if is_person else "judge_ratings"
+    )
+    stored = Comparison.objects.bulk_create([_row(each, late) for each in entries])
+    for each, comparison in zip(entries, stored, strict=True):
+        each.comparison = comparison
+    criteria = [
+        CriterionRating(comparison=_stored(each), criterion=name, points=each.answer.points, rating=rating)
+        for each in entries
+        for name, rating in each.answer.criteria.items()
+    ]
+    CriterionRating.objects.bulk_create(criteria)
+
+
+def _counted(entries: Sequence[_Entry]) -> list[_Entry]:
+    """The answers of a person that count as ratings wanted: for the study, where they are not left out."""
+    given = [each for each in entries if each.assignment.purpose == Purpose.STUDY]
+    if not given:
+        return []
+    out = Membership.objects.filter(rater=given[0].assignment.rater_id, left_out_at__isnull=False)
+    left_out = set(out.values_list("study", flat=True))
+    return [each for each in given if each.assignment.study_id not in left_out]
+
+
+def _late(entries: Sequence[_Entry], ratings: Mapping[int, int]) -> set[int]:
+    """The assignments whose place was given up, by a lapsed lease or a skip, and taken by others meanwhile.
+
+    To be called with the pairs locked: nobody else is offered them or counted at them until this is stored.
+    """
+    now = timezone.now()
+    late: set[int] = set()
+    for assignment in (each.assignment for each in entries if _gave_up_place(each.assignment, now)):
+        pair = _pair_of(assignment)
+        claims = Assignment.objects.live(now).unanswered().filter(pair=pair, purpose=Purpose.STUDY)
+        by_others = claims.filter(rater__kind=Rater.Kind.PERSON).exclude(pk=assignment.pk).count()
+        if ratings[pair] + by_others >= assignment.study.ratings_per_pair_people:
+            late.add(assignment.pk)
+    return late
+
+
+def _gave_up_place(assignment: Assignment, now: datetime) -> bool:
+    if assignment.purpose != Purpose.STUDY:
+        return False
+    held = assignment.state == Assignment.State.CLAIMED and assignment.finished_at is None
+    return not held or assignment.leased_until is None or assignment.leased_until <= now
+
+
+def _pair_of(assignment: Assignment) -> int:
+    assert assignment.pair_id is not None  # noqa: S101 - held by _refuse_unwanted
+    return assignment.pair_id
+
+
+def _row(entry: _Entry, late: Set[int]) -> Comparison:
+    assignment, answer = entry.assignment, entry.answer
+    first_score, second_score = answer.scores or (None, None)
+    return Comparison(
+        study_id=assignment.study_id,
+        assignment=assignment,
+        pair_id=_pair_of(assignment),
+        rater_id=assignment.rater_id,
+        swapped=assignment.swapped,
+        repeat=assignment.repeat,
+        points=answer.points,
+        status=_status(assignment, answer),
+        rating=answer.rating,
+        reason=answer.reason,
+        first_score=first_score,
+        second_score=second_score,
+        expected=answer.expected,
+        raw_reply=answer.raw_reply,
+        rationale=answer.rationale,
+        reasons=_reasons(answer),
+        purpose=assignment.purpose,
+        is_late=assignment.pk in late or (entry.earlier is not None and entry.earlier.is_late),
+        seconds=answer.seconds,
+        source=answer.source,
+        revises=entry.earlier,
+    )
+
+
+def _status(assignment: Assignment, answer: Answer) -> Comparison.Status:
+    """A judge's answer about two equal texts is a control of the judge, whatever it says."""
+    if assignment.rater.kind == Rater.Kind.JUDGE and assignment.pair and is_identical(assignment.pair):
+        return Comparison.Status.IDENTICAL
+    return Comparison.Status.UNSCORED if answer.rating is None else Comparison.Status.SCORED
+
+
+def _stored(entry: _Entry) -> Comparison:
+    assert entry.comparison is not None  # noqa: S101 - _store was here
+    return entry.comparison
+
+
+def finish(assignments: Sequence[Assignment], state: Assignment.State, reason: str = "") -> None:
+    """End assignments with one state, and say why where it is no answer."""
+    if not assignments:
+        return
+    now = timezone.now()
+    for each in assignments:
+        each.state, each.skip_reason, each.finished_at = state, reason, now
+    rows = Assignment.objects.filter(pk__in=[each.pk for each in assignments])
+    rows.update(state=state, skip_reason=reason, finished_at=now)
+
+
+def _hand_on(entries: Sequence[_Entry]) -> None:
+    """Tell the apps above of the answers; a call that none of them keeps stays with its comparison."""
+    if not entries:
+        return
+    received = [Received(each.assignment, _stored(each), each.answer.call) for each in entries]
+    replies = answers_received.send(sender=Comparison, answers=received)
+    kept: set[int] = {assignment for _, some in replies for assignment in cast("set[int]", some or set())}
+    left = [
+        each
+        for each in received
+        if each.call is not None and each.assignment.pk not in kept and "call" not in each.comparison.extra
+    ]
+    for each in left:
+        each.comparison.extra = {**each.comparison.extra, "call": dict(each.call or {})}
+    Comparison.objects.bulk_update([each.comparison for each in left], ["extra"])
+
+
+# Writes comparisons that follow from others, such as a panel's from its members': nobody was asked.
+
+
+BATCH = 1000
+"""Rows written in one statement."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What follows about one showing of a pair, in presentation order.
+
+    rating is 1..points, or None with a ``reason`` of Comparison.Reason. revises is the id of the current
+    comparison that this one takes the place of, None for the first one.
+    """
+
+    pair: int
+    swapped: bool
+    repeat: int
+    points: int
+    rating: int | None
+    reason: str = ""
+    expected: float | None = None
+    rationale: str = ""
+    revises: int | None = None
+
+
+@transaction.atomic
+def record_derived(study: Study, rater: Rater, derived: Sequence[Derived], source: str) -> int:
+    """Store them as comparisons of ``rater``; returns how many.
+
+    They do not count as ratings of their pairs, and closing a study does not end them: they say nothing that
+    was not said. Two callers at once for one rater must be kept apart by the callers.
+    """
+    revised = [one.revises for one in derived if one.revises is not None]
+    for start in range(0, len(revised), BATCH):
+        Comparison.objects.filter(pk__in=revised[start : start + BATCH]).update(is_current=False)
+    rows = Comparison.objects.bulk_create(
+        (
+            Comparison(
+                study=study,
+                rater=rater,
+                pair_id=one.pair,
+                swapped=one.swapped,
+                repeat=one.repeat,
+                points=one.points,
+                status=Comparison.Status.UNSCORED if one.rating is None else Comparison.Status.SCORED,
+                rating=one.rating,
+                reason=one.reason,
+                expected=one.expected,
+                rationale=one.rationale,
+                revises_id=one.revises,
+                source=source,
+            )
+            for one in derived
+        ),
+        batch_size=BATCH,
+    )
+    if rows:
+        newest = rows[-1].pk
+        transaction.on_commit(
+            lambda: comparison_recorded.send(sender=Comparison, study_id=study.pk, comparison_id=newest)
+        )
+    return len(rows)

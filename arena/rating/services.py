@@ -1,0 +1,224 @@
+"""Writes: claim, record_comparison, skip, flag, undo. The only door to assignments and comparisons."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Case, F, Q, When
+from django.utils import timezone
+
+from arena.models import (
+    Assignment,
+    Comparison,
+    Flag,
+    Membership,
+    Purpose,
+    Rater,
+    Role,
+    Study,
+)
+from arena.rating import training
+from arena.rating.answers import InvalidAnswerError, LeaseLostError, NotAllowedError
+from arena.rating.offering import lease_time, offer
+from arena.rating.recording import Submission, finish, own_assignment, record_comparison, record_comparisons
+
+__all__ = [
+    "Submission",
+    "claim",
+    "expire_lapsed",
+    "flag",
+    "lease_planned",
+    "lease_time",
+    "lock_open",
+    "mark_shown",
+    "record_comparison",
+    "record_comparisons",
+    "renew",
+    "skip",
+    "undo",
+]
+
+
+HAND_OVER = timedelta(seconds=1)
+"""A lease that ends sooner is not renewed without the study's lock: a claim may see it end meanwhile."""
+
+
+@transaction.atomic
+def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0) -> Assignment | None:
+    """The assignment this person should work on: the one already held, or a newly leased one.
+
+    ahead: the public id of the assignment on screen; then the one to come after it, so that it can be fetched
+    meanwhile. Asking again gives the same one: nobody holds more than one ahead. The one on screen is
+    remembered as shown ``seen`` seconds ago.
+
+    None means nothing is left for this rater now. Claims of one study happen one after the other, so two
+    raters, or two tabs of one, never get more than the wanted ratings per pair between them.
+    Raises NotAllowedError where the study is closed or paused, or the rater may not rate here now.
+    """
+    locked = lock_open(study, rater)
+    refuse_unwelcome(locked, rater)
+    now = timezone.now()
+    held = Assignment.objects.live(now).filter(study=locked, rater=rater)
+    # The one reopened last comes first, then those that were on screen before: a stack. What was fetched
+    # ahead and not seen yet comes after them.
+    unseen = Case(When(shown_at=None, finished_at=None, then=1), default=0)
+    stack = held.exclude(purpose=Purpose.ADJUDICATION).order_by(
+        unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk"
+    )
+    found = {each.public_id: each for each in stack}
+    on_screen = None
+    if ahead is not None:
+        mine = Assignment.objects.named(ahead).filter(study=locked, rater=rater)
+        on_screen = found.pop(ahead, None) or mine.first()
+    if on_screen:
+        mark_shown(on_screen, seen)
+    assignment = next(iter(found.values()), None)
+    if assignment is None:
+        return offer(locked, rater, now, on_screen.pair_id if on_screen else None)
+    if ahead is None or assignment.shown_at is None:
+        # One that was on screen keeps its place in the stack while it waits behind the one brought back.
+        assignment.leased_until = now + lease_time()
+        assignment.save(update_fields=["leased_until"])
+    return assignment
+
+
+def lock_open(study: Study, rater: Rater) -> Study:
+    """The study, locked till the transaction ends; NotAllowedError where it is closed or the rater paused."""
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if locked.is_closed:
+        raise NotAllowedError("This study is closed; no more ratings are taken.")
+    if rater.paused_at:
+        raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
+    return locked
+
+
+def refuse_unwelcome(study: Study, rater: Rater) -> None:
+    """Raise NotAllowedError where a person is offered nothing for now: paused, or there to look only."""
+    if study.paused_at:
+        raise NotAllowedError("This study is paused; what you have rated is kept. Please come back later.")
+    membership = Membership.objects.filter(study=study, rater=rater).first()
+    if membership is None:
+        return
+    if membership.paused_at:
+        raise NotAllowedError("You are paused in this study. Please ask its operator.")
+    if membership.role == Role.VIEWER:
+        raise NotAllowedError("You may see this study but not rate in it. Please ask its operator.")
+    membership.study = study
+    if training.needed(membership):
+        raise NotAllowedError("This study has a training. Please go through it before you rate.")
+
+
+def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | None:
+    """Lease the next assignment planned for a judge, or one whose lease ran out; None where there is none.
+
+    To be called with the study locked (lock_open).
+    """
+    now = timezone.now()
+    waiting = Q(state=Assignment.State.OPEN) | Q(state=Assignment.State.CLAIMED, leased_until__lte=now)
+    planned = Assignment.objects.filter(waiting, study=study, rater=rater, kind=Assignment.Kind.COMPARE)
+    assignment = planned.order_by("pk").first()
+    if assignment:
+        assignment.state, assignment.leased_until = Assignment.State.CLAIMED, now + lease
+        assignment.save(update_fields=["state", "leased_until"])
+    return assignment
+
+
+@transaction.atomic
+def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
+    """Keep a claimed assignment for ``lease`` from now on.
+
+    Raises NotAllowedError where it is not the rater's or its study is closed, LeaseLostError where the rater
+    does not hold it any more.
+    """
+    assignment = own_assignment(rater, public_id)
+    if assignment.study.is_closed:
+        raise NotAllowedError("This study is closed; no more ratings are taken.")
+    if assignment.state != Assignment.State.CLAIMED:
+        raise LeaseLostError(f"This assignment is not yours to keep: it is {assignment.state}.")
+    assignment.leased_until = timezone.now() + lease
+    assignment.save(update_fields=["leased_until"])
+    return assignment
+
+
+def mark_shown(assignment: Assignment, seen: float = 0) -> None:
+    """Remember when the rater first saw the pair, ``seen`` seconds ago. It is held from now on.
+
+    Unless its lease ran out before, or is about to: somebody else may have been given its place.
+    """
+    if assignment.shown_at is not None:
+        return
+    now = timezone.now()
+    since = min(seen, (now - assignment.created_at).total_seconds())
+    held = When(state=Assignment.State.CLAIMED, leased_until__gt=now + HAND_OVER, then=now + lease_time())
+    Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True).update(
+        shown_at=now - timedelta(seconds=max(0.0, since)),
+        leased_until=Case(held, default=F("leased_until")),
+    )
+
+
+@transaction.atomic
+def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
+    """Put an assignment aside; the pair goes to somebody else. Skipping twice is skipping once."""
+    assignment = own_assignment(rater, public_id)
+    if assignment.state in (Assignment.State.CLAIMED, Assignment.State.EXPIRED):
+        answered = Comparison.objects.current().filter(assignment=assignment).exists()
+        # Skipping a reopened assignment leaves its answer as it was.
+        state = Assignment.State.SUBMITTED if answered else Assignment.State.SKIPPED
+        finish([assignment], state, "" if answered else reason[:500])
+    return assignment
+
+
+@transaction.atomic
+def flag(rater: Rater, public_id: str, reason: str, comment: str = "") -> Flag:
+    """Say that something is wrong with what an assignment shows, and put it aside as skipped.
+
+    Flagging twice is flagging once. An answer that the assignment has stays as it was. Raises NotAllowedError
+    where the assignment is not the rater's, InvalidAnswerError where there is no such reason.
+    """
+    if reason not in Flag.Reason.values:
+        raise InvalidAnswerError("reason", f"Reason must be one of {', '.join(Flag.Reason.values)}.")
+    assignment = skip(rater, public_id, f"flagged: {reason}")
+    found, _ = Flag.objects.get_or_create(
+        assignment=assignment, defaults={"reason": reason, "comment": comment}
+    )
+    return found
+
+
+@transaction.atomic
+def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment | None:
+    """Reopen the rater's last finished assignment, or the named one, to answer it anew.
+
+    None where there is none, and where the names behind the answer were told: changing it would not be blind.
+    The earlier answer stands until a new one is submitted; a flag is taken back.
+    """
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
+    done = done.exclude(purpose=Purpose.ADJUDICATION)
+    if public_id is not None:
+        done = done.named(public_id)
+    assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
+    if assignment and locked.reveal_names and assignment.state == Assignment.State.SUBMITTED:
+        return None
+    if assignment:
+        assignment.state = Assignment.State.CLAIMED
+        assignment.leased_until = timezone.now() + lease_time()
+        assignment.save(update_fields=["state", "leased_until"])
+        Flag.objects.filter(assignment=assignment).delete()
+    return assignment
+
+
+@transaction.atomic
+def expire_lapsed(now: datetime | None = None) -> int:
+    """Take back the claims of people whose lease ran out; returns how many.
+
+    A reopened assignment that was not answered anew goes back to what it was: answered or skipped.
+    """
+    people = Rater.objects.filter(kind=Rater.Kind.PERSON)
+    lapsed = Assignment.objects.lapsed(now).filter(rater__in=people)
+    # Locked first: an answer that arrives at this moment is waited for, and its assignment left alone.
+    held = [row.pk for row in lapsed.select_for_update(no_key=True).only("pk")]
+    rows = Assignment.objects.filter(pk__in=held)
+    answered = Comparison.objects.current().filter(assignment__in=held).values("assignment")
+    rows.filter(pk__in=answered).update(state=Assignment.State.SUBMITTED)
+    rows.filter(state="claimed", finished_at__isnull=False).update(state=Assignment.State.SKIPPED)
+    rows.filter(state="claimed").update(state=Assignment.State.EXPIRED)
+    return len(held)

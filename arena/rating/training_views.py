@@ -1,0 +1,230 @@
+"""Training: what it is, one pair after the other, what came of it; and a try of it for operators."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arena.models import Membership, Pair, Role, Study
+from arena.people import permissions
+from arena.people.access import MemberRequest, member
+from arena.rating import scales, screen, texts, training
+from arena.rating.identical import is_identical
+from arena.rating.replies import INVALID
+from arena.texts.masking import shown_turns
+
+# What a training page shows: a pair as on the rating page, and what was right once it is answered.
+
+
+MOST_EXAMPLES: Final = 20
+"""Examples that stand in the guidelines."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A training pair ready to be shown, under the names that the parts of the rating page know."""
+
+    prompt: texts.ShownPrompt
+    responses: list[screen.Response]
+    points: list[screen.Point]
+    overall: screen.Row
+    identical: bool
+    explanation: SafeString
+    """Why, as HTML; '' where nothing is said."""
+    better: str
+    """The letter of the better response, or '' where they are equally good."""
+    tie: int | None = None
+    """No button of its own calls it a tie here."""
+
+    @property
+    def is_conversation(self) -> bool:
+        return len(self.prompt.turns) > 1
+
+
+def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
+    """A training pair in an order of presentation; ``chosen`` is what was sent, and what is wrong with it."""
+    said = _said(study, pair, swapped=swapped)
+    html = texts.html_of(*said, _around(pair))
+    question = screen.Row("rating", "Which response is better?", chosen, errors)
+    return _shown(study, pair, said, html, question, swapped=swapped)
+
+
+def examples(membership: Membership) -> list[Lesson]:
+    """The first training pairs as worked examples, for members who need not be tested with them any more."""
+    study = membership.study
+    pairs = training.examples(membership)[:MOST_EXAMPLES]
+    swapped = {pair.pk: training.is_swapped(pair, membership.rater_id, 1) for pair in pairs}
+    said = {pair.pk: _said(study, pair, swapped=swapped[pair.pk]) for pair in pairs}
+    responses = (turns for both in said.values() for turns in both)
+    html, no_question = texts.html_of(*responses, *map(_around, pairs)), screen.Row("", "", "", ())
+    return [_shown(study, pair, said[pair.pk], html, no_question, swapped=swapped[pair.pk]) for pair in pairs]
+
+
+def _said(study: Study, pair: Pair, *, swapped: bool) -> list[list[str]]:
+    """The turns of both responses in the order shown."""
+    return [shown_turns(completion, study) for completion in pair.shown(swapped)]
+
+
+def _around(pair: Pair) -> list[str]:
+    """What else is read of a pair: its prompt, and what is right and why."""
+    return [*texts.texts_of(pair.prompt), pair.explanation]
+
+
+def _shown(
+    study: Study, pair: Pair, said: list[list[str]], html: texts.Html, question: screen.Row, *, swapped: bool
+) -> Lesson:
+    return Lesson(
+        prompt=texts.shown_prompt(pair.prompt, html),
+        responses=[
+            screen.Response(letter, texts.parts(turns, html))
+            for letter, turns in zip("AB", said, strict=True)
+        ],
+        points=screen.scale_points(study.points),
+        overall=question,
+        identical=is_identical(pair),
+        explanation=html.get(pair.explanation, SafeString()),
+        better=better_letter(pair, swapped=swapped),
+    )
+
+
+def better_letter(pair: Pair, *, swapped: bool) -> str:
+    """A or B, whichever is the better response as shown; '' where neither is."""
+    if pair.gold == Pair.Gold.TIE:
+        return ""
+    return "A" if (pair.gold == Pair.Gold.FIRST) is not swapped else "B"
+
+
+def in_words(rating: int, points: int) -> str:
+    """What a rating says, to stand in a sentence."""
+    return scales.CAPTIONS[points][rating - 1]
+
+
+CHOOSE = "Choose a rating first."
+
+
+@require_safe
+@member
+def overview(request: MemberRequest) -> HttpResponse:
+    """What the training is before the first pair, the pair to answer now, or what came of all of them."""
+    study = request.study
+    if request.membership.role == Role.OPERATOR:
+        return redirect("training-try", slug=study.slug, number=1)
+    if request.membership.guidelines_read_at is None:
+        return redirect("guidelines", slug=study.slug)
+    course = training.course(request.membership)
+    is_through = request.membership.trained_at is not None
+    if not course.total or study.is_closed:
+        return redirect("rate-study", slug=study.slug)
+    if course.next_number and course.has_begun and not is_through:
+        return redirect("training-pair", slug=study.slug, attempt=course.attempt, number=course.next_number)
+    context = {"study": study, "course": course, "is_through": is_through, "most": training.MAX_ATTEMPTS}
+    return render(request, "annotation/training.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member
+def pair(request: MemberRequest, attempt: int, number: int) -> HttpResponse:
+    """One pair of an attempt: to answer, or once it is answered with what is right and why."""
+    study = request.study
+    course = training.course_at(request.membership, attempt)
+    step = course.step(number) if course else None
+    if course is None or step is None or study.is_closed:
+        return redirect("training", slug=study.slug)
+    swapped = training.is_swapped(step.pair, request.rater.pk, attempt)
+    here = _Place(study, step.pair, number, course.total, attempt=attempt)
+    if step.answer:
+        given = step.answer
+        return _answered(request, here, given.rating, given.points, swapped=given.swapped)
+    if number != course.next_number or request.membership.trained_at:
+        return redirect("training", slug=study.slug)
+    if request.method != "POST":
+        return _question(request, here, swapped=swapped)
+    sent = request.POST.get("rating", "")
+    try:
+        training.answer(request.membership, attempt, number, _rating(sent, study.points))
+    except scales.ScaleError as error:
+        return _question(request, here, swapped=swapped, sent=sent, error=str(error))
+    except training.OutOfStepError:
+        return redirect("training", slug=study.slug)
+    return redirect("training-pair", slug=study.slug, attempt=attempt, number=number)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@permissions.operator
+def attempt(request: permissions.OperatorRequest, number: int) -> HttpResponse:
+    """A pair of the training for an operator who tries it: nothing is stored."""
+    study = request.study
+    pairs = list(training.pairs_of(study))
+    if not 1 <= number <= len(pairs):
+        return render(request, "annotation/training_tried.html", {"study": study, "total": len(pairs)})
+    found = pairs[number - 1]
+    swapped = training.is_swapped(found, request.user.pk, 1)
+    here = _Place(study, found, number, len(pairs))
+    if request.method != "POST":
+        return _question(request, here, swapped=swapped)
+    sent = request.POST.get("rating", "")
+    try:
+        rating = _rating(sent, study.points)
+    except scales.ScaleError as error:
+        return _question(request, here, swapped=swapped, sent=sent, error=str(error))
+    return _answered(request, here, rating, study.points, swapped=swapped)
+
+
+class _Place(NamedTuple):
+    """Where in which training somebody is. attempt None: a try of an operator, of which nothing is stored."""
+
+    study: Study
+    pair: Pair
+    number: int
+    total: int
+    attempt: int | None = None
+
+    @property
+    def done(self) -> int:
+        """Pairs before this one."""
+        return self.number - 1
+
+    @property
+    def after(self) -> str:
+        """The address that comes next."""
+        if self.attempt is None:
+            return reverse("training-try", args=[self.study.slug, self.number + 1])
+        if self.number == self.total:
+            return reverse("training", args=[self.study.slug])
+        return reverse("training-pair", args=[self.study.slug, self.attempt, self.number + 1])
+
+
+def _rating(sent: str, points: int) -> int:
+    """The rating of a form; raises ScaleError with a sentence for the person who sent it."""
+    if not sent:
+        raise scales.ScaleError(CHOOSE)
+    if not (sent.isascii() and sent.isdecimal() and len(sent) == 1 and 1 <= int(sent) <= points):
+        raise scales.ScaleError("Choose one of the buttons.")
+    return int(sent)
+
+
+def _question(
+    request: HttpRequest, here: _Place, *, swapped: bool, sent: str = "", error: str = ""
+) -> HttpResponse:
+    shown = build(here.study, here.pair, swapped=swapped, chosen=sent, errors=[error] if error else [])
+    context = {"study": here.study, "here": here, "task": shown}
+    return render(request, "annotation/training_pair.html", context, status=INVALID if error else 200)
+
+
+def _answered(request: HttpRequest, here: _Place, rating: int, points: int, *, swapped: bool) -> HttpResponse:
+    context = {
+        "study": here.study,
+        "here": here,
+        "task": build(here.study, here.pair, swapped=swapped),
+        "is_answered": True,
+        "rating": rating,
+        "said": in_words(rating, points),
+        "is_right": training.is_right(here.pair, rating, points, swapped=swapped),
+        "any_will_do": here.pair.gold == Pair.Gold.TIE and not scales.TIE_BAND[points],
+    }
+    return render(request, "annotation/training_answered.html", context)

@@ -1,0 +1,262 @@
+"""Rating: the guidelines, and one pair at a time.
+
+Every address that takes an answer serves a plain form (a page or a redirect comes back) and the page's script
+(arena.rating.replies), by the same rules.
+"""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Study
+from arena.people.access import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
+from arena.rating import replies, scales, screen, services, training, training_views
+from arena.rating.answers import AlreadyAnsweredError, NotAllowedError, RatingError
+from arena.rating.forms import FlagForm, RatingForm, said_seconds
+from arena.rating.progress import progress
+from arena.rating.replies import INVALID, REFUSED
+from arena.texts.rendering_cache import rendered
+
+# What raters are told before they rate and beside it: guidelines, the scale in words, worked examples.
+
+
+def guidance(membership: Membership) -> dict[str, object]:
+    """The context of _guidelines.html for a member of a study."""
+    study = membership.study
+    text = study.guidelines.strip()
+    return {
+        "study": study,
+        "guidelines": rendered([text])[text] if text else "",
+        "scale": screen.scale_in_words(study),
+        "examples": training_views.examples(membership),
+    }
+
+
+# Who wrote the two answers, in a study that tells its raters once they have rated.
+
+
+def reveal(study: Study, comparison: Comparison) -> str:
+    """A sentence about an answer stored in a study; empty where the study keeps the names to itself."""
+    if not study.reveal_names or comparison.rating is None:
+        return ""
+    first, second = map(_author, comparison.pair.shown(comparison.swapped))
+    side = scales.preference(comparison.rating, comparison.points)
+    if comparison.rating in scales.TIE_BAND[comparison.points]:
+        choice = "you called it about a tie"
+    else:
+        choice = f"you chose {'A' if side < 0 else 'B'} over {'B' if side < 0 else 'A'}"
+    return f"The last pair: {choice}. A was written by {first}, B by {second}."
+
+
+def _author(completion: Completion) -> str:
+    return completion.contestant.name if completion.contestant else "somebody unknown"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member
+def guidelines(request: MemberRequest) -> HttpResponse:
+    """What to look for; "Start rating" remembers that they were shown."""
+    if request.method == "POST":
+        Membership.objects.filter(pk=request.membership.pk, guidelines_read_at__isnull=True).update(
+            guidelines_read_at=timezone.now()
+        )
+        return redirect("rate-study", slug=request.study.slug)
+    context = guidance(request.membership) | {"training_needed": training.needed(request.membership)}
+    return render(request, "annotation/guidelines.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member
+def rate(request: MemberRequest) -> HttpResponse:
+    """The pair to rate now; POST takes the answer to one and shows the next."""
+    if request.method == "POST":
+        return _submit(request)
+    if request.membership.guidelines_read_at is None and not wants_json(request):
+        return redirect("guidelines", slug=request.study.slug)
+    if not wants_json(request) and training.needed(request.membership):
+        return redirect("training", slug=request.study.slug)
+    return _show(request)
+
+
+def _submit(request: MemberRequest) -> HttpResponse:
+    if _is_somebody_elses(request):
+        return signed_out("Somebody else is signed in.")
+    form = RatingForm(request.study, request.POST)
+    if not form.is_valid():
+        return _invalid(request, form)
+    public_id = form.cleaned_data["assignment"]
+    # Of another study: its form asks for other criteria than this page's.
+    named = Assignment.objects.named(public_id).filter(rater=request.rater, study=request.study)
+    assignment = named.first()
+    is_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
+    try:
+        comparison = services.record_comparison(
+            request.rater, assignment.public_id if assignment else "", form.answer(assignment)
+        )
+    except AlreadyAnsweredError as error:
+        return _answered(request, error.comparison, public_id)
+    except RatingError as error:
+        if wants_json(request):
+            return replies.refused(str(error))
+        messages.error(request, str(error))
+        return _show(request, form, status=REFUSED)
+    names = reveal(request.study, comparison)
+    if wants_json(request):
+        return replies.stored(request, anew=not is_answered, reveal=names)
+    if names:
+        messages.info(request, names)
+    return _next(request)
+
+
+def _is_somebody_elses(request: MemberRequest) -> bool:
+    """Whether a script sends what another account said: somebody signed in as another person meanwhile."""
+    return wants_json(request) and request.POST.get("rater", "") != str(request.user.pk)
+
+
+def _invalid(request: MemberRequest, form: RatingForm) -> HttpResponse:
+    if wants_json(request):
+        return replies.refused(_first_error(form), status=INVALID)
+    return _show(request, form, status=INVALID)
+
+
+def _first_error(form: RatingForm | FlagForm) -> str:
+    return str(next(iter(form.errors.values()))[0])
+
+
+def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> HttpResponse:
+    if wants_json(request):
+        detail = (
+            f"That pair has your answer {earlier.rating} already, perhaps from another tab. "
+            "It was kept; the new one was not stored."
+        )
+        return replies.refused(detail, reopen=not request.study.reveal_names)
+    context = {"study": request.study, "earlier": earlier, "public_id": public_id}
+    return _page(request, "_answered", context, REFUSED)
+
+
+@require_POST
+@member
+def skip(request: MemberRequest) -> HttpResponse:
+    """Put the pair aside, or keep the answer that was reopened."""
+    if _is_somebody_elses(request):
+        return signed_out("Somebody else is signed in.")
+    return _put_aside(request, lambda: services.skip(request.rater, request.POST.get("assignment", "")))
+
+
+def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpResponse:
+    """Put a pair aside, and say that it was, or why it was not."""
+    try:
+        act()
+    except RatingError as error:
+        if wants_json(request):
+            return replies.refused(str(error))
+        messages.error(request, str(error))
+    return replies.stored(request, anew=True) if wants_json(request) else _next(request)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member
+def flag(request: MemberRequest) -> HttpResponse:
+    """Say that something is wrong with the pair, which is then put aside."""
+    if request.method != "POST":
+        form = FlagForm(initial={"assignment": request.GET.get("assignment", "")})
+        return _flag_page(request, form, 200)
+    if _is_somebody_elses(request):
+        return signed_out("Somebody else is signed in.")
+    form = FlagForm(request.POST)
+    if not form.is_valid():
+        if wants_json(request):
+            return replies.refused(_first_error(form), status=INVALID)
+        return _flag_page(request, form, INVALID)
+    data = form.cleaned_data
+    answer = (data["assignment"], data["reason"], data["comment"])
+    return _put_aside(request, lambda: services.flag(request.rater, *answer))
+
+
+def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpResponse:
+    context = {"study": request.study, "form": form, "reasons": Flag.Reason.choices}
+    return render(request, "annotation/flag.html", context, status=status)
+
+
+@require_POST
+@member
+def undo(request: MemberRequest) -> HttpResponse:
+    """Bring back the last pair, or the one named by ``reopen``, to answer it anew."""
+    found = services.undo(request.study, request.rater, request.POST.get("reopen") or None)
+    if found is None:
+        why = "There is nothing to undo."
+        if request.study.reveal_names:
+            why = (
+                "An answer stands once you were told who wrote what; only a skipped pair can be brought back."
+            )
+        if wants_json(request):
+            return replies.refused(why)
+        messages.info(request, why)
+    return _show(request) if wants_json(request) else _next(request)
+
+
+@require_safe
+@member
+def ahead(request: MemberRequest) -> HttpResponse:
+    """The pair after the one named by ``after``, for the script to hold ready; empty where there is none.
+
+    It is leased now. The one named has been on screen for ``seen`` seconds. How far its rater has come is not
+    told with it: the script knows that from the answer sent last.
+    """
+    try:
+        seen = said_seconds(request.GET.get("seen", "")) or 0
+        claimed = services.claim(request.study, request.rater, request.GET.get("after", ""), seen)
+    except NotAllowedError:
+        claimed = None
+    if claimed is None:
+        return JsonResponse({"status": "shown", "detail": "", "assignment": "", "html": ""})
+    return replies.shown(request, "_task", _task(request, claimed) | {"can_undo": True})
+
+
+@require_safe
+@signed_in
+def token(request: RaterRequest) -> HttpResponse:
+    """What a script needs to send what waited while its rater was signed out."""
+    return JsonResponse({"token": get_token(request), "rater": str(request.user.pk)})
+
+
+def _next(request: MemberRequest) -> HttpResponse:
+    """The next pair, by a redirect, so that a reload sends nothing twice."""
+    return redirect("rate-study", slug=request.study.slug)
+
+
+def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 200) -> HttpResponse:
+    """The assignment this person holds, leased now if there was none, or why there is none."""
+    try:
+        claimed = services.claim(request.study, request.rater)
+    except NotAllowedError as error:
+        return _page(request, "_refused", {"study": request.study, "why": str(error)}, REFUSED)
+    if claimed is None:
+        done = progress(request.rater, [request.study])[request.study.pk]
+        return _page(request, "_finished", {"study": request.study, "progress": done}, status)
+    services.mark_shown(claimed)
+    if form and form.data.get("assignment") != claimed.public_id:
+        form = None  # an answer to another pair says nothing about this one
+    done = progress(request.rater, [request.study])[request.study.pk]
+    context = _task(request, claimed, form) | {"progress": done, "can_undo": done.rated + done.skipped > 0}
+    return _page(request, "_task", context, status)
+
+
+def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None = None) -> dict[str, object]:
+    claimed.study = request.study
+    claimed.pair = Pair.objects.select_related("prompt", "first", "second").get(assignments=claimed)
+    return {"study": request.study, "task": screen.build(claimed, form)}
+
+
+def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:
+    """A part of the rating screen: alone for the script, otherwise inside the whole page."""
+    if wants_json(request):
+        return replies.shown(request, name, context, status=status)
+    whole = context | guidance(request.membership) | {"part": f"annotation/{name}.html"}
+    whole["flag_reasons"] = Flag.Reason.choices
+    return render(request, "annotation/rate.html", whole, status=status)

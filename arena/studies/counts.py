@@ -1,0 +1,232 @@
+"""Reads: what a study holds, and how much rating it wants. Sums are made by the database."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models.functions import Least
+from django.utils import timezone
+
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Role, Study
+from arena.models.querysets import CompletionQuerySet
+
+
+def study_prompts(study: Study) -> QuerySet[Prompt]:
+    """The prompts with a known text that contestants are to answer."""
+    return Prompt.objects.rated().filter(study=study).exclude(turns=[])
+
+
+def answers(study: Study) -> CompletionQuerySet:
+    """The current answers with a known text of contestants that are not retired, to the study's prompts."""
+    return (
+        Completion.objects.filter(prompt__in=study_prompts(study), is_current=True)
+        .filter(contestant__isnull=False, contestant__retired_at__isnull=True)
+        .exclude(turns=[])
+    )
+
+
+class Cells(NamedTuple):
+    """The table of prompts and contestants: how many cells it has, and how many of them are filled."""
+
+    prompts: int
+    contestants: int
+    filled: int
+
+    @property
+    def holes(self) -> int:
+        """Answers that are missing."""
+        return max(0, self.prompts * self.contestants - self.filled)
+
+
+def cells(study: Study) -> Cells:
+    """How complete the table of prompts and contestants is."""
+    contestants = Contestant.objects.active().filter(study=study).count()
+    return Cells(study_prompts(study).count(), contestants, answers(study).count())
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Pairs of a category, or of a study, and the comparisons by people that they want and have.
+
+    ``useful`` are those that count as wanted: what a pair has beyond its overlap fills no other one's.
+    """
+
+    pairs: int = 0
+    wanted: int = 0
+    useful: int = 0
+    given: int = 0
+    full: int = 0
+    untouched: int = 0
+
+    @property
+    def left(self) -> int:
+        return max(0, self.wanted - self.useful)
+
+    @property
+    def percent(self) -> int:
+        """Whole percent, rounded down: 100 means all."""
+        return min(100, 100 * self.useful // self.wanted) if self.wanted else 0
+
+    @property
+    def beyond(self) -> int:
+        """Comparisons beyond the overlap."""
+        return max(0, self.given - self.useful)
+
+    def __add__(self, other: "Wanted") -> "Wanted":
+        return Wanted(
+            self.pairs + other.pairs,
+            self.wanted + other.wanted,
+            self.useful + other.useful,
+            self.given + other.given,
+            self.full + other.full,
+            self.untouched + other.untouched,
+        )
+
+
+def wanted_by_category(study: Study) -> dict[str, Wanted]:
+    """What people are still to compare, by category of the prompt. Two queries."""
+    possible = _possible_by_category(study)
+    overlap = study.ratings_per_pair_people
+    given = F("people_ratings")
+    rows = (
+        Pair.objects.filter(prompt__study=study, use="rate")
+        .order_by()
+        .values_list("prompt__category")
+        .annotate(
+            useful=Sum(Least(given, Value(overlap), output_field=IntegerField())),
+            given=Sum(given),
+            full=Count("pk", filter=Q(people_ratings__gte=overlap)),
+            touched=Count("pk", filter=Q(people_ratings__gt=0)),
+        )
+    )
+    found = {category: numbers for category, *numbers in rows}
+    result = {}
+    for category in sorted(possible.keys() | found.keys()):
+        useful, all_given, full, touched = found.get(category, (0, 0, 0, 0))
+        # A pair that lost a completion to a new version has ratings and is not offered any more.
+        pairs = max(possible[category], touched)
+        result[category] = Wanted(pairs, pairs * overlap, useful, all_given, full, pairs - touched)
+    return result
+
+
+def wanted(study: Study) -> Wanted:
+    """What people are still to compare in all."""
+    return sum(wanted_by_category(study).values(), Wanted())
+
+
+def _possible_by_category(study: Study) -> Counter[str]:
+    """How many pairs the answers to each category's prompts can form."""
+    rows = (
+        Completion.objects.rateable_in(study)
+        .order_by()
+        .values_list("prompt__category", "prompt")
+        .annotate(n=Count("pk"))
+    )
+    pairs: Counter[str] = Counter()
+    for category, _, completions in rows:
+        pairs[category] += completions * (completions - 1) // 2
+    return pairs
+
+
+def people_in(study: Study) -> int:
+    """How many people may rate in the study."""
+    return study.memberships.filter(role__in=[Role.RATER, Role.OPERATOR], paused_at=None).count()
+
+
+def judges_in(study: Study) -> int:
+    """How many judges have a part in the study: asked here, or come with an import."""
+    own = Exists(study.assignments.filter(rater=OuterRef("pk")))
+    said = Exists(study.comparisons.filter(rater=OuterRef("pk")))
+    return Rater.objects.filter(own | said, kind=Rater.Kind.JUDGE).count()
+
+
+# Reads: how fast people rate at present, and how long the rest would take at that rate.
+
+
+WINDOWS: Final = {
+    "the last hour": timedelta(hours=1),
+    "the last 24 hours": timedelta(hours=24),
+    "the last 7 days": timedelta(days=7),
+}
+"""What "at present" can mean. The shortest in which enough was rated is taken."""
+
+ENOUGH: Final = 20
+"""Comparisons that make a rate worth telling; with fewer it says little, and the longest window is taken."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Comparisons by people in a window of time that ends now."""
+
+    comparisons: int
+    hours: float
+    window: str
+    left: int
+
+    @property
+    def per_hour(self) -> float:
+        return self.comparisons / self.hours
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the window holds nights, in which nobody rates."""
+        return self.hours > 12
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether the rate rests on too few comparisons to say much."""
+        return self.comparisons < ENOUGH
+
+    @property
+    def hours_left(self) -> float | None:
+        """None where nobody rates."""
+        return self.left / self.per_hour if self.comparisons else None
+
+    @property
+    def words(self) -> str:
+        """How long the rest takes; empty where nobody can say."""
+        hours = self.hours_left
+        if hours is None:
+            return ""
+        if hours < 1:
+            return "less than an hour"
+        if hours < 48:
+            return f"about {_counted(hours, 'hour')}"
+        if hours < 24 * 60:
+            return f"about {_counted(hours / 24, 'day')}"
+        return "more than two months"
+
+
+def of(study: Study, left: int, now: datetime | None = None) -> Pace:
+    """How fast people rate here, and what that means for ``left`` comparisons. One query.
+
+    Imported comparisons and those that only check raters were not made at that pace, and are not counted.
+    """
+    now = now or timezone.now()
+    longest = max(WINDOWS.values())
+    rated = Comparison.objects.filter(
+        study=study,
+        is_current=True,
+        purpose="study",
+        rater__kind="person",
+        source__in=["web", "api"],
+        created_at__gt=now - longest,
+    )
+    names = [f"window_{number}" for number in range(len(WINDOWS))]
+    found = rated.aggregate(
+        **{
+            name: Count("pk", filter=Q(created_at__gt=now - window))
+            for name, window in zip(names, WINDOWS.values(), strict=True)
+        }
+    )
+    for name, (words, window) in zip(names, WINDOWS.items(), strict=True):
+        if found[name] >= ENOUGH or window == longest:
+            return Pace(found[name], window.total_seconds() / 3600, words, left)
+    raise AssertionError("the longest window is always taken")
+
+
+def _counted(number: float, word: str) -> str:
+    whole = round(number)
+    return f"{whole} {word}" if whole == 1 else f"{whole} {word}s"

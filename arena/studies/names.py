@@ -1,0 +1,145 @@
+"""Answers that tell who wrote them: which they are, what they say, and what becomes of them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from arena.models import Completion, Study
+from arena.people.permissions import OperatorRequest, Visitor, operator
+from arena.studies import settings
+from arena.studies.pages import paged, show
+from arena.texts.masking import Piece, in_context
+from arena.texts.naming import find_names
+
+# Writes: what becomes of the completions of a study that tell who wrote them.
+
+
+def choose_naming(study: Study, naming: Study.Naming, by: Visitor) -> bool:
+    """Show, mask or leave out from now on, and record who decided so; False where it is so already.
+
+    No figure changes: what was rated stays rated, as it was shown then.
+    """
+    study.naming = naming
+    return bool(settings.store(study, by, ["naming"]))
+
+
+PER_PAGE: Final = 25
+
+MEANINGS: Final = {
+    Study.Naming.SHOW: "Raters read the names, and may then know who wrote what.",
+    Study.Naming.MASK: "In place of a name, people and judges read “[name hidden]”; all else stays as it is.",
+    Study.Naming.EXCLUDE: "No pair with such an answer is offered to people or planned for judges any more.",
+}
+
+
+class NamingForm(forms.Form):
+    """One of the three ways."""
+
+    naming = forms.ChoiceField(
+        label="What becomes of these answers",
+        choices=Study.Naming.choices,
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose one of the three.", "invalid_choice": "Choose one of the three."},
+    )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A way with what it means."""
+
+    value: str
+    label: str
+    meaning: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class OfContestant:
+    """How many of a contestant's answers tell, of those with a known text."""
+
+    name: str
+    telling: int
+    known: int
+
+
+@dataclass(frozen=True)
+class Telling:
+    """An answer that tells, with the first passages where it does; ``more``: there are others."""
+
+    completion: Completion
+    passages: list[list[Piece]]
+    more: bool
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def names(request: OperatorRequest) -> HttpResponse:
+    """The answers that tell who wrote them, and what becomes of them; POST chooses, or looks again."""
+    if request.method == "POST" and "look" in request.POST:
+        found = find_names(request.study)
+        said = f"Looked through {_answers(found.completions)}: {found.telling:,} tell who wrote them"
+        news = f"{found.changed:,} of these are news" if found.changed else "as was known"
+        messages.success(request, f"{said}, {news}.")
+        return redirect("operate-names", slug=request.study.slug)
+    form = NamingForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        changed = choose_naming(request.study, Study.Naming(form.cleaned_data["naming"]), request.user)
+        messages.success(request, f"{'Saved' if changed else 'It was so already'}: {_now(request.study)}.")
+        return redirect("operate-names", slug=request.study.slug)
+    return show(request, "names.html", _context(request, form), status=422 if form.errors else 200)
+
+
+def _now(study: Study) -> str:
+    return Study.Naming(study.naming).label.lower()
+
+
+def _answers(number: int) -> str:
+    return "1 answer" if number == 1 else f"{number:,} answers"
+
+
+def _context(request: OperatorRequest, form: NamingForm) -> dict[str, object]:
+    study = request.study
+    page = paged(
+        request,
+        Completion.objects.telling(study).select_related("prompt", "contestant").order_by("prompt", "pk"),
+        PER_PAGE,
+    )
+    by_contestant = _by_contestant(study)
+    return {
+        "page": page,
+        "answers": [_telling(completion) for completion in page],
+        "by_contestant": [row for row in by_contestant if row.telling],
+        "known": sum(row.known for row in by_contestant),
+        "silent": [row.name for row in by_contestant if row.telling == row.known],
+        "choices": [
+            Choice(way.value, way.label, meaning, study.naming == way) for way, meaning in MEANINGS.items()
+        ],
+        "errors": form.errors.get("naming", []),
+    }
+
+
+def _by_contestant(study: Study) -> list[OfContestant]:
+    """Those with most telling answers first."""
+    current = Completion.objects.rated().filter(prompt__study=study, is_current=True).exclude(turns=[])
+    counted = (
+        current.order_by()
+        .values_list("contestant__name")
+        .annotate(telling=Count("pk", filter=~Q(telling=[])), known=Count("pk"))
+    )
+    rows = [OfContestant(name or "", telling, known) for name, telling, known in counted]
+    return sorted(rows, key=lambda row: (-row.telling, row.name))
+
+
+def _telling(completion: Completion, most: int = 3) -> Telling:
+    passages = [
+        passage
+        for turn in completion.turns
+        for passage in in_context(turn, completion.telling, most=most + 1)
+    ]
+    return Telling(completion, passages[:most], more=len(passages) > most)

@@ -1,0 +1,236 @@
+"""What the pages of one study share: the frame, numbered lists in pages, and where to go on."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+
+from arena.data.writing.tables import Row, Table
+from arena.data.writing.writers import MEDIA_TYPES, WRITERS
+from arena.models import Invitation, Study
+from arena.people.permissions import OperatorRequest
+from arena.studies import counts
+
+# The guided way from an empty study to a published board: each step, and how far it is.
+
+
+State = Literal["done", "open", "attention", "optional"]
+
+WORDS: Final[dict[State, str]] = {
+    "done": "done",
+    "open": "to do",
+    "attention": "look at this",
+    "optional": "as you like",
+}
+BADGES: Final[dict[State, str]] = {
+    "done": "badge-good",
+    "open": "badge-info",
+    "attention": "badge-warn",
+    "optional": "",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of setting a study up, with its page and a sentence about how it stands."""
+
+    number: int
+    title: str
+    address: str
+    state: State
+    summary: str
+
+    @property
+    def word(self) -> str:
+        return WORDS[self.state]
+
+    @property
+    def badge(self) -> str:
+        return BADGES[self.state]
+
+
+Finding = tuple[State, str]
+
+
+class _Facts:
+    """What the steps are about, read once."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.cells = counts.cells(study)
+        self.wanted = counts.wanted(study)
+        self.people = counts.people_in(study)
+        self.judges = counts.judges_in(study)
+        self.links = sum(link.is_open for link in Invitation.objects.filter(study=study))
+
+
+def _guidelines(facts: _Facts) -> Finding:
+    words = len(facts.study.guidelines.split())
+    if not words:
+        return "open", "Raters are told nothing yet but the scale."
+    return "done", f"{words:,} {_s('word', words)}."
+
+
+def _rating(facts: _Facts) -> Finding:
+    study = facts.study
+    said = [f"{study.points} points", f"{study.ratings_per_pair_people} wanted per pair"]
+    if study.criteria:
+        said.append(f"{len(study.criteria)} {_s('criterion', len(study.criteria), 'criteria')}")
+    if study.pairing == Study.Pairing.ADAPTIVE:
+        said.append("adaptive choice of pairs")
+    if study.repeat_share or study.gold_share:
+        said.append("with hidden repeats or checks")
+    return "done", ", ".join(said).capitalize() + "."
+
+
+def _prompts(facts: _Facts) -> Finding:
+    if not facts.cells.prompts:
+        return "open", "No prompts yet. Import a file, or paste some."
+    return "done", f"{facts.cells.prompts:,} {_s('prompt', facts.cells.prompts)}."
+
+
+def _contestants(facts: _Facts) -> Finding:
+    number = facts.cells.contestants
+    if number < 2:
+        return "open", f"{number} {_s('contestant', number)}; two are the least that can be compared."
+    return "done", f"{number:,} contestants."
+
+
+def _completions(facts: _Facts) -> Finding:
+    found = facts.cells
+    if not found.filled:
+        return "open", "No answers yet. Import a file with prompt, contestant and text."
+    if found.holes:
+        return (
+            "attention",
+            f"{found.filled:,} answers; {found.holes:,} {_s('is', found.holes, 'are')} missing.",
+        )
+    return "done", f"{found.filled:,} answers; none is missing."
+
+
+def _pairs(facts: _Facts) -> Finding:
+    found = facts.wanted
+    if not found.pairs:
+        return "open", "Nothing to compare yet: no prompt has two answers."
+    if not found.left:
+        return "done", f"All {found.wanted:,} comparisons that {found.pairs:,} pairs want are there."
+    return (
+        "done",
+        f"{found.pairs:,} pairs want {found.wanted:,} comparisons; still to come: {found.left:,}.",
+    )
+
+
+def _raters(facts: _Facts) -> Finding:
+    people = f"{facts.people:,} {_s('person', facts.people, 'people')} may rate"
+    said = f"{people}; {facts.links} open {_s('link', facts.links)}."
+    if facts.people or facts.links or facts.study.sign_up_open:
+        return "done", said
+    return "open", "Nobody may rate yet. Make an invitation link, or open sign-up."
+
+
+def _judges(facts: _Facts) -> Finding:
+    if facts.judges:
+        return "done", f"{facts.judges} {_s('judge', facts.judges)}."
+    return "optional", "None. Language models can rate the same pairs as people."
+
+
+def _publish(facts: _Facts) -> Finding:
+    if facts.study.is_public:
+        return "done", "Public: the board is open to all."
+    return "optional", "Private: only operators and viewers see the board."
+
+
+STEPS: Final[dict[str, tuple[str, Callable[[_Facts], Finding]]]] = {
+    "operate-guidelines": ("Guidelines", _guidelines),
+    "operate-rating": ("How it is rated", _rating),
+    "operate-prompts": ("Prompts", _prompts),
+    "operate-contestants": ("Contestants", _contestants),
+    "operate-completions": ("Answers", _completions),
+    "operate-pairs": ("Pairs", _pairs),
+    "operate-people": ("People", _raters),
+    "operate-judges": ("Judges", _judges),
+    "operate-publish": ("Publish", _publish),
+}
+"""Every step by the name of its page, in the order in which they are gone through."""
+
+
+def steps(study: Study) -> list[Step]:
+    """Every step with its state."""
+    facts = _Facts(study)
+    return [
+        Step(number, title, reverse(name, args=[study.slug]), *look(facts))
+        for number, (name, (title, look)) in enumerate(STEPS.items(), start=1)
+    ]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a page stands among the steps."""
+
+    number: int
+    of: int
+    title: str
+    next_title: str
+    next_address: str
+
+
+def place(study: Study, name: str) -> Place | None:
+    """The place of a page among the steps, None where it is none of them."""
+    names = list(STEPS)
+    if name not in names:
+        return None
+    at = names.index(name)
+    last = at + 1 == len(names)
+    following = "operate-progress" if last else names[at + 1]
+    title = "Progress" if last else STEPS[following][0]
+    return Place(at + 1, len(names), STEPS[name][0], title, reverse(following, args=[study.slug]))
+
+
+def _s(word: str, number: int, many: str = "") -> str:
+    return word if number == 1 else many or f"{word}s"
+
+
+def next_step(found: list[Step]) -> Step | None:
+    """The step to go on with: the first that is to do, None where nothing is."""
+    return next((step for step in found if step.state == "open"), None)
+
+
+PER_PAGE: Final = 50
+"""Rows on one page of a long table."""
+
+
+def show(
+    request: OperatorRequest, template: str, context: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    """A page of the study that the request names."""
+    shared = {"study": request.study, "place": _place(request)}
+    return render(request, f"operating/{template}", shared | (context or {}), status=status)
+
+
+def paged(request: HttpRequest, rows: Any, per_page: int = PER_PAGE, name: str = "page") -> "Page[Any]":
+    """The page of rows that the address asks for; the nearest one where it asks for none there is."""
+    return Paginator(rows, per_page).get_page(request.GET.get(name))
+
+
+def download(study: Study, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
+    """A table as a file, written while it is sent."""
+    name = f"{study.slug}-{table.name}-{timezone.now():%Y-%m-%d}.{form}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    pieces = WRITERS[form](table, rows)
+    return StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[form], headers=headers)
+
+
+def next_of(request: OperatorRequest) -> str:
+    """The address of the step after the one shown; empty where the page is no step."""
+    place = _place(request)
+    return place.next_address if place else ""
+
+
+def _place(request: OperatorRequest) -> Place | None:
+    match = request.resolver_match
+    return place(request.study, match.url_name or "") if match else None

@@ -1,0 +1,259 @@
+"""Prompts and completions to safe HTML: Markdown, highlighted code, formulas, and a sanitiser. Pure.
+
+They are hostile input. Markdown is parsed with raw HTML turned off, images become links (a page that loads a
+picture from a text tells its author who looks at it), and what comes out passes an allow-list.
+Formulas are set aside before the sanitiser and put in after it (arena.texts.formulas has a list of its own).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from arena.texts.formulas import Formulas, formulas_plugin, source_of, without_marks
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+RENDERER = 3
+"""Raised whenever the same text would give other HTML; stored renderings of before are then unused."""
+
+LONGEST_MARKDOWN = 50_000
+"""Characters above which a text is shown as it is: parsing hostile Markdown takes more than linear time."""
+
+LONGEST_HIGHLIGHT = 8_000
+"""Characters of code that are coloured in one text, the rest stays plain: slow lexers take quadratic time."""
+
+DEEPEST = 100
+"""Levels of lists and quotations inside each other; a list and its items are two. What is deeper the parser
+leaves out, and nothing of an answer may be left out."""
+
+_DEEPEST_INLINE = (
+    20  # links and emphasis inside each other, of which the time grows fast; deeper ones are text
+)
+
+_PLAIN = '<pre class="raw" tabindex="0">'
+# Up to the last end of a line in 4,000 characters, or the last space, or just so many.
+_PIECE = re.compile(r"[\s\S]{1,4000}(?:\n|\Z)|[\s\S]{1,4000}(?=\s)|[\s\S]{1,4000}")
+
+_TAGS = {
+    *("p", "br", "hr", "strong", "em", "s", "code", "pre", "span", "blockquote", "ul", "ol", "li", "a"),
+    *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
+}
+_BLOCKS = ("p", "blockquote", "ul", "ol", "th", "td", "h2", "h3", "h4", "h5", "h6")
+_HEADING_SHIFT = 2  # the page's own headings are h1 and h2
+_DEFINITION = "definition"
+_LINKS = ("http://", "https://", "mailto:")
+
+
+def render(text: str) -> str:
+    """The sanitised HTML of a Markdown text.
+
+    A text that is longer than LONGEST_MARKDOWN, or nested deeper than DEEPEST, is shown as it is in a <pre>.
+    The HTML holds no script, style, form, frame, image or id, and links only to http, https and mailto.
+    """
+    clean = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    if len(clean) > LONGEST_MARKDOWN:
+        return _plain(clean)
+    try:
+        return _html(clean, breaks=True, shift=_HEADING_SHIFT)
+    except _TooDeepError:
+        return _plain(clean)
+
+
+def is_plain(html: str) -> bool:
+    """Whether ``render`` shows a text as it is."""
+    return html.startswith(_PLAIN)
+
+
+def _plain(text: str) -> str:
+    """A text as it is, in pieces of which a browser only lays out those in sight (static/highlight.css).
+
+    A million characters in one piece take it half a minute.
+    """
+    pieces = "".join(
+        f'<span class="piece" dir="auto">{escape(piece)}</span>' for piece in _PIECE.findall(text)
+    )
+    return f"{_PLAIN}{pieces}</pre>"
+
+
+def render_document(text: str) -> str:
+    """The HTML of one of the project's own documents: headings as written, lines flowing into paragraphs."""
+    return _html(text, breaks=False, shift=0)
+
+
+def _html(text: str, *, breaks: bool, shift: int) -> str:
+    formulas = Formulas()
+    html = _parser(breaks=breaks).render(without_marks(text), {"shift": shift, "formulas": formulas})
+    # Behind the sanitiser, which knows neither formulas nor buttons.
+    return formulas.put_in(_with_copy_buttons(_sanitise(str(html))))
+
+
+def _with_copy_buttons(html: str) -> str:
+    """Every block of code with a button that copies it, shown where a script can do that."""
+    button = '<button class="copy needs-script" type="button" data-copy hidden>Copy</button>'
+    html = html.replace("<pre ", f'<div class="code">{button}<pre ')
+    return html.replace("</pre>", "</pre></div>")
+
+
+def _sanitise(html: str) -> str:
+    import nh3
+
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        allowed_classes={
+            "span": _highlight_classes(),
+            "td": {"align-center", "align-right"},
+            "th": {"align-center", "align-right"},
+        },
+        url_schemes={link.partition(":")[0] for link in _LINKS},
+        link_rel="nofollow noopener noreferrer",
+        set_tag_attribute_values={
+            "a": {"target": "_blank"},
+            # What scrolls sideways must be reachable by keyboard.
+            "pre": {"tabindex": "0", "dir": "ltr"},
+            "table": {"tabindex": "0"},
+            # Each block reads in the direction of its own words.
+            **{tag: {"dir": "auto"} for tag in _BLOCKS},
+        },
+        strip_comments=True,
+    )
+
+
+@cache
+def _parser(*, breaks: bool) -> MarkdownIt:
+    """A parser; ``breaks`` keeps what plain text means, because that is written as often as Markdown.
+
+    Kept are line breaks, the spaces a line begins with, definitions of links, and links within a site: they
+    would lead through this one.
+    """
+    parser, inside = _with_nesting(DEEPEST, breaks=breaks), _with_nesting(_DEEPEST_INLINE, breaks=breaks)
+
+    def inline(state: StateCore) -> None:
+        for token in state.tokens:
+            if token.type == "inline" and token.children is not None:
+                inside.inline.parse(token.content, inside, state.env, token.children)
+
+    parser.core.ruler.at("inline", inline)
+    parser.core.ruler.push("arena", _adapt)
+    parser.add_render_rule("image", _image_as_link)
+    if breaks:
+        parser.validateLink = inside.validateLink = _leads_elsewhere  # type: ignore[assignment, method-assign]
+        inside.inline.ruler.at("newline", _newline)
+        parser.block.ruler.at("reference", _definition)
+        parser.add_render_rule(_DEFINITION, _definition_as_text)
+    return parser
+
+
+def _with_nesting(most: int, *, breaks: bool) -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    options = {"html": False, "breaks": breaks, "highlight": _highlight, "maxNesting": most}
+    parser = MarkdownIt("commonmark", options)
+    parser.enable(["table", "strikethrough"])
+    formulas_plugin(parser)
+    return parser
+
+
+def _leads_elsewhere(address: str) -> bool:
+    """Whether a link is one; what is none stays to be read as it was written."""
+    return address.lower().startswith(_LINKS)
+
+
+def _newline(state: StateInline, silent: bool) -> bool:
+    """The end of a line, with the spaces that the next one begins with: code without a fence needs them."""
+    from markdown_it.rules_inline import newline
+
+    end = state.pos
+    if not newline(state, silent):
+        return False
+    indent = state.src[end + 1 : state.pos].expandtabs(4)
+    if not silent and len(indent) > 1:
+        state.pending += "\N{NO-BREAK SPACE}" * len(indent)
+    return True
+
+
+def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The definition of a link, which Markdown shows nowhere: "[Question]: Why?" is one, too."""
+    from markdown_it.rules_block import reference
+
+    if not reference(state, start, end, silent):
+        return False
+    if not silent:
+        token = state.push(_DEFINITION, "p", 0)
+        token.content = state.getLines(start, state.line, state.blkIndent, False).strip()
+    return True
+
+
+def _definition_as_text(
+    _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: OptionsDict, _env: EnvType
+) -> str:
+    lines = (escape(line.lstrip()) for line in tokens[index].content.splitlines())
+    return f"<p>{'<br>'.join(lines)}</p>\n"
+
+
+class _TooDeepError(Exception):
+    """The parser has left something out."""
+
+
+def _adapt(state: Any) -> None:
+    """Fit the tokens to the page: lower headings, aligned cells by class, only so much coloured code."""
+    code = 0
+    for token in state.tokens:
+        if token.nesting == 1 and token.level >= DEEPEST - 1:
+            raise _TooDeepError
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + state.env['shift'])}"
+        elif token.type == "fence":
+            code += len(token.content)
+            token.info = token.info if code <= LONGEST_HIGHLIGHT else ""
+        elif token.type in ("th_open", "td_open"):
+            side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
+            if side in ("center", "right"):
+                token.attrs["class"] = f"align-{side}"
+
+
+def _image_as_link(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    token = tokens[index]
+    words = "".join(
+        source_of(child) if child.type == "formula" else renderer.renderInlineAsText([child], options, env)
+        for child in token.children or []
+    )
+    words = words or "no description"
+    return f'<a href="{escape(str(token.attrs.get("src", "")))}">Image: {escape(words)}</a>'
+
+
+def _highlight(code: str, language: str, _attributes: str) -> str:
+    """Code with the classes of Pygments; the empty string leaves it uncoloured."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    if not language:
+        return ""
+    try:
+        lexer = get_lexer_by_name(language)
+    except ClassNotFound:
+        return ""
+    return str(highlight(code, lexer, HtmlFormatter(nowrap=True)))
+
+
+@cache
+def _highlight_classes() -> set[str]:
+    from pygments.token import STANDARD_TYPES
+
+    return {name for name in STANDARD_TYPES.values() if name}

@@ -1,0 +1,82 @@
+"""Going through a protocol with made-up replies, to see what it would ask. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from judging.endpoints import costs
+from judging.endpoints.simulated import placed, verdict
+from judging.protocols import runner
+from judging.protocols.protocol import Manner, Protocol
+from judging.protocols.rendering import Material
+from judging.protocols.replies import ReplyText
+from judging.protocols.runner import Question
+
+LONG: Final = 1000
+"""Bytes by which a made-up reply is made longer to see how much of it later questions quote."""
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """A question as it would be asked, all replies to earlier ones being next to nothing.
+
+    quotes: how often it quotes a reply. is_certain: it is asked whatever the replies are.
+    """
+
+    question: Question
+    quotes: Decimal
+    is_certain: bool
+
+
+def rehearse(manner: Manner, material: Material) -> list[Rehearsed]:
+    """Every question there can be about a pair."""
+    every, certain = _needing(manner, needed=True), _needing(manner, needed=False)
+    long = {question.key: size(question) for question in _walk(every, material, 1 + LONG)}
+    sure = {question.key for question in _walk(certain, material, 1)}
+    return [
+        Rehearsed(question, Decimal(long[question.key] - size(question)) / LONG, question.key in sure)
+        for question in questions(manner, material)
+    ]
+
+
+def questions(manner: Manner, material: Material) -> Iterator[Question]:
+    """The questions of ``rehearse`` alone."""
+    return _walk(_needing(manner, needed=True), material, 1)
+
+
+def size(question: Question) -> int:
+    """The length of everything a question says, in bytes."""
+    return sum(costs.size(message["content"]) for message in question.messages)
+
+
+def _needing(manner: Manner, *, needed: bool) -> Manner:
+    """The manner with every step that may turn out not to be needed always asked, or never."""
+
+    def settled(protocol: Protocol) -> Protocol:
+        return replace(
+            protocol,
+            steps=tuple(
+                replace(step, needed=None if needed else lambda _: False) if step.needed else step
+                for step in protocol.steps
+            ),
+            parts=tuple(replace(part, protocol=settled(part.protocol)) for part in protocol.parts),
+        )
+
+    return replace(manner, protocol=settled(manner.protocol))
+
+
+def _walk(manner: Manner, material: Material, length: int) -> Iterator[Question]:
+    """Every question about a pair, each being replied to with a text of this length."""
+    replies: dict[str, ReplyText] = {}
+    while asked := runner.next_questions(manner, material, replies):
+        yield from asked
+        replies |= {question.key: _reply(question, length) for question in asked}
+
+
+def _reply(question: Question, length: int) -> ReplyText:
+    """A made-up reply: it prefers what is shown first, so that both sides of a contradiction are quoted."""
+    text = "x" * length
+    if question.scale is None or question.place is None:
+        return ReplyText(text)
+    return ReplyText(placed(verdict(0, question.scale), question.place, text))

@@ -1,0 +1,182 @@
+"""The catalogue of protocols as text: for a terminal, and as the page docs/protocols.md. Pure."""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, Final
+
+from judging.catalogue.describing import described
+from judging.protocols.answer_scales import FORMS, POINTS
+from judging.protocols.protocol import Protocol
+from judging.protocols.replies import Place
+
+WIDTH: Final = 100
+"""Columns of a terminal."""
+
+INTRODUCTION: Final = """\
+# Protocols
+
+How a judge is asked. This page is written by
+
+    python manage.py protocols --markdown > docs/protocols.md
+
+and a test holds it to the catalogue. `python manage.py protocols NAME` shows one protocol with its texts.
+[judging.md](judging.md) says how judges are configured and run, [CONTRIBUTING.md](../CONTRIBUTING.md) how a
+protocol is added.
+
+All texts are worded for this project after what the sources describe, so no number that was published for a
+protocol is a promise for ours. An operator can word any text differently; another wording is another judge.
+
+**Calls** are those about one pair in one order, the first time, with the parameters as they are here. What is
+asked *once a prompt* serves all pairs of the prompt, what is asked *once an answer* (so twice for a first
+pair) serves all pairs with that answer. Both orders of a pair take the calls about the pair twice; what one
+of them asks in the other order is asked once for both.
+
+**Verdict** says where in the reply it must stand. Nothing else is read. What stands there and is no verdict
+in the form of the answer scale is unscored, never guessed.
+
+**A majority** is one of sides: for the first answer, for the second, or for neither where the scale has a
+middle. Its rating is the middle one of those on the winning side. Where two sides have equally many votes
+the pair is unscored as `undecided`; some sources draw lots instead.
+"""
+
+
+def listing(protocols: Iterable[Protocol]) -> str:
+    """All protocols in short, by family."""
+    lines = []
+    for family, members in _families(protocols):
+        lines += [family, ""]
+        for facts in members:
+            lines.append(_wrapped("  ", f"{facts['name']}{_also(facts)}: {facts['title']}"))
+            lines.append(f"      calls per pair  {facts['calls']['words']}")
+            lines.append(f"      answer scales   {', '.join(facts['answer_scales'])}")
+            defaults = [f"{one['name']}={_shown(one['default'])}" for one in facts["parameters"]]
+            if defaults:
+                lines.append(_wrapped("      parameters      ", ", ".join(defaults)))
+            lines.append(_wrapped("      source          ", facts["citation"]))
+            lines.append("")
+    return "\n".join(lines).rstrip()
+
+
+def in_full(protocol: Protocol) -> str:
+    """One protocol with everything there is to say and all its texts."""
+    facts = described(protocol)
+    lines = [_wrapped("", f"{facts['name']}{_also(facts)}: {facts['title']}"), ""]
+    lines += [_wrapped(f"{label:<16}", text) for label, text in _summary(facts) if text]
+    if facts["steps"]:
+        lines += ["", "Steps"]
+        lines += [f"  {step['name']}: {step['asked']}" for step in facts["steps"]]
+    if facts["parameters"]:
+        lines += ["", "Parameters"]
+        for one in facts["parameters"]:
+            lines.append(_wrapped(f"  {one['name']}", f"{_default(one)}: {_meaning(one)}"))
+            lines += [_wrapped("      ", line) for line in _long(one["default"])]
+    for name, text in protocol.texts.items():
+        lines += ["", f"--- {name} " + "-" * (WIDTH - len(name) - 5), "", text]
+    return "\n".join(lines)
+
+
+def markdown(protocols: Iterable[Protocol]) -> str:
+    """The page docs/protocols.md."""
+    families = list(_families(protocols))
+    lines = [INTRODUCTION, *_scales_table(), *_places_table()]
+    lines += [
+        "## Overview",
+        "",
+        "| protocol | calls | answer scales | in short |",
+        "|---|---|---|---|",
+    ]
+    for _, members in families:
+        lines += [
+            f"| [{facts['name']}](#{facts['name']}) | {facts['calls']['words']} "
+            f"| {', '.join(facts['answer_scales'])} | {facts['title']} |"
+            for facts in members
+        ]
+    for family, members in families:
+        lines += ["", f"## {family}"]
+        for facts in members:
+            lines += ["", *_section(facts)]
+    return "\n".join(lines) + "\n"
+
+
+def _families(protocols: Iterable[Protocol]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for family, members in groupby(map(described, protocols), key=lambda facts: facts["family"]):
+        yield family, list(members)
+
+
+def _section(facts: dict[str, Any]) -> Iterator[str]:
+    yield f"### {facts['name']}"
+    yield ""
+    yield f"{facts['title']}."
+    yield ""
+    yield from (f"- {label}: {text}" for label, text in _summary(facts) if text)
+    yield from (f"- step `{step['name']}`: {step['asked']}" for step in facts["steps"])
+    for one in facts["parameters"]:
+        yield f"- parameter `{one['name']}`{_default(one)}: {_meaning(one)}"
+        lines = _long(one["default"])
+        if lines and not isinstance(one["default"], list):
+            lines = ["```text", *lines, "```"]
+        yield from (f"  {line}".rstrip() for line in lines)
+
+
+def _summary(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "also called", ", ".join(facts["aliases"])
+    yield "source", facts["citation"]
+    yield "calls", facts["calls"]["words"]
+    yield "answer scales", ", ".join(facts["answer_scales"])
+    yield "verdict", facts["verdict_stands"]
+    yield "majority of", ", ".join(facts["majority_of"])
+    yield "samples", f"{facts['samples']}, the majority decides" if facts["samples"] > 1 else ""
+    yield "temperature", "" if facts["temperature"] is None else f"{facts['temperature']:g}"
+    yield "note", facts["note"]
+
+
+def _scales_table() -> Iterator[str]:
+    yield from ("## Answer scales", "", "| answer scale | the verdict is | rating scales |", "|---|---|---|")
+    for form, meaning in FORMS.items():
+        yield f"| {form} | {meaning} | {', '.join(map(str, POINTS[form]))} points |"
+    yield ""
+
+
+def _places_table() -> Iterator[str]:
+    yield from ("## Where verdicts stand", "")
+    yield from (f"- {place.words}" for place in Place)
+    yield ""
+
+
+def _also(facts: dict[str, Any]) -> str:
+    return f" (also {', '.join(facts['aliases'])})" if facts["aliases"] else ""
+
+
+def _meaning(parameter: dict[str, Any]) -> str:
+    if not parameter["choices"]:
+        return str(parameter["meaning"])
+    return f"{parameter['meaning']}; one of {', '.join(_shown(one) for one in parameter['choices'])}"
+
+
+def _default(parameter: dict[str, Any]) -> str:
+    """A short default, behind the name; a long one follows in lines of its own."""
+    value = parameter["default"]
+    return "" if _long(value) else f" ({_shown(value)})"
+
+
+def _long(value: object) -> list[str]:
+    """The lines of a default that does not go into one."""
+    if isinstance(value, list):
+        return [f"- {item}" for item in value]
+    return str(value).split("\n") if "\n" in str(value) else []
+
+
+def _shown(value: object) -> str:
+    """A value in a line of text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return f"{len(value)} of them"
+    return str(value).partition("\n")[0] if value != "" else "empty"
+
+
+def _wrapped(head: str, text: str) -> str:
+    return textwrap.fill(
+        text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+    )

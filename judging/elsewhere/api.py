@@ -1,0 +1,302 @@
+"""Assignments over the API: claim, renew, report failure. What a claim shows is strictly blind."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Field, Router, Schema, Status
+
+from arena.api.auth import rater_of
+from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, written_out
+from arena.models import Assignment, Membership, Rater, Study
+from arena.rating import scales
+from arena.rating import services as rating
+from arena.rating.answers import LeaseLostError, NotAllowedError
+from arena.texts.masking import shown_turns
+from judging.elsewhere import services as elsewhere_services
+from judging.models import Judge, JudgeCall
+
+router = Router(tags=["assignments"])
+judges = Router(tags=["assignments"])
+
+Attempt = Annotated[Count, Field(ge=1)]
+
+
+class ClaimIn(Schema):
+    """Whose turn it is."""
+
+    model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"study": "demo"}]}}
+
+    study: Name | None = Field(
+        None, max_length=80, description="Slug of the study; a judge with remote runs may leave it out."
+    )
+    worker: Name = Field("", max_length=100, description="Who asks, for the record of calls.")
+
+
+class PointOut(Schema):
+    """A point of the scale in words."""
+
+    rating: int
+    caption: str
+
+
+class PromptOut(Schema):
+    """What was asked, turn by turn, with the material it works on."""
+
+    turns: list[str]
+    input: str
+    category: str
+
+
+class CompletionOut(Schema):
+    """An answer, turn by turn. Nothing tells who wrote it."""
+
+    turns: list[str]
+
+
+class RequestOut(Schema):
+    """The chat completion that a judge worker is to ask for, and the call it stands for."""
+
+    protocol: str
+    form: str = Field(description="The answer scale: in what form the verdict is given.")
+    prompt_hash: str = Field(description="Of the wording; a worker with another wording must not ask.")
+    key: str = Field(description="Names the question among those of the protocol.")
+    attempt: int = Field(description="Names the call about this assignment in what is reported about it.")
+    model: str
+    messages: list[dict[str, str]]
+    temperature: float | None
+    max_tokens: int | None
+    options: dict[str, Any]
+    logprobs: bool = Field(description="Whether to ask for the log-probabilities of the tokens.")
+    timeout: float = Field(description="Seconds to wait for the reply.")
+
+
+class AssignmentOut(Schema):
+    """A pair to compare, in the order in which it is to be shown."""
+
+    assignment: str
+    study: str
+    leased_until: datetime
+    lease_seconds: float = Field(description="What is left of the lease, whatever your clock says.")
+    points: int
+    scale: list[PointOut]
+    criteria: list[str]
+    reasons: list[str] = Field(description="Those that may be given with the answer.")
+    guidelines: str = Field(description="Markdown.")
+    prompt: PromptOut
+    first: CompletionOut
+    second: CompletionOut
+    request: RequestOut | None = Field(None, description="Only for judges that are configured in the arena.")
+
+
+class RenewIn(Schema):
+    """Which call is still under way."""
+
+    model_config = {"extra": "forbid"}
+
+    attempt: Attempt | None = Field(None, description="From the request of the claim.")
+
+
+class LeaseOut(Schema):
+    """The lease as it is now."""
+
+    assignment: str
+    leased_until: datetime
+    lease_seconds: float
+
+
+class FailureIn(Schema):
+    """Why there is no answer."""
+
+    model_config = {
+        "extra": "forbid",
+        "json_schema_extra": {
+            "examples": [{"kind": "timeout", "detail": "No reply in 120 s.", "attempt": 1}]
+        },
+    }
+
+    kind: str = Field(
+        pattern=r"^[a-z0-9_]{1,50}$",
+        description='One word, such as "timeout"; "abandoned": the call was cut off and nothing failed.',
+    )
+    detail: Annotated[Name, Field(max_length=600)] = ""
+    retryable: bool = Field(True, description="Whether asking again can help.")
+    retry_after: Name = Field("", max_length=100, description="The endpoint's Retry-After, as sent.")
+    attempt: Attempt | None = Field(None, description="From the request of the claim.")
+    seconds: Seconds | None = Field(None, description="Time it took to fail.")
+    call: CallIn | None = Field(
+        None, description='With "abandoned": the record of a reply that came too late to count.'
+    )
+
+    def failure(self) -> elsewhere_services.Failure:
+        """The report as the service takes it."""
+        call = self.call.model_dump(mode="json", exclude_none=True) if self.call else {}
+        return elsewhere_services.Failure(**{**self.dict(exclude={"call"}), "call": call})
+
+
+class StateOut(Schema):
+    """What has become of the assignment."""
+
+    assignment: str
+    state: Annotated[Assignment.State, written_out(Assignment.State)]
+    due_at: datetime | None = Field(description="When it is asked again, if it is.")
+
+
+class JudgeOut(Schema):
+    """What a judge worker needs to know of its judge, and what is left to do."""
+
+    slug: str
+    name: str
+    model: str
+    base_url: str
+    key_variable: str = Field(description="Name of the environment variable with the key; empty: no key.")
+    protocol: str
+    prompt_hash: str
+    form: str = Field(description="The answer scale: in what form the verdict is given.")
+    points: int
+    parameters: dict[str, Any]
+    wording: dict[str, str]
+    runs: int = Field(description="Remote runs that have not ended.")
+    waiting: int = Field(description="Their assignments without an end.")
+
+
+@router.post(
+    "/",
+    response={200: AssignmentOut, 201: AssignmentOut, 204: None, 404: ErrorOut, **ERRORS},
+    summary="Claim an assignment",
+)
+def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
+    """A pair to compare, leased for a while: 201, or 200 where you hold it already.
+
+    204 when there is nothing to do now; ask again later.
+    """
+    rater = rater_of(request)
+    study = Study.objects.filter(slug=given.study).first() if given.study is not None else None
+    if given.study is not None and not (study and _may_rate(rater, study)):
+        detail = f'There is no study "{given.study}" for this rater.'
+        return Status(404, ErrorOut(detail=detail, field="study"))
+    try:
+        if rater.kind == Rater.Kind.PERSON:
+            return _claim_of_person(rater, study)
+        claimed = elsewhere_services.claim(rater, study, given.worker)
+    except NotAllowedError as error:
+        return Status(403, ErrorOut(detail=str(error), field="study"))
+    return Status(201, _shown(claimed.assignment, claimed.call)) if claimed else Status(204, None)
+
+
+def _may_rate(rater: Rater, study: Study) -> bool:
+    """People rate where they are members, and judges in public studies too, or where they are configured."""
+    if rater.kind == Rater.Kind.JUDGE and (study.is_public or Judge.objects.filter(rater=rater).exists()):
+        return True
+    return Membership.objects.filter(rater=rater, study=study).exists()
+
+
+def _claim_of_person(rater: Rater, study: Study | None) -> Status[object]:
+    if study is None:
+        return Status(422, ErrorOut(detail="study: Name the study you rate in.", field="study"))
+    held = Assignment.objects.live().filter(rater=rater, study=study).exists()
+    assignment = rating.claim(study, rater)
+    if assignment is None:
+        return Status(204, None)
+    rating.mark_shown(assignment)
+    shown = _shown(Assignment.objects.for_page().get(pk=assignment.pk), None)
+    return Status(200 if held else 201, shown)
+
+
+def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
+    pair, study = assignment.pair, assignment.study
+    assert pair is not None  # noqa: S101 - assignments without a pair are never offered here
+    assert assignment.leased_until is not None  # noqa: S101 - just claimed
+    points = call.run.judge.points if call else study.points
+    first, second = pair.shown(assignment.swapped)
+    return AssignmentOut(
+        assignment=assignment.public_id,
+        study=study.slug,
+        leased_until=assignment.leased_until,
+        lease_seconds=_left(assignment.leased_until),
+        points=points,
+        scale=[PointOut(rating=n, caption=caption) for n, caption in enumerate(scales.CAPTIONS[points], 1)],
+        criteria=study.criteria,
+        reasons=study.reasons,
+        guidelines=study.guidelines,
+        prompt=PromptOut(turns=pair.prompt.turns, input=pair.prompt.input, category=pair.prompt.category),
+        first=CompletionOut(turns=shown_turns(first, study)),
+        second=CompletionOut(turns=shown_turns(second, study)),
+        request=_request(call) if call else None,
+    )
+
+
+def _request(call: JudgeCall) -> RequestOut:
+    judge = call.run.judge
+    return RequestOut(
+        protocol=judge.protocol,
+        form=judge.form,
+        prompt_hash=call.prompt_hash,
+        key=call.key,
+        attempt=call.attempt,
+        model=judge.model,
+        messages=call.messages,
+        temperature=judge.temperature,
+        max_tokens=judge.max_tokens,
+        options=judge.options,
+        logprobs=judge.logprobs,
+        timeout=judge.timeout,
+    )
+
+
+def _left(leased_until: datetime) -> float:
+    return max(0.0, (leased_until - timezone.now()).total_seconds())
+
+
+@router.post(
+    "/{assignment}/renew/", response={200: LeaseOut, 409: ErrorOut, **ERRORS}, summary="Renew a lease"
+)
+def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[object]:
+    """Keep an assignment while you work on it. 409 where it was answered or given to somebody else."""
+    try:
+        leased_until = elsewhere_services.renew(rater_of(request), assignment, given.attempt)
+    except LeaseLostError as error:
+        return Status(409, ErrorOut(detail=str(error), field="assignment"))
+    except NotAllowedError as error:
+        return Status(403, ErrorOut(detail=str(error), field="assignment"))
+    lease = LeaseOut(assignment=assignment, leased_until=leased_until, lease_seconds=_left(leased_until))
+    return Status(200, lease)
+
+
+@router.post("/{assignment}/failed/", response={200: StateOut, **ERRORS}, summary="Report a failure")
+def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> Status[object]:
+    """Say that no answer could be had. A reply without a rating is no failure: submit it as unscored."""
+    try:
+        found, due_at = elsewhere_services.report_failure(rater_of(request), assignment, given.failure())
+    except NotAllowedError as error:
+        return Status(403, ErrorOut(detail=str(error), field="assignment"))
+    return Status(200, StateOut(assignment=assignment, state=Assignment.State(found.state), due_at=due_at))
+
+
+@judges.get("/{slug}/", response={200: JudgeOut, 404: ErrorOut, **ERRORS}, summary="Look up your judge")
+def show_judge(request: HttpRequest, slug: str) -> Status[object]:
+    """How the judge is to be asked, for its own token alone."""
+    rater = rater_of(request)
+    judge = Judge.objects.select_related("rater").filter(rater=rater).first()
+    if judge is None or judge.slug != slug:
+        return Status(404, ErrorOut(detail=f'This token belongs to no judge "{slug}".', field="slug"))
+    runs, waiting = elsewhere_services.work_left(judge)
+    return Status(
+        200,
+        JudgeOut(
+            slug=judge.slug,
+            name=judge.name,
+            model=judge.model,
+            base_url=judge.base_url,
+            key_variable=judge.api_key_env,
+            protocol=judge.protocol,
+            prompt_hash=judge.current_prompt_hash(),
+            form=judge.form,
+            points=judge.points,
+            parameters=judge.parameters,
+            wording=judge.wording,
+            runs=runs,
+            waiting=waiting,
+        ),
+    )

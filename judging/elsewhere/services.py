@@ -1,0 +1,316 @@
+"""Judges on other machines: what they may claim, keep, and report. Nothing here asks a model.
+
+A judge that is configured here is asked by judge workers as part of its remote runs, and every call has its
+row before the worker hears of it. Any other judge with a token rates the pairs that are planned for it as it
+goes along.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison, Rater, Study
+from arena.rating import planning
+from arena.rating import services as rating
+from arena.rating.answers import LeaseLostError, NotAllowedError
+from judging.endpoints.client import NoReplyError
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.models.querysets import JudgeCallQuerySet, JudgeRunQuerySet
+from judging.runs import committing, putting_aside, spending
+from judging.runs.claiming import claim_elsewhere
+from judging.runs.committing import Outcome, Results, end_abandoned
+from judging.runs.lifecycle import finish_if_done
+from judging.runs.recovery import abandon
+from judging.runs.work import wanted, with_calls
+
+PLANNED_AHEAD: Final = 32
+"""Pairs planned at a time for a judge that is not configured here."""
+
+TRIES: Final = 5
+"""How often a claim is tried again when other workers are faster."""
+
+ABANDONED: Final = "abandoned"
+"""The kind of a report that a call was cut off: nothing failed, it is asked again at once."""
+
+
+RECEIVED: Final = {
+    "model_returned": "model_returned",
+    "refusal": "refusal",
+    "finish_reason": "finish_reason",
+    "prompt_tokens": "prompt_tokens",
+    "completion_tokens": "completion_tokens",
+    "reasoning_tokens": "reasoning_tokens",
+    "seconds": "latency",
+}
+"""Fields of the record that comes with an answer, and the columns of the call that keep them."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """An assignment for somebody elsewhere, with its texts; call is the row of a configured judge's call."""
+
+    assignment: Assignment
+    call: JudgeCall | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a worker has no answer. attempt names its call; seconds is how long it waited for the model.
+
+    call is the record of a reply that came too late to count, as it comes with an answer.
+    """
+
+    kind: str
+    detail: str = ""
+    retryable: bool = True
+    retry_after: str = ""
+    attempt: int | None = None
+    seconds: float | None = None
+    call: Mapping[str, Any] = field(default_factory=dict)
+
+
+def lease_time() -> timedelta:
+    """How long a judge elsewhere keeps an assignment without renewing its lease."""
+    return timedelta(seconds=settings.JUDGE_LEASE_SECONDS)
+
+
+def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None:
+    """The next assignment of a judge elsewhere; None when there is nothing to do now.
+
+    Raises NotAllowedError where the study is closed or the judge may not rate it.
+    """
+    judge = Judge.objects.select_related("rater").filter(rater=rater).first()
+    if judge:
+        if study and study.is_closed:
+            raise NotAllowedError("This study is closed; no more ratings are taken.")
+        return _claim_call(judge, study, f"remote {worker or judge.slug}")
+    if study is None:
+        raise NotAllowedError("Name the study: this judge has no runs here.")
+    return _claim_planned(rater, study)
+
+
+def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | None:
+    """Commit the next call of the judge's remote runs, in flight."""
+    for _ in range(TRIES):
+        with transaction.atomic():
+            row = _next_row(judge, study)
+            if row is None:
+                break
+            [work] = with_calls([row])
+            if putting_aside.unrateable([work]):
+                putting_aside.put_waiting_aside(work.run, _waiting(judge, study))
+                continue
+            call = claim_elsewhere(work, worker[:200], lease_time())
+        if call:
+            row.assignment.leased_until = call.deadline
+            return Claimed(row.assignment, call)
+    for run in remote_runs(judge).filter(state=JudgeRun.State.RUNNING):
+        finish_if_done(run)
+    return None
+
+
+def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
+    """What can be asked now and has no reply."""
+    replied = JudgeCall.objects.filter(
+        assignment=OuterRef("assignment"), round=OuterRef("round"), state=JudgeCall.State.REPLIED
+    )
+    rows = wanted(timezone.now()).filter(~Exists(replied), run__remote=True, run__judge=judge)
+    return rows.filter(run__study=study) if study else rows
+
+
+def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
+    """What is asked next, locked: of the oldest run first, in the order of its plan."""
+    rows = _waiting(judge, study).select_for_update(of=("self",), skip_locked=True)
+    return rows.order_by("run_id", "pk").first()
+
+
+def remote_runs(judge: Judge) -> JudgeRunQuerySet:
+    """The judge's queued and running runs that workers elsewhere are to ask."""
+    return JudgeRun.objects.going_on().filter(judge=judge, remote=True)
+
+
+@transaction.atomic
+def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
+    """Lease the next pair planned for a judge that is not configured here; plan some where none is left."""
+    locked = rating.lock_open(study, rater)
+    if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=rater.slug).exists():
+        raise NotAllowedError(
+            f"{study.name} holds imported ratings of another judge {rater.slug}; use one with another slug."
+        )
+    putting_aside.put_planned_aside(locked, rater)
+    leased = rating.lease_planned(locked, rater, lease_time())
+    ahead = planning.Wanted(limit=PLANNED_AHEAD)
+    if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:
+        leased = rating.lease_planned(locked, rater, lease_time())
+    return Claimed(Assignment.objects.for_page().get(pk=leased.pk)) if leased else None
+
+
+@transaction.atomic
+def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
+    """Keep an assignment, and the call about it, for another lease; until when.
+
+    Raises NotAllowedError, or LeaseLostError where it was answered or given to somebody else meanwhile.
+    """
+    lease = rating.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
+    assignment = rating.renew(rater, public_id, lease)
+    assert assignment.leased_until is not None  # noqa: S101 - just set
+    in_flight = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
+    if attempt is not None:
+        in_flight = in_flight.filter(attempt=attempt)
+    renewed = in_flight.update(deadline=assignment.leased_until)
+    if attempt is not None and not renewed:
+        raise LeaseLostError(f"Attempt {attempt} was given up; another worker may have this assignment.")
+    return assignment.leased_until
+
+
+@transaction.atomic
+def report_failure(rater: Rater, public_id: str, failure: Failure) -> tuple[Assignment, datetime | None]:
+    """Take note that no answer could be had; the assignment, and when it is due again.
+
+    Calls of a configured judge are retried as patiently as the arena's own. Any other judge's assignment is
+    open again at once, or put aside where asking again is no use. Reporting twice is reporting once.
+    """
+    own = Assignment.objects.named(public_id).filter(rater=rater)
+    assignment = own.select_for_update(no_key=True).first()
+    if assignment is None:
+        raise NotAllowedError("There is no such assignment for this rater.")
+    if rater.kind == Rater.Kind.PERSON:
+        raise NotAllowedError("Only judges report failures; people skip a pair on the rating page.")
+    if _calls(assignment).exists():
+        _fail_call(assignment, failure)
+    else:
+        _put_back(assignment, failure)
+    assignment.refresh_from_db()
+    due = (
+        RunAssignment.objects.filter(assignment=assignment)
+        .order_by("-run_id")
+        .values_list("due_at", flat=True)
+    )
+    return assignment, due.first() if assignment.state == Assignment.State.OPEN else None
+
+
+def _fail_call(assignment: Assignment, failure: Failure) -> None:
+    in_flight = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
+    if failure.attempt is not None:
+        in_flight = in_flight.filter(attempt=failure.attempt)
+    if failure.kind == ABANDONED:
+        abandon(in_flight, timezone.now())
+        # Without an attempt there is no telling which call the record is about.
+        late = _calls(assignment).filter(attempt=failure.attempt or 0, state=JudgeCall.State.ABANDONED)
+        late.update(finished_at=timezone.now(), **_received(failure.call))
+    elif call := in_flight.first():
+        error = NoReplyError(
+            failure.kind, failure.detail, retryable=failure.retryable, retry_after=failure.retry_after
+        )
+        failures = JudgeCall.objects.filter(
+            run=call.run_id, assignment=assignment, round=call.round, state=JudgeCall.State.FAILED
+        )
+        outcome = Outcome(call, error, failure.seconds, failures=failures.count())
+        committing.commit([Results([outcome])])
+
+
+def _put_back(assignment: Assignment, failure: Failure) -> None:
+    claimed = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.CLAIMED)
+    if failure.retryable:
+        claimed.update(state=Assignment.State.OPEN, leased_until=None)
+    else:
+        claimed.update(
+            state=Assignment.State.SKIPPED,
+            leased_until=None,
+            finished_at=timezone.now(),
+            skip_reason=f"{failure.kind}: {failure.detail}"[:500],
+        )
+
+
+def asked_elsewhere(assignments: Sequence[int]) -> set[int]:
+    """Those of the assignments that workers elsewhere were asked to make calls about."""
+    calls = JudgeCall.objects.filter(assignment__in=assignments, run__remote=True).order_by()
+    return set(calls.values_list("assignment", flat=True))
+
+
+def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, Any]) -> bool:
+    """Keep the record of the call that a stored answer rests on; False where no worker elsewhere made one.
+
+    Runs in the transaction that stores the answer, the assignment being locked. An answer may come after its
+    call was given up and the assignment given to another worker: the answer counts, and the other call is in
+    vain. Where the assignment has its reply already, the record of a further one is kept and nothing counted.
+    """
+    every = list(JudgeCall.objects.filter(assignment=assignment).select_related("run").order_by("attempt"))
+    call = _call_behind([each for each in every if each.run.remote], record.get("attempt"))
+    if call is None:
+        return False
+    own = JudgeCall.objects.filter(pk=call.pk)
+    if any(each.has_replied and each.round == call.round for each in every):
+        late = own.filter(state=JudgeCall.State.ABANDONED)
+        late.update(finished_at=timezone.now(), **_received(record))
+        return True
+    now = timezone.now()
+    end_abandoned([each for each in every if each.is_in_flight and each != call], now)
+    JudgeCall.objects.filter(assignment=assignment, given_up=True).update(given_up=False)
+    run = _run_of(assignment) or call.run
+    RunAssignment.objects.filter(run=run, assignment=assignment, put_aside=True).update(put_aside=False)
+    raw_reply = "" if comparison.raw_reply == record.get("refusal") else comparison.raw_reply
+    columns = {"latency": comparison.seconds, **_received(record)}
+    if call.is_in_flight:
+        columns |= _cost(call, columns)
+    own.update(
+        **columns,
+        run=run,
+        state=JudgeCall.State.REPLIED,
+        raw_reply=raw_reply,
+        finished_at=now,
+        error_kind="",
+        error="",
+        given_up=False,
+        status=comparison.status,
+        reason=comparison.reason,
+        rating=comparison.rating,
+        submit_attempts=1,
+        submitted_at=now,
+    )
+    return True
+
+
+def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call cost that was in flight until now, whose reply fills these columns."""
+    call.state = JudgeCall.State.REPLIED
+    for name, value in columns.items():
+        setattr(call, name, value)
+    spending.settle([call])
+    return {"cost": call.cost, "reserved": call.reserved}
+
+
+def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:
+    """The call of this attempt; where the answer names none the one in flight, or the last."""
+    if attempt is not None:
+        return next((call for call in calls if call.attempt == attempt), None)
+    in_flight = [call for call in calls if call.state == JudgeCall.State.IN_FLIGHT]
+    return next(iter(in_flight or calls[::-1]), None)
+
+
+def _run_of(assignment: Assignment) -> JudgeRun | None:
+    """The run that waits for this assignment now; the one that asked may have been cancelled meanwhile."""
+    return JudgeRun.objects.active().filter(run_assignments__assignment=assignment).first()
+
+
+def _received(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a call that the record of a reply fills."""
+    return {column: record[name] for name, column in RECEIVED.items() if record.get(name) is not None}
+
+
+def _calls(assignment: Assignment) -> JudgeCallQuerySet:
+    """The calls that workers elsewhere were asked to make about an assignment."""
+    return JudgeCall.objects.filter(assignment=assignment, run__remote=True)
+
+
+def work_left(judge: Judge) -> tuple[int, int]:
+    """How many remote runs of the judge have not ended, and how many of their assignments."""
+    runs = list(remote_runs(judge).values_list("pk", flat=True))
+    without_end = RunAssignment.objects.filter(run__in=runs, assignment__state__in=["open", "claimed"])
+    return len(runs), without_end.count()

@@ -1,0 +1,127 @@
+"""What it means to ask a model: the request, its reply, and how asking can fail. Pure."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, Protocol
+
+from judging.protocols.runner import Message
+
+
+@dataclass(frozen=True)
+class Request:
+    """One chat completion. timeout is in seconds; options are further fields of the request's body.
+
+    logprobs: ask for the log-probabilities of the reply's tokens and of their alternatives.
+    """
+
+    model: str
+    messages: Sequence[Message]
+    timeout: float
+    max_tokens: int | None = None
+    temperature: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    logprobs: bool = False
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of a reply with its natural log-probability.
+
+    text: bytes of a character that is spread over several tokens are lone surrogates, as of
+    ``surrogateescape``. alternatives: what could have stood in its place, with log-probabilities, the
+    likeliest first; the token itself mostly among them.
+    """
+
+    text: str
+    logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model answered, checked. text is "" where it sent none; counts are None where unknown.
+
+    reasoning_tokens are those of completion_tokens that were spent thinking; tokens are empty where the
+    endpoint tells no log-probabilities.
+    """
+
+    text: str
+    finish_reason: str
+    model: str
+    refusal: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    tokens: tuple[Token, ...] = ()
+
+
+class NoReplyError(Exception):
+    """No reply could be had.
+
+    kind is one word for counting; retryable says whether asking again can help; retry_after is the
+    Retry-After header as sent, "" where there was none.
+    """
+
+    def __init__(self, kind: str, message: str, *, retryable: bool = True, retry_after: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class Client(Protocol):
+    """A model that can be asked."""
+
+    def ask(self, request: Request) -> Reply:
+        """The model's reply; raises NoReplyError. Never retries: judging.endpoints.client decides that."""
+        ...
+
+
+def storable(text: str) -> str:
+    """The text without what a database cannot hold: NUL and lone surrogates become U+FFFD."""
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return joined.replace("\x00", "�")
+
+
+# The one retry layer: how long to wait before asking again. Pure.
+#
+# Waiting itself is done by the queue: the time is stored with the work and no thread sleeps.
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and how patiently to ask. Times are in seconds."""
+
+    attempts: int
+    base: float
+    cap: float
+
+    def next_try(
+        self, error: NoReplyError, failures: int, now: datetime, rng: random.Random
+    ) -> datetime | None:
+        """When to ask again after ``failures`` failed attempts; None to give up.
+
+        Exponential backoff with full jitter on its upper half. A Retry-After of the endpoint is a lower
+        bound, up to the cap.
+        """
+        if not error.retryable or failures >= self.attempts:
+            return None
+        backoff = min(self.cap, self.base * 2 ** (failures - 1)) * rng.uniform(0.5, 1)
+        asked = min(self.cap, retry_after_seconds(error.retry_after, now))
+        return now + timedelta(seconds=max(backoff, asked))
+
+
+def retry_after_seconds(header: str, now: datetime) -> float:
+    """Seconds to wait by a Retry-After header, a number of seconds or an HTTP date; 0 if it is neither."""
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(header)
+        except (ValueError, OverflowError):  # a time zone of many digits is too large for the parser
+            return 0.0
+        seconds = (when.replace(tzinfo=when.tzinfo or UTC) - now).total_seconds()
+    return seconds if 0 < seconds < float("inf") else 0.0

@@ -1,0 +1,225 @@
+"""Any OpenAI-compatible endpoint, asked through the official client. It checks every reply.
+
+The client's own retries are off: they would send requests that nobody records. Nor does it make objects of
+what is sent and received, which costs as much as all the rest, and checks nothing (decision 17).
+"""
+
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from judging.endpoints.client import NoReplyError, Reply, Request, storable
+from judging.endpoints.logprobs import field_of, tokens_of
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+
+# Reading no more of a reply than a reply can have: neither for ever nor into all of the memory.
+
+
+LONGEST_BODY = 8 * 2**20
+"""Bytes of a body that are read; the longest replies of language models have less than a tenth of it."""
+
+LONGEST_PACKED_BODY = LONGEST_BODY // 64
+"""The same for a compressed body, which grows up to a thousand times when it is unpacked."""
+
+
+class BodyTooLongError(Exception):
+    """The endpoint sent more than a reply can have."""
+
+
+def bound(response: httpx2.Response) -> None:
+    """A response hook of httpx: its body is cut off where it gets too long or takes too long.
+
+    The timeout of a request counts from one piece of the body to the next; here it is that of the whole body.
+    """
+    limit = LONGEST_PACKED_BODY if "content-encoding" in response.headers else LONGEST_BODY
+    seconds = response.request.extensions.get("timeout", {}).get("read")
+    assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 - of a client that is not async
+    response.stream = _BoundedStream(response.stream, limit, seconds)
+
+
+class _BoundedStream(httpx2.SyncByteStream):
+    def __init__(self, stream: httpx2.SyncByteStream, limit: int, seconds: float | None) -> None:
+        self._stream, self._limit, self._seconds = stream, limit, seconds
+
+    def __iter__(self) -> Iterator[bytes]:
+        started, size = time.monotonic(), 0
+        for piece in self._stream:
+            size += len(piece)
+            if size > self._limit:
+                raise BodyTooLongError(f"the reply is longer than {self._limit:,} bytes")
+            if self._seconds is not None and time.monotonic() - started > self._seconds:
+                raise httpx2.ReadTimeout("the body took too long")
+            yield piece
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+NOT_RETRYABLE = frozenset({301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 410, 413, 422})
+"""HTTP errors that the same request would meet again. Redirects are not followed: nobody configured them."""
+
+NO_LOGPROBS = "This endpoint gives no logprobs for this model; make a judge that does not ask for them."
+
+TOP_LOGPROBS = 20
+"""Alternatives per token that are asked for, the most there are at OpenAI; options of a judge overrule it."""
+
+LONGEST_ERROR = 500
+"""Characters of an error message that are kept."""
+
+
+class OpenAIClient:
+    """Asks one endpoint with one key."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self._api_key = api_key
+        self._client = connect(base_url, api_key)
+
+    def ask(self, request: Request) -> Reply:
+        """See judging.endpoints.client.Client."""
+        import httpx2
+        import openai
+
+        try:
+            completion = self._client.post(
+                "/chat/completions",
+                body=body_of(request),
+                cast_to=object,
+                options={"timeout": request.timeout},
+            )
+        except openai.APITimeoutError as error:
+            kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
+            raise NoReplyError(kind, f"no reply within {request.timeout:g} s") from error
+        except openai.APIStatusError as error:
+            raise self._status_error(error, request) from error
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            raise NoReplyError(_kind(cause), self._clean(cause)) from error
+        except BodyTooLongError as error:
+            raise NoReplyError("malformed", str(error)) from error
+        except httpx2.HTTPError as error:
+            raise NoReplyError("connection", self._clean(error)) from error
+        except (openai.OpenAIError, ValueError, RecursionError) as error:
+            raise NoReplyError("malformed", f"the reply is not valid JSON: {self._clean(error)}") from error
+        return checked(completion)
+
+    def _status_error(self, error: Any, request: Request) -> NoReplyError:
+        status = error.status_code
+        kind = "rate_limited" if status == 429 else f"http_{status}"
+        message = self._clean(error)
+        if request.logprobs and status in (400, 422) and "logprob" in message.lower():
+            message = f"{NO_LOGPROBS} {message}"[:LONGEST_ERROR]
+        return NoReplyError(
+            kind,
+            message,
+            retryable=status not in NOT_RETRYABLE,
+            retry_after=error.response.headers.get("retry-after", ""),
+        )
+
+    def _clean(self, error: BaseException) -> str:
+        """The error in words, without the key, which endpoints like to repeat."""
+        return storable(str(error).replace(self._api_key, "[key]"))[:LONGEST_ERROR]
+
+
+def _kind(cause: BaseException) -> str:
+    """Of what broke before or behind HTTP: without a connection nothing was sent, so nothing is charged."""
+    import httpx2
+
+    if isinstance(cause, httpx2.ConnectError):
+        return "unreachable"
+    return "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
+
+
+_connecting = Lock()
+
+
+def connect(base_url: str, api_key: str) -> "OpenAI":
+    """One client per endpoint and key in this process, so that connections are reused.
+
+    A new one costs seconds when every thread of a worker makes its own at that moment, so they take turns.
+    """
+    with _connecting:
+        return _connected(base_url, api_key)
+
+
+@lru_cache(maxsize=32)
+def _connected(base_url: str, api_key: str) -> "OpenAI":
+    from openai import DefaultHttpxClient, OpenAI
+
+    http = DefaultHttpxClient(follow_redirects=False, event_hooks={"response": [bound]})
+    return OpenAI(base_url=base_url, api_key=api_key, max_retries=0, http_client=http)
+
+
+def body_of(request: Request) -> dict[str, Any]:
+    """The body of a request for a chat completion; the options of the judge have the last word."""
+    body: dict[str, Any] = {"model": request.model, "messages": list(request.messages)}
+    if request.max_tokens is not None:
+        body["max_tokens"] = request.max_tokens
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.logprobs:
+        body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return body | dict(request.options)
+
+
+def checked(completion: object) -> Reply:
+    """The reply of a chat completion, as JSON; raises NoReplyError where it is something else.
+
+    The client hands on a page of HTML as a text without a word, so nothing is taken for granted. Thinking in
+    a field of its own (``reasoning_content``) is not the answer.
+    """
+    if not isinstance(completion, dict):
+        raise NoReplyError("malformed", "the endpoint sent text instead of a chat completion")
+    choices = completion.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise NoReplyError("malformed", "the reply has no choices")
+    message = field_of(choices[0], "message")
+    if not isinstance(message, dict):
+        raise NoReplyError("malformed", "the reply's first choice has no message")
+    content = message.get("content")
+    if content is not None and not isinstance(content, str):
+        raise NoReplyError("malformed", "the content of the reply is not a text")
+    usage = completion.get("usage")
+    details = field_of(usage, "completion_tokens_details")
+    prompt_tokens, completion_tokens = _tokens(usage, said_something=bool(content))
+    return Reply(
+        text=storable(content or ""),
+        refusal=_text(message.get("refusal")),
+        finish_reason=_text(field_of(choices[0], "finish_reason"))[:50],
+        model=_text(completion.get("model"))[:200],
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        reasoning_tokens=_count(field_of(details, "reasoning_tokens")),
+        tokens=tokens_of(field_of(choices[0], "logprobs")),
+    )
+
+
+def _tokens(usage: object, *, said_something: bool) -> tuple[int | None, int | None]:
+    """The tokens of prompt and reply that are charged; None where the endpoint does not say.
+
+    No prompt has no tokens, nor has a text: endpoints that do not count say 0. Some leave thinking out of
+    the tokens of the completion, and count it in the total alone.
+    """
+    prompt = _count(field_of(usage, "prompt_tokens")) or None
+    reply = _count(field_of(usage, "completion_tokens"))
+    total = _count(field_of(usage, "total_tokens"))
+    if prompt is not None and reply is not None and total is not None:
+        reply = max(reply, total - prompt)
+    return prompt, None if said_something and not reply else reply
+
+
+def _text(value: object) -> str:
+    return storable(value) if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int | None:
+    """A number of tokens, if it is one that can be stored."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**31 else None

@@ -1,0 +1,234 @@
+"""Panels: several judges as one rater. Nothing is asked for a panel: its verdicts follow from theirs."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import transaction
+
+from arena.models import Comparison, Rater, Study
+from arena.rating import scales
+from arena.rating.recording import Derived, record_derived
+from judging.judges.services import JudgeError, checks_in_words
+from judging.models import Judge, JudgeRun, Panel
+from judging.runs import queue
+
+# What a panel of judges says, made of what its members said about the same showing of a pair. Pure.
+
+
+POINTS: Final = {"majority": 3, "mean": 8}
+"""The rating scale of each rule: first, tie or second; and the full scale."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """A member's rating on a scale of so many points; None where it gave none."""
+
+    rating: int | None
+    points: int
+
+
+@dataclass(frozen=True)
+class PanelVerdict:
+    """A rating on the scale of the panel's rule, None where no member gave one.
+
+    mean is the mean before it was rounded to the scale, on the same scale; None under the majority rule.
+    """
+
+    rating: int | None
+    points: int
+    mean: float | None = None
+
+
+def combined(rule: str, opinions: Sequence[Opinion], *, middle_to_second: bool) -> PanelVerdict:
+    """The verdict of all members; those without a rating abstain.
+
+    majority: the side that more than half of the voting members take, and a tie where neither side has
+    that. mean: the mean of the members' preferences on the common axis from -1 to 1 (arena.rating.scales),
+    put on 8
+    points and rounded, halves away from the middle so that the two sides are treated alike. A mean in
+    the very middle has no point of its own there; ``middle_to_second`` says which side gets it, and whoever
+    asks must draw that fairly.
+    """
+    given = [(one.rating, one.points) for one in opinions if one.rating is not None]
+    points = POINTS[rule]
+    if not given:
+        return PanelVerdict(None, points)
+    if rule == "majority":
+        return PanelVerdict(_majority([2 * rating - (of + 1) for rating, of in given]), points)
+    preference = math.fsum(scales.preference(rating, of) for rating, of in given) / len(given)
+    middle = (points + 1) / 2
+    distance = preference * (points - 1) / 2
+    if abs(distance) < 1e-9:
+        rating = math.ceil(middle) if middle_to_second else math.floor(middle)
+        return PanelVerdict(rating, points, middle)
+    side = math.copysign(1, distance)
+    # From the first point beyond the middle on; 1e-9 takes what floats leave of an exact half.
+    steps = max(0, math.floor(abs(distance) + 1e-9))
+    return PanelVerdict(round(middle + side * (steps + 0.5)), points, middle + distance)
+
+
+def _majority(sides: Sequence[int]) -> int:
+    first, second = sum(side < 0 for side in sides), sum(side > 0 for side in sides)
+    if 2 * first > len(sides):
+        return 1
+    return 3 if 2 * second > len(sides) else 2
+
+
+Showing = tuple[int, bool, int]
+"""A pair in one order with one repeat number: what members must have in common."""
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A current comparison of one rater."""
+
+    pk: int
+    rating: int | None
+    points: int
+    expected: float | None
+
+
+@transaction.atomic
+def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> Panel:
+    """A new panel with its rater. Raises JudgeError saying what cannot be."""
+    chosen = _checked(members)
+    if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
+        raise JudgeError(f'There is a judge or panel "{slug}" already.')
+    rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=_any_simulated(chosen))
+    panel = Panel(rater=rater, rule=rule)
+    with checks_in_words():
+        rater.full_clean()
+        panel.full_clean(exclude=["rater"])
+    rater.save()
+    panel.rater = rater
+    panel.save()
+    panel.members.set(chosen)
+    _ask_to_convene(panel)
+    return panel
+
+
+@transaction.atomic
+def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge], *, active: bool) -> Panel:
+    """Change a panel. Who is on it and how it decides are fixed once it has given a verdict."""
+    chosen = _checked(members)
+    changed = rule != panel.rule or {one.pk for one in chosen} != set(
+        panel.members.values_list("pk", flat=True)
+    )
+    if changed and Comparison.objects.filter(rater=panel.rater).exists():
+        raise JudgeError(
+            f"{panel} has given verdicts already, so its members and its rule cannot change; make a new "
+            "panel."
+        )
+    panel.rule, panel.active, panel.rater.name = rule, active, name
+    panel.rater.simulated = _any_simulated(chosen)
+    with checks_in_words():
+        panel.rater.full_clean()
+        panel.full_clean()
+    panel.rater.save(update_fields=["name", "simulated"])
+    panel.save()
+    panel.members.set(chosen)
+    _ask_to_convene(panel)
+    return panel
+
+
+def _checked(members: Iterable[Judge]) -> list[Judge]:
+    chosen = list(members)
+    if len(chosen) < 2:
+        raise JudgeError("A panel needs at least two judges.")
+    return chosen
+
+
+def _any_simulated(members: Sequence[Judge]) -> bool:
+    return any(judge.is_simulated for judge in members)
+
+
+def _ask_to_convene(panel: Panel) -> None:
+    if panel.active:
+        transaction.on_commit(lambda: queue.nudge_panels([panel.pk]))
+
+
+@transaction.atomic
+def convene(panel_id: int) -> int:
+    """Give every verdict that follows by now from what the panel's members said; returns how many.
+
+    One for each showing of a pair that every member has answered; an answer that was revised since revises
+    the panel's too. Harmless when called twice.
+    """
+    # Locked, so that two of them never write the same verdict.
+    locked = Panel.objects.select_for_update(of=("self",), no_key=True).filter(pk=panel_id, active=True)
+    panel = locked.select_related("rater").first()
+    if panel is None:
+        return 0
+    panel.seen = _newest(panel)
+    panel.save(update_fields=["seen"])
+    members = {judge.rater_id: judge.name for judge in panel.members.select_related("rater")}
+    answered = Comparison.objects.current().filter(rater__in=members).order_by()
+    studies = Study.objects.filter(pk__in=answered.values("study").distinct())
+    return sum(
+        record_derived(study, panel.rater, list(_verdicts(panel, members, study)), Comparison.Source.PANEL)
+        for study in studies
+    )
+
+
+def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[Derived]:
+    said: dict[Showing, dict[int, _Said]] = {}
+    current = Comparison.objects.current().filter(study=study, status__in=["scored", "unscored"])
+    both = current.filter(rater__in=[panel.rater_id, *members]).order_by("pk")
+    for one in both.only("pair", "swapped", "repeat", "rater", "rating", "points", "expected"):
+        by_rater = said.setdefault((one.pair_id, one.swapped, one.repeat), {})
+        by_rater[one.rater_id] = _Said(one.pk, one.rating, one.points, one.expected)
+    for (pair, swapped, repeat), by_rater in said.items():
+        own = by_rater.pop(panel.rater_id, None)
+        if len(by_rater) < len(members):
+            continue
+        verdict = combined(
+            panel.rule,
+            [Opinion(one.rating, one.points) for one in by_rater.values()],
+            # The same answer in both orders, and each of the two for half of all pairs.
+            middle_to_second=bool(pair % 2) != swapped,
+        )
+        if own and (own.rating, own.points, own.expected) == (verdict.rating, verdict.points, verdict.mean):
+            continue
+        yield Derived(
+            pair=pair,
+            swapped=swapped,
+            repeat=repeat,
+            points=verdict.points,
+            rating=verdict.rating,
+            reason="" if verdict.rating else Comparison.Reason.UNDECIDED,
+            expected=verdict.mean,
+            rationale="\n".join(_in_words(members[rater], one) for rater, one in sorted(by_rater.items())),
+            revises=own.pk if own else None,
+        )
+
+
+def _in_words(name: str, said: _Said) -> str:
+    return f"{name}: {said.rating} of {said.points}" if said.rating else f"{name}: no rating"
+
+
+def sweep_panels() -> int:
+    """Ask the workers to convene every panel with something new; returns how many.
+
+    A panel waits until no member is at work any more: then its members have seen the same pairs.
+    """
+    due = [panel.pk for panel in Panel.objects.filter(active=True) if _is_due(panel)]
+    queue.nudge_panels(due)
+    return len(due)
+
+
+def _is_due(panel: Panel) -> bool:
+    if _newest(panel) <= panel.seen:
+        return False
+    at_work = [JudgeRun.State.QUEUED, JudgeRun.State.RUNNING]
+    return not JudgeRun.objects.filter(judge__panels=panel, state__in=at_work).exists()
+
+
+def _newest(panel: Panel) -> int:
+    """The id of the newest comparison of its members, 0 where they have none."""
+    newest = (
+        Comparison.objects.filter(rater=rater).order_by("-pk").values_list("pk", flat=True).first()
+        for rater in panel.members.values_list("rater", flat=True)
+    )
+    return max((pk for pk in newest if pk), default=0)

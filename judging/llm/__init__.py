@@ -1,1 +1,0 @@
-"""Language models that can be asked to judge."""

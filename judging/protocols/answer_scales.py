@@ -1,0 +1,57 @@
+"""Answer scales: in what form a judge gives its verdict, and the rating scale it is stored on. Pure.
+
+The answer scale is a choice of its own: a protocol says how a judge is led to its verdict, the answer scale
+in which words it gives it.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from arena.rating import scales
+
+Form = Literal["likert", "binary", "scores", "grades", "score"]
+"""``score`` is one score of one answer, asked for by steps and not by judges."""
+
+FORMS: Final[dict[str, str]] = {
+    "likert": "one number of the rating scale",
+    "binary": "the better answer, first or second",
+    "scores": "two scores from 1 to 10, compared",
+    "grades": "five grades from A>>B to B>>A",
+}
+"""What there is, in words."""
+
+POINTS: Final[dict[str, tuple[int, ...]]] = {
+    "likert": scales.POINTS,
+    "binary": (2,),
+    "scores": (3,),
+    "grades": (5,),
+}
+"""The rating scales that verdicts of each form can be stored on. Equal scores are the middle of three."""
+
+GRADES: Final = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
+"""The verbal grades in the order of their ratings."""
+
+
+@dataclass(frozen=True)
+class AnswerScale:
+    """A form of verdicts, and the points of the rating scale they are stored on.
+
+    lowest and highest bound the scores of the forms ``scores`` and ``score``.
+    """
+
+    form: Form
+    points: int
+    lowest: int = 1
+    highest: int = 10
+
+    @property
+    def name(self) -> str:
+        """Names it among all: likert-8, likert-5, binary, scores, grades."""
+        return f"{self.form}-{self.points}" if self.form == "likert" else self.form
+
+
+def answer_scale(form: str, points: int) -> AnswerScale:
+    """The answer scale of this form and so many points; raises ValueError where there is none."""
+    if form not in FORMS or points not in POINTS[form]:
+        raise ValueError(f"there is no answer scale {form!r} of {points} points")
+    return AnswerScale(form, points)  # type: ignore[arg-type]

@@ -1,0 +1,283 @@
+"""The steps of one protocol about one pair: which questions are open, what each of them says. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from judging.protocols import quoting, rendering
+from judging.protocols.answer_scales import AnswerScale
+from judging.protocols.deciding import Verdicts
+from judging.protocols.parsing import no_text, read_verdict
+from judging.protocols.protocol import FAVOURING, SIDES, About, Manner, Slot, Step
+from judging.protocols.quoting import Quote
+from judging.protocols.rendering import Material
+from judging.protocols.replies import Place, ReplyText, Verdict, without_thinking
+
+Message = dict[str, str]
+"""A chat message: role and content."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One call to make.
+
+    sample numbers calls that are to be made although their messages are the same. author is the model that
+    is asked instead of the judge's, temperature what it is asked with, where not as the judge is configured.
+    scale and place are those of its verdict, None where it asks for none. side is the answer it is about,
+    first or second of the assignment, "" for both; other_order: both are shown in the other order.
+    """
+
+    key: str
+    messages: Sequence[Message]
+    about: About
+    sample: int = 0
+    author: str = ""
+    temperature: float | None = None
+    scale: AnswerScale | None = None
+    place: Place | None = None
+    side: str = ""
+    other_order: bool = False
+
+
+class Conversation:
+    """A protocol with steps of its own about one pair, with the replies there are.
+
+    prefix leads to it among the parts of other protocols; sample counts, from 0, how often it was asked
+    already.
+    """
+
+    def __init__(
+        self, manner: Manner, replies: Mapping[str, ReplyText], prefix: str = "", sample: int = 0
+    ) -> None:
+        self._manner, self._replies = manner, replies
+        self._prefix, self._sample = prefix, sample
+        self._steps = manner.steps
+
+    def every_key(self) -> list[str]:
+        """Every key there can be, in the order of asking."""
+        return [self.key(slot) for step in self._steps for slot in self._manner.slots(step)]
+
+    def key(self, slot: Slot) -> str:
+        """Names the question among all about the assignment."""
+        sample = f"{self._sample + 1}/" if self._sample and self._is_sampled(slot.step) else ""
+        return f"{self._prefix}{sample}{slot.key}"
+
+    def open_slots(self) -> list[Slot]:
+        """What can be asked now and has no reply."""
+        if self._unusable():
+            return []
+        return [
+            slot
+            for step in self._steps
+            if self._is_ready(step) and self._is_needed(step)
+            for slot in self._next_of(step)
+        ]
+
+    def verdict(self) -> Verdict:
+        """The verdict; unscored where a reply that the rest builds on is empty or a refusal."""
+        return self._unusable() or self._manner.protocol.decide(self._verdicts(self._steps))
+
+    def question(self, slot: Slot, material: Material) -> Question:
+        """What to ask."""
+        step, manner = slot.step, self._manner
+        asked_again = step.each and not isinstance(manner.value(step.each), tuple)
+        return Question(
+            key=self.key(slot),
+            messages=self._messages(slot, material),
+            about=step.about,
+            # A number for each sample of a step within each sample of the protocol.
+            sample=(self._sample if self._is_sampled(step) else 0)
+            + (1000 * (slot.number - 1) if asked_again else 0),
+            author=str(manner.value(step.author)) if step.author else "",
+            temperature=manner.protocol.temperature if step.temperature is None else step.temperature,
+            scale=manner.scale_of(step) if step.asks_verdict else None,
+            place=manner.place_of(step) if step.asks_verdict else None,
+            side=slot.side,
+            other_order=step.other_order,
+        )
+
+    # Which questions are open
+
+    @staticmethod
+    def _is_sampled(step: Step) -> bool:
+        """Whether every sample of the protocol asks it anew; aids that do not see the pair are asked once."""
+        return step.about is About.PAIR or step.asks_verdict
+
+    def _reply(self, slot: Slot) -> ReplyText | None:
+        return self._replies.get(self.key(slot))
+
+    def _before(self, step: Step) -> tuple[Step, ...]:
+        return self._steps[: self._steps.index(step)]
+
+    def _builds_on(self, step: Step) -> list[Step]:
+        """The steps that must be done before it."""
+        named = rendering.placeholders(self._manner.template(step))
+        every = step.needed is not None or not named.isdisjoint(FAVOURING)
+        return [
+            earlier
+            for earlier in self._before(step)
+            if every or earlier.name == step.continues or not named.isdisjoint(step.sees(earlier))
+        ]
+
+    def _is_ready(self, step: Step) -> bool:
+        return all(self._is_done(earlier) for earlier in self._builds_on(step))
+
+    def _is_done(self, step: Step) -> bool:
+        return self._is_ready(step) and (not self._is_needed(step) or not self._missing(step))
+
+    def _is_needed(self, step: Step) -> bool:
+        return step.needed is None or step.needed(self._verdicts(self._before(step)))
+
+    def _missing(self, step: Step) -> list[Slot]:
+        return [slot for slot in self._manner.slots(step) if self._reply(slot) is None]
+
+    def _next_of(self, step: Step) -> list[Slot]:
+        missing = self._missing(step)
+        if not step.in_turn:
+            return missing
+        return [slot for slot in missing if all(self._reply(one) for one in self._earlier_in_turn(slot))]
+
+    def _earlier_in_turn(self, slot: Slot) -> list[Slot]:
+        """The questions of the same step that were asked before, about the same answer."""
+        slots = self._manner.slots(slot.step)
+        return [one for one in slots if one.number < slot.number and one.side == slot.side]
+
+    # What the replies amount to
+
+    def _verdicts(self, steps: Sequence[Step]) -> Verdicts:
+        read = {
+            step.name: [
+                self._read(slot, reply) for slot in self._manner.slots(step) if (reply := self._reply(slot))
+            ]
+            for step in steps
+            if step.asks_verdict
+        }
+        return Verdicts(
+            {name: verdicts for name, verdicts in read.items() if verdicts},
+            self._manner.scale,
+            self._manner.values,
+        )
+
+    def _read(self, slot: Slot, reply: ReplyText) -> Verdict:
+        """The verdict of a reply, in the order of the assignment."""
+        step = slot.step
+        found = read_verdict(reply, self._manner.scale_of(step), self._manner.place_of(step))
+        return quoting.mirrored(found, self._manner.scale.points) if step.other_order else found
+
+    def _unusable(self) -> Verdict | None:
+        """Why a step that gives no verdict leaves nothing to go on with, as a verdict; else None."""
+        for step in self._steps:
+            if not step.asks_verdict:
+                for slot in self._manner.slots(step):
+                    reply = self._reply(slot)
+                    if reply is not None and (reason := no_text(reply)):
+                        return Verdict(None, reason)
+        return None
+
+    # What a question says
+
+    def _messages(self, slot: Slot, material: Material) -> list[Message]:
+        """The conversation up to the question, and the question."""
+        before = self._said_before(slot, material)
+        return [*before, {"role": "user", "content": self._content(slot, material, before)}]
+
+    def _said_before(self, slot: Slot, material: Material) -> list[Message]:
+        """What the question carries on."""
+        previous = self._previous(slot)
+        reply = self._reply(previous) if previous else None
+        if previous is None or reply is None:
+            return []
+        said = rendering.neutral(without_thinking(reply.text)[0].strip())
+        return [*self._messages(previous, material), {"role": "assistant", "content": said}]
+
+    def _previous(self, slot: Slot) -> Slot | None:
+        """The question whose conversation this one carries on."""
+        if slot.step.continues == slot.step.name:
+            candidates = self._earlier_in_turn(slot)
+        else:
+            steps = [step for step in self._before(slot.step) if step.name == slot.step.continues]
+            slots = [one for step in steps for one in self._manner.slots(step)]
+            candidates = [one for one in slots if one.side in ("", slot.side)]
+        return candidates[-1] if candidates else None
+
+    def _content(self, slot: Slot, material: Material, before: Sequence[Message]) -> str:
+        step, manner = slot.step, self._manner
+        template = manner.template(step)
+        shown = material.swapped() if step.other_order else material
+        answers = _answers(slot, shown)
+        quotes = list(self._quotes(slot))
+        texts = [*shown.prompt, shown.input, *(turn for answer in answers.values() for turn in answer)]
+        texts += [quote.text for quote in quotes] + [message["content"] for message in before]
+        word = rendering.boundary(shown.secret, template, texts)
+        blocks = {
+            name: rendering.block(name.replace("_", " ").upper(), word, rendering.turns(answer, word))
+            for name, answer in answers.items()
+        }
+        values: dict[str, object] = {
+            **dict.fromkeys(manner.protocol.placeholders(step), ""),
+            **{name: manner.wording_of(name) for name in manner.protocol.parameters},
+            **quoting.examples(manner.scale),
+            **blocks,
+            "answers": "\n\n".join(blocks.values()),
+            "query": rendering.query(shown, word),
+            "notice": rendering.notice(word),
+            "boundary": word,
+            "item": manner.items(step)[slot.number - 1],
+            "number": slot.number,
+        }
+        if step.asks_verdict:
+            values["verdict"] = rendering.verdict_text(manner.scale_of(step), manner.place_of(step))
+        for quote in quotes:
+            block = rendering.block(quote.label, word, quote.text)
+            values[quote.placeholder] = f"{values[quote.placeholder]}\n\n{block}".strip()
+        return rendering.fill(template, values)
+
+    def _quotes(self, slot: Slot) -> Iterator[Quote]:
+        """What the text shows of earlier replies."""
+        named = rendering.placeholders(self._manner.template(slot.step))
+        asked = [one for step in self._builds_on(slot.step) for one in self._manner.slots(step)]
+        if slot.step.in_turn:
+            asked += self._earlier_in_turn(slot)
+        for one in asked:
+            reply = self._reply(one)
+            if reply is not None:
+                verdict = self._verdict_seen_by(slot, one, reply)
+                exchange = one.step.about is About.PAIR and one.step.other_order != slot.step.other_order
+                text = quoting.quoted(reply, verdict, self._manner.scale_of(one.step), exchange=exchange)
+                for placeholder, label in self._headings(slot, one, verdict):
+                    if placeholder in named:
+                        yield Quote(placeholder, label.upper(), text)
+
+    def _verdict_seen_by(self, slot: Slot, one: Slot, reply: ReplyText) -> Verdict | None:
+        """The verdict of an earlier reply in the order of a later question; None where none was asked for."""
+        if not one.step.asks_verdict:
+            return None
+        found = self._read(one, reply)
+        turned = slot.step.other_order and one.step.about is About.PAIR
+        return quoting.mirrored(found, self._manner.scale.points) if turned else found
+
+    def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
+        """By which placeholders a question can show an earlier reply, and what it is called there."""
+        label = one.step.label or one.step.name.replace("_", " ")
+        item = self._manner.items(one.step)[one.number - 1].partition(":")[0]
+        label = f"{label} {item}".strip()
+        if one.step is slot.step:
+            yield "earlier", label
+        elif one.side and not slot.side:
+            letter = "ab"[SIDES.index(one.side) ^ slot.step.other_order]
+            yield f"{one.step.name}_{letter}", f"{label} {letter}"
+        elif one.side == slot.side or not one.side:
+            yield one.step.name, label
+        if verdict is not None and one.step.about is About.PAIR:
+            side = quoting.side_of(verdict, self._manner.scale.points)
+            for placeholder, favoured in FAVOURING.items():
+                if side == favoured:
+                    yield placeholder, f"evaluation in favour of answer {placeholder[-1]}"
+
+
+def _answers(slot: Slot, shown: Material) -> dict[str, Sequence[str]]:
+    """The answers that a question shows, by their placeholders."""
+    if slot.step.about is About.PAIR:
+        return {"answer_a": shown.first, "answer_b": shown.second}
+    if slot.step.about is About.COMPLETION:
+        return {"answer": shown.first if slot.side == SIDES[0] else shown.second}
+    return {}

@@ -1,0 +1,110 @@
+"""One verdict out of several: of samples, voters, steps in both orders, or scores of single answers. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Final
+
+from judging.protocols.answer_scales import AnswerScale
+from judging.protocols.quoting import side_of
+from judging.protocols.replies import Verdict
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts read so far, by step, in the order of items; those of the other order are mirrored back.
+
+    The verdict of a step that scores one answer has that score as its rating. parameters are the protocol's,
+    as the judge has them.
+    """
+
+    by_step: Mapping[str, Sequence[Verdict]]
+    scale: AnswerScale
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    def of(self, step: str) -> Sequence[Verdict]:
+        """The verdicts of a step's replies; empty where it has none yet or none was needed."""
+        return self.by_step.get(step, ())
+
+
+Decide = Callable[[Verdicts], Verdict]
+"""Makes one verdict of all."""
+
+
+def last_verdict(verdicts: Verdicts) -> Verdict:
+    """The verdict of the last step that asked for one."""
+    return [one for each in verdicts.by_step.values() for one in each][-1]
+
+
+def compared(step: str) -> Decide:
+    """Which of two answers got the higher score in ``step``; equal scores are the middle of three points."""
+
+    def decide(verdicts: Verdicts) -> Verdict:
+        first, second = verdicts.of(step)
+        for one in (first, second):
+            if one.rating is None:
+                return one
+        assert first.rating is not None and second.rating is not None  # noqa: S101, PT018 - just checked
+        rating = 2 + (second.rating > first.rating) - (first.rating > second.rating)
+        scores = (Decimal(first.rating), Decimal(second.rating))
+        rationale = f"{first.rationale}\n\n{second.rationale}".strip()
+        return Verdict(rating, rationale=rationale, scores=scores)
+
+    return decide
+
+
+def contradict(*steps: str) -> Callable[[Verdicts], bool]:
+    """Whether verdicts of these steps take opposite sides; the middle is no side, no verdict neither."""
+
+    def decide(verdicts: Verdicts) -> bool:
+        sides = {side_of(one, verdicts.scale.points) for step in steps for one in verdicts.of(step)}
+        return {"first", "second"} <= sides
+
+    return decide
+
+
+def last_of(*steps: str) -> Decide:
+    """The verdict of the last of these steps that was asked."""
+
+    def decide(verdicts: Verdicts) -> Verdict:
+        return [one for step in steps for one in verdicts.of(step)][-1]
+
+    return decide
+
+
+def majority(voters: Sequence[Verdict], points: int) -> Verdict:
+    """The side that most of those who have a rating take, as firmly as the middle one of them takes it.
+
+    A vote for the middle of an odd scale is a side of its own. The rating is the median of those on the
+    winning side, of two in the middle the milder; who gave it lends its rationale. On scales of two and three
+    points this is the most frequent rating. Where sides have equally many votes nothing is decided: unscored,
+    for the reason ``undecided``. Where no voter has a rating, the first one's reason stands.
+    """
+    scored = [one for one in voters if one.rating is not None]
+    if not scored:
+        return replace(voters[0], rationale="")
+    counts = Counter(side_of(one, points) for one in scored).most_common()
+    if len(counts) > 1 and counts[0][1] == counts[1][1]:
+        return Verdict(None, "undecided")
+    winners = [one for one in scored if side_of(one, points) == counts[0][0]]
+    mildest_first = sorted(winners, key=lambda one: abs(2 * (one.rating or 0) - (points + 1)))
+    return mildest_first[(len(winners) - 1) // 2]
+
+
+DECISIONS: Final = ("last", "majority")
+"""How a debate ends: with what the last speaker says, or with what most say in the last round."""
+
+
+def debated(step: str, roles: str, decision: str) -> Decide:
+    """What a debate ends in: parameter ``roles`` lists who speaks, ``decision`` is one of DECISIONS."""
+
+    def decide(verdicts: Verdicts) -> Verdict:
+        statements = verdicts.of(step)
+        if verdicts.parameters[decision] == "last":
+            return statements[-1]
+        speakers = verdicts.parameters[roles]
+        assert isinstance(speakers, tuple)  # noqa: S101 - declared so by the protocol
+        return majority(statements[-len(speakers) :], verdicts.scale.points)
+
+    return decide

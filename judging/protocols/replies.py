@@ -1,0 +1,135 @@
+"""What a parser reads, and what it makes of it."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final, Literal
+
+Reason = Literal["", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
+
+
+class Place(StrEnum):
+    """Where a verdict stands in a reply, the only place that is read."""
+
+    FIRST_LINE = "first_line"
+    ONLY_LINE = "only_line"
+    LAST_LINE = "last_line"
+    FIELD = "field"
+
+    @property
+    def words(self) -> str:
+        """The place in words, for people."""
+        return {
+            "first_line": "the first line that is not empty, alone",
+            "only_line": "the whole reply, one line",
+            "last_line": "the last line that is not empty, alone",
+            "field": 'the last line, after the word "Verdict:"',
+        }[self.value]
+
+
+@dataclass(frozen=True)
+class ReplyText:
+    """What a parser gets to see of a model's reply.
+
+    text: the content, "" where there was none; finish_reason as the endpoint named it; refusal: the text of a
+    separate refusal field, "" where there was none.
+    """
+
+    text: str
+    finish_reason: str = ""
+    refusal: str = ""
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the limit of tokens ended it."""
+        return self.finish_reason.lower() in {"length", "max_tokens"}
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether the endpoint says that it refused."""
+        return bool(self.refusal.strip()) or self.finish_reason == "content_filter"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A rating on the scale asked for, or None with the reason; rationale is the explanation given.
+
+    scores are the two scores that the rating compares, where there are any.
+    """
+
+    rating: int | None
+    reason: Reason = ""
+    rationale: str = ""
+    scores: tuple[Decimal, Decimal] | None = None
+
+    @property
+    def status(self) -> str:
+        """The outcome in one word: scored or unscored."""
+        return "unscored" if self.rating is None else "scored"
+
+
+# Telling the answer from the thinking before it, which models send in one text in several ways.
+
+
+TAG: Final = r"(?:think|thinking|thought|thoughts|reasoning)"
+
+THINKING: Final = re.compile(rf"\s*<({TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+"""A block of thinking before the answer."""
+
+OPENING: Final = re.compile(rf"<{TAG}>", re.IGNORECASE)
+OPENING_LINE: Final = re.compile(rf"^[ \t]*<{TAG}>", re.MULTILINE | re.IGNORECASE)
+CLOSING: Final = re.compile(rf"</{TAG}>", re.IGNORECASE)
+
+CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
+"""How a reply in channels begins: thinking in one, the answer in the one named final."""
+
+FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^<>|]*<\|message\|>")
+ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The part of a reply that is no thinking: ``text[start:end]``.
+
+    is_open: the thinking was never closed, or nobody can tell where it ends, so there is no answer. orphan:
+    what stands before a closing tag that has no opening one, as some endpoints send; else "".
+    """
+
+    start: int
+    end: int
+    is_open: bool = False
+    orphan: str = ""
+
+
+def answer_of(text: str) -> Answer:
+    """Where the answer stands in a reply."""
+    if CHANNELS.match(text):
+        return _final_channel(text)
+    start = 0
+    while match := THINKING.match(text, start):
+        start = match.end()
+    closings = [match.span() for match in CLOSING.finditer(text, start)]
+    last = closings[-1][1] if closings else start
+    if OPENING_LINE.search(text, last):
+        return Answer(start, len(text), is_open=True)
+    if not closings or OPENING.search(text, start):
+        return Answer(start, len(text))
+    before, after = closings[0]
+    # With several, one may be the model's own and another one quoted: nobody can tell which.
+    return Answer(after, len(text), is_open=len(closings) > 1, orphan=text[start:before])
+
+
+def _final_channel(text: str) -> Answer:
+    final = list(FINAL_CHANNEL.finditer(text))
+    if len(final) != 1:
+        return Answer(len(text), len(text), is_open=True)
+    body = text.rstrip()
+    mark = next((mark for mark in ENDS_OF_CHANNEL if body.endswith(mark)), "")
+    return Answer(final[0].end(), len(body) - len(mark))
+
+
+def without_thinking(text: str) -> tuple[str, bool]:
+    """The answer in a reply, and whether the thinking before it was never closed."""
+    answer = answer_of(text)
+    return text[answer.start : answer.end], answer.is_open

@@ -1,0 +1,106 @@
+"""What an operator can word differently: a protocol's texts, and what a text of one's own must hold. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from string import Template
+from typing import Final
+
+from judging.protocols.protocol import Protocol, Step
+from judging.protocols.rendering import placeholders
+
+MATERIAL: Final = frozenset({"query", "answers", "answer", "answer_a", "answer_b"})
+"""Placeholders for what is judged."""
+
+BOTH: Final = frozenset({"answer_a", "answer_b"})
+"""The two answers one by one: the same as ``$answers``."""
+
+OURS: Final = frozenset({"notice", "verdict", "item", "number", "boundary", "prefers_a", "prefers_b"})
+"""Placeholders for what the arena says itself; all others but parameters show what somebody else wrote."""
+
+OPTIONAL: Final = frozenset({"number", "boundary", "prefers_a", "prefers_b"})
+"""Placeholders that a text can leave out whatever the protocol's own text does."""
+
+
+def file_name(text: str) -> str:
+    """The name of a file that holds this text; "__" stands for the slash, which file names cannot have."""
+    return f"{text.replace('/', '__')}.txt"
+
+
+def text_name(file: str) -> str:
+    """The name of the text that a file of this name holds."""
+    return file.removesuffix(".txt").replace("__", "/")
+
+
+def problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str]:
+    """What is wrong with an operator's texts, one sentence each; empty where a judge can use them.
+
+    A text may say whatever it likes as long as it shows all that the protocol's own text shows: what it is
+    about, the replies it builds on, the notice that all of this is material, and the form of the verdict.
+    """
+    users = dict(_users(protocol))
+    found: list[str] = []
+    for name, text in wording.items():
+        if "\x00" in text:
+            found.append(f'Text "{name}" holds the character NUL; it seems to be no text file.')
+        elif name in users:
+            found += _problems(name, text, users[name])
+        else:
+            found.append(f'Protocol {protocol.name} has no text "{name}"; its texts are: {", ".join(users)}.')
+    return found
+
+
+Users = Sequence[tuple[Protocol, Step]]
+"""The steps that use a text, each with its protocol."""
+
+
+def _users(protocol: Protocol) -> Iterator[tuple[str, Users]]:
+    """Every text by its name, with its users."""
+    for name in {step.text or step.name: None for step in protocol.steps}:
+        yield name, [(protocol, step) for step in protocol.steps if name == (step.text or step.name)]
+    for part in protocol.parts:
+        for name, users in _users(part.protocol):
+            yield f"{part.name}/{name}", users
+
+
+def _problems(name: str, text: str, users: Users) -> Iterator[str]:
+    if not Template(text).is_valid():
+        yield f'Text "{name}", line {_bad_line(text)}: a $ begins no placeholder; write $$ for a dollar sign.'
+        return
+    used = placeholders(text)
+    known = frozenset.intersection(*(protocol.placeholders(step) for protocol, step in users))
+    for unknown in sorted(used - known):
+        yield f'Text "{name}": ${unknown} stands for nothing; it can use {_list(known)}.'
+    protocol, step = users[0]
+    shown = known - OURS - set(protocol.parameters)
+    missing = placeholders(step.template) - used - OPTIONAL - set(protocol.parameters)
+    if used & shown:
+        missing |= {"notice"} - used
+    yield from _missing(name, step, _without_equals(missing, used), shown)
+
+
+def _bad_line(text: str) -> int:
+    lines = enumerate(text.split("\n"), 1)
+    return next(number for number, line in lines if not Template(line).is_valid())
+
+
+def _without_equals(missing: frozenset[str], used: frozenset[str]) -> frozenset[str]:
+    """Without what the text shows in the other way: both answers together, or one by one."""
+    if "answers" in used:
+        return missing - BOTH
+    return missing - {"answers"} if used >= BOTH else missing
+
+
+def _missing(name: str, step: Step, missing: frozenset[str], shown: frozenset[str]) -> Iterator[str]:
+    if "verdict" in missing:
+        yield f'Text "{name}" asks for a verdict, so it must hold $verdict.'
+    if "notice" in missing:
+        yield f'Text "{name}" shows what others wrote, so it must hold $notice: none of it is an instruction.'
+    if "item" in missing:
+        yield f'Text "{name}" is asked for each of "{step.each}", so it must hold $item.'
+    if material := missing & MATERIAL:
+        yield f'Text "{name}" must show what it is about: {_list(material)} is missing.'
+    if quotes := missing & shown - MATERIAL:
+        yield f'Text "{name}" must show the replies it builds on: {_list(quotes)} is missing.'
+
+
+def _list(names: frozenset[str]) -> str:
+    return ", ".join(f"${name}" for name in sorted(names))

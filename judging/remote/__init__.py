@@ -1,1 +1,0 @@
-"""A judge on a machine without database: it claims, asks and submits through the arena's API alone."""

@@ -1,0 +1,146 @@
+"""Asking a model one question: where it goes, what is sent, and what came of it. Nothing is written here."""
+
+import hashlib
+import json
+import logging
+import os
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from judging.endpoints.client import Client, NoReplyError, Reply, Request
+from judging.endpoints.keys import KeyVariableError, read_key
+from judging.endpoints.openai_client import OpenAIClient
+from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.judges.services import JudgeError
+from judging.protocols.protocol import About
+from judging.protocols.runner import Question
+from judging.runs.endpoints import Endpoint, endpoint_of
+from judging.runs.work import Work
+
+logger = logging.getLogger(__name__)
+
+GRACE = timedelta(seconds=30)
+"""A call is taken for abandoned this long after its timeout."""
+
+
+@dataclass(frozen=True)
+class Addressed:
+    """A question with its addressee. request_hash is "" where its reply must not be shared.
+
+    lease: so long after its begin the call is taken for abandoned. problem: why it cannot be asked.
+    """
+
+    question: Question
+    endpoint: Endpoint
+    request: Request
+    request_hash: str
+    lease: timedelta
+    problem: str = ""
+
+
+@dataclass
+class AddressBook:
+    """Finds out whom questions go to, and looks everybody up once."""
+
+    _known: dict[tuple[int, str], tuple[Endpoint, str]] = field(default_factory=dict)
+
+    def address(self, work: Work, question: Question) -> Addressed:
+        """Where a question goes, and what is sent."""
+        endpoint, problem = self._endpoint(work, question.author)
+        request = request_to(endpoint, question, logprobs=work.judge.logprobs)
+        name = ""
+        if not (work.judge.is_simulated or problem):
+            name = request_hash(endpoint, request, question, work.assignment.repeat, work.row.round)
+        return Addressed(
+            question, endpoint, request, name, timedelta(seconds=request.timeout) + GRACE, problem
+        )
+
+    def _endpoint(self, work: Work, author: str) -> tuple[Endpoint, str]:
+        key = (work.judge.pk, author)
+        if key not in self._known:
+            try:
+                self._known[key] = endpoint_of(work.judge, author), ""
+            except JudgeError as error:
+                self._known[key] = endpoint_of(work.judge), str(error)
+        return self._known[key]
+
+
+def request_to(endpoint: Endpoint, question: Question, *, logprobs: bool) -> Request:
+    """The chat completion that asks a question; ``logprobs`` are asked for where it is for a verdict."""
+    return Request(
+        model=endpoint.model,
+        messages=question.messages,
+        timeout=endpoint.timeout,
+        max_tokens=endpoint.max_tokens,
+        temperature=endpoint.temperature if question.temperature is None else question.temperature,
+        options=endpoint.options,
+        logprobs=logprobs and question.scale is not None,
+    )
+
+
+def request_hash(
+    endpoint: Endpoint, request: Request, question: Question, repeat: int = 0, asking_round: int = 0
+) -> str:
+    """SHA-256, as hex, of all that shapes the reply: endpoint, model, parameters, messages, sample.
+
+    repeat and asking_round are those of the assignment: a verdict that is deliberately asked for again is
+    another sample. An aid, about the prompt or one answer alone, is one question in every order, pair and
+    run.
+    """
+    is_aid = question.about is not About.PAIR and question.scale is None
+    shape = [
+        endpoint.base_url.rstrip("/"),
+        request.model,
+        [request.max_tokens, request.temperature, request.options, request.logprobs],
+        list(request.messages),
+        [question.sample, *((0, 0) if is_aid else (repeat, asking_round))],
+    ]
+    return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()
+
+
+def ask(work: Work, asked: Addressed) -> tuple[Reply | NoReplyError, float]:
+    """What came of asking, and the seconds it took. Never raises."""
+    started = time.monotonic()
+    try:
+        if asked.problem:
+            raise NoReplyError("configuration", asked.problem, retryable=False)
+        result: Reply | NoReplyError = _client(work, asked).ask(asked.request)
+    except NoReplyError as error:
+        result = error
+    except Exception as error:
+        logger.exception("Asking %s about assignment %s failed", work.judge.slug, work.assignment.pk)
+        result = NoReplyError("internal", f"{type(error).__name__} while asking the model")
+    return result, time.monotonic() - started
+
+
+def _client(work: Work, asked: Addressed) -> Client:
+    if work.judge.is_simulated:
+        return _simulated(work, asked.question)
+    endpoint = asked.endpoint
+    try:
+        key = read_key(endpoint.api_key_env, os.environ)
+    except KeyVariableError as error:
+        raise NoReplyError("configuration", str(error), retryable=False) from error
+    if not key:
+        raise NoReplyError(
+            "configuration", f"the environment variable {endpoint.api_key_env} is not set", retryable=False
+        )
+    return OpenAIClient(endpoint.base_url, key)
+
+
+def _simulated(work: Work, question: Question) -> Client:
+    if not work.run.study.simulated:
+        raise NoReplyError(
+            "configuration", "a simulated judge may rate simulated studies only", retryable=False
+        )
+    assert work.assignment.pair is not None  # noqa: S101 - held by wanted
+    first, second = work.assignment.pair.shown(work.assignment.swapped)
+    return SimulatedClient(
+        Simulation.from_options(work.judge.simulation),
+        first.contestant.slug if first.contestant else "",
+        second.contestant.slug if second.contestant else "",
+        work.judge.points,
+        work.assignment.seed,
+        question,
+    )

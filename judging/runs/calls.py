@@ -1,0 +1,239 @@
+"""One assignment of a judge, from claim to submission.
+
+Order matters here: a call is committed before the model is asked, its reply before anything is done with it.
+No transaction is open, and no connection held, while a model is asked. The threads of a process meet in
+combiners, so that one transaction serves many of them (judging.runs.combining).
+
+One task works on an assignment at a time. Of the questions that are open it asks one, and further ones in
+threads beside it as far as there are places: of one process at most settings.WORKER_CONCURRENCY calls are in
+flight, however many questions a protocol asks at once, and no call is committed that would have to wait for
+its turn. Whatever has its reply keeps it, so any other process can go on from there.
+"""
+
+import os
+import secrets
+import socket
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import cache, partial
+from threading import Condition
+from typing import Final, NamedTuple
+
+from django.conf import settings
+from django.db import close_old_connections
+
+from judging.endpoints.client import NoReplyError, Reply
+from judging.endpoints.limit_rules import Outage
+from judging.models import JudgeCall
+from judging.protocols import runner
+from judging.protocols.replies import ReplyText
+from judging.runs import claiming, committing, limiting, submitting
+from judging.runs.asking import Addressed, ask
+from judging.runs.claiming import Claimed, Wish
+from judging.runs.combining import Combiner
+from judging.runs.committing import Committed, Failed, Outcome, Results, insist
+from judging.runs.submitting import Submission, submission_of
+
+MOST: Final = 64
+"""So many assignments are claimed, replies committed or answers noted in one transaction."""
+
+BUSY: Final = 8
+BRIEFLY: Final = 0.03
+LONGER: Final = 0.4
+"""With so many calls in flight, a batch waits so many seconds for more: longer where no call waits for it."""
+
+Asked = tuple[Reply | NoReplyError, float, Outage | None]
+"""What came of asking, the seconds it took, and the outage of the endpoint that it failed in, if it did."""
+
+Answer = tuple[JudgeCall, Addressed, Reply | NoReplyError, float, Outage | None]
+"""The same with the call and what was asked."""
+
+
+class Done(NamedTuple):
+    """Something was done for a run. has_ended: the assignment is answered or put aside; else it waits."""
+
+    run: int
+    has_ended: bool
+
+
+def judge_assignment(assignment_id: int) -> Done | None:
+    """Do what is next for an assignment: submit its committed reply, or ask and then submit.
+
+    Harmless when called twice or too late. None where there was nothing to do.
+    """
+    process = this_process()
+    claimed = process.claims.do(Wish(assignment_id))
+    submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
+    if submission:
+        process.submissions.do(submission)
+        return Done(submission.call.run_id, has_ended=True)
+    return Done(claimed.work.run.pk, has_ended=claimed.is_aside) if claimed else None
+
+
+def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
+    """Ask what there is to ask; the answer to submit, None where the rest has to wait."""
+    while claimed:
+        turn = _Turn(process, claimed)
+        if claimed.answered:
+            return turn.submission(claimed.answered)
+        if not claimed.calls:
+            return None
+        turn.go()
+        if turn.answered:
+            return turn.submission(turn.answered)
+        if turn.is_stuck:
+            return None
+        claimed = process.claims.do(Wish(claimed.work.assignment.pk, is_held=True))
+    return None
+
+
+class _Turn:
+    """The calls that are made at once about one assignment."""
+
+    def __init__(self, process: "Process", claimed: Claimed) -> None:
+        self._process, self._work, self._calls = process, claimed.work, claimed.calls
+        self._replies = dict(claimed.replies)
+        self._replied: list[JudgeCall] = []
+        self._failed: list[Failed] = []
+        self.answered: JudgeCall | None = None
+        self.is_stuck = False
+
+    def go(self) -> None:
+        """Make the calls, and commit what comes of each as soon as it comes."""
+        close_old_connections()  # of the pool, for those who need them while this waits
+        left = len(self._calls)
+        for answers in self._answers():
+            left -= len(answers)
+            self._commit(answers, is_last=left == 0)
+        self.is_stuck = len(self._replied) < len(self._calls)
+
+    def submission(self, last: JudgeCall) -> Submission:
+        """The answer that the replies amount to."""
+        before = [call for calls in self._work.in_round.values() for call in calls]
+        return Submission.of(last, [*before, *self._replied], self._replies)
+
+    def _answers(self) -> Iterator[Sequence[Answer]]:
+        if len(self._calls) == 1:
+            [(call, asked)] = self._calls
+            yield [(call, asked, *self._ask(call, asked))]
+            return
+        futures = {
+            self._process.threads.submit(self._ask, call, asked): (call, asked) for call, asked in self._calls
+        }
+        while futures:
+            done, _ = wait(futures, return_when=FIRST_COMPLETED)
+            yield [(*futures.pop(future), *future.result()) for future in done]
+
+    def _ask(self, call: JudgeCall, asked: Addressed) -> Asked:
+        try:
+            result, seconds = ask(self._work, asked)
+            return result, seconds, limiting.leave(call, asked, result)
+        finally:
+            self._process.places.give(1)
+
+    def _commit(self, answers: Sequence[Answer], *, is_last: bool) -> None:
+        replied = None
+        for call, _, result, *_ in answers:
+            if isinstance(result, Reply):
+                self._replies[call.key] = ReplyText(result.text, result.finish_reason, result.refusal)
+                replied = call
+        is_complete = is_last and runner.is_complete(self._work.manner, self._replies)
+        results = Results(
+            [
+                Outcome(
+                    call,
+                    result,
+                    seconds,
+                    asked.question,
+                    self._work.failures(call.key),
+                    None if self._work.is_to_blame(call.key) else outage,
+                )
+                for call, asked, result, seconds, outage in answers
+            ],
+            is_last,
+            tuple(self._failed),
+            replied if is_complete else None,
+        )
+        until = max(call.deadline for call, *_ in answers)
+        committed = insist(partial(self._process.commits.do, results), until)
+        self._replied += committed.replied
+        self._failed += committed.failed
+        if results.answered:
+            same = (call for call in committed.replied if call.pk == results.answered.pk)
+            self.answered = next(same, None)
+
+
+class Places:
+    """How many more calls this process may have in flight."""
+
+    def __init__(self, count: int) -> None:
+        self._count = self._free = count
+        self._changed = Condition()
+
+    def room(self) -> int:
+        """Wait until there is a place; how many there are."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free)
+            return self._free
+
+    def take(self, wanted: int) -> int:
+        """Take up to so many that are free now; how many there were."""
+        with self._changed:
+            taken = min(wanted, self._free)
+            self._free -= taken
+            return taken
+
+    def give(self, back: int) -> None:
+        """Give so many back."""
+        with self._changed:
+            self._free += back
+            self._changed.notify_all()
+
+    @property
+    def are_busy(self) -> bool:
+        """Whether so many calls are in flight that others are about to end."""
+        return self._count - self._free >= BUSY
+
+
+class Process:
+    """What the threads of this process share. Its name is that of no other process that ever runs."""
+
+    def __init__(self, pid: int) -> None:
+        self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
+        self.places = Places(settings.WORKER_CONCURRENCY)
+        self.claims = Combiner[Wish, Claimed | None](
+            self._claim, most=MOST, linger=self._briefly, room=self.places.room
+        )
+        self.commits = Combiner[Results, Committed](self._commit, most=MOST, linger=self._longer)
+        self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=self._longer)
+        self.threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
+
+    def _briefly(self) -> float:
+        """How long a free place may wait for others to share a transaction with."""
+        return BRIEFLY if self.places.are_busy else 0.0
+
+    def _longer(self) -> float:
+        """The same where no place is held."""
+        return LONGER if self.places.are_busy else 0.0
+
+    def _claim(self, wishes: Sequence[Wish]) -> list[Claimed | Exception | None]:
+        return claiming.claim(wishes, self.name, self.places)
+
+    def _commit(self, batch: Sequence[Results]) -> list[Committed | Exception]:
+        limiting.note_ended()
+        return committing.commit_each(batch)
+
+
+def this_process() -> Process:
+    """What the threads of this process share."""
+    return _process(os.getpid())
+
+
+def this_worker() -> str:
+    """The name of this process, different for every process that ever runs."""
+    return this_process().name
+
+
+@cache
+def _process(pid: int) -> Process:
+    return Process(pid)

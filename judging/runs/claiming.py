@@ -1,0 +1,359 @@
+"""Claiming assignments, many at a time: what is to be asked about each is committed before anybody asks.
+
+A reply that was committed for the same request is used again, and nothing is asked. Where somebody else is
+asking the very same at this moment, the assignment waits for that reply.
+"""
+
+import logging
+import random
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol
+
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from arena.models import Assignment
+from judging.models import JudgeCall, RunAssignment
+from judging.protocols.replies import ReplyText
+from judging.runs import limiting, putting_aside, spending
+from judging.runs.asking import AddressBook, Addressed
+from judging.runs.planning import Plan, Planner
+from judging.runs.work import Work, read_work
+
+logger = logging.getLogger(__name__)
+
+SUBMITTING = timedelta(seconds=30)
+"""So long a reply belongs to the worker that submits it."""
+
+PAUSE = timedelta(seconds=1)
+"""After this somebody looks again at what cannot be asked now, because of the budget, say."""
+
+TRIES: Final = 5
+"""How often a claim is tried again when others are faster."""
+
+COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "logprobs", "expected")
+"""What a call takes over from the one whose reply it uses again. Tokens were paid for once."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An assignment to be asked about; is_held: whoever wishes has it in hand already."""
+
+    assignment: int
+    is_held: bool = False
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What came of a wish: calls to make, or an answer made of replies that were there, or nothing for now.
+
+    calls are committed, in flight; replies are those that were there, by key. answered is the last of them
+    where nothing is left to ask, to be submitted. is_aside: nobody is to be asked, the pair cannot be rated.
+    """
+
+    work: Work
+    replies: Mapping[str, ReplyText] = field(default_factory=dict)
+    calls: Sequence[tuple[JudgeCall, Addressed]] = ()
+    answered: JudgeCall | None = None
+    is_aside: bool = False
+
+
+def claim_elsewhere(work: Work, worker: str, lease: timedelta) -> JudgeCall | None:
+    """Commit the next call about an assignment for a worker elsewhere, taken for dead after ``lease``.
+
+    Its reply is not shared: whether and when it comes is not in our hands.
+    """
+    questions = work.open_questions(work.replies)
+    if not questions:
+        return None
+    asked = replace(AddressBook().address(work, questions[0]), request_hash="", lease=lease)
+    plan = Plan(work, is_held=False, replies={}, asked=[asked])
+    try:
+        claimed = _Batch(worker, OneSlot(), is_limited=False).commit([plan])
+    except IntegrityError:  # another worker holds this question
+        return None
+    calls = [call for each in claimed.values() for call, _ in each.calls]
+    return calls[0] if calls else None
+
+
+class Slots(Protocol):
+    """Places for calls at once."""
+
+    def take(self, wanted: int) -> int:
+        """Take up to so many, without waiting; how many there were."""
+        ...
+
+    def give(self, back: int) -> None:
+        """Give so many back."""
+        ...
+
+
+class OneSlot:
+    """There is a place for one call."""
+
+    def take(self, wanted: int) -> int:
+        return min(wanted, 1)
+
+    def give(self, back: int) -> None:
+        pass
+
+
+_Wanted = tuple[Plan, JudgeCall, Addressed]
+"""A call that is to be made about an assignment."""
+
+
+class _OutdatedError(Exception):
+    """What a plan rests on changed before it was written."""
+
+
+def claim(wishes: Sequence[Wish], worker: str, slots: Slots) -> list[Claimed | Exception | None]:
+    """Claim every assignment that can be; None where somebody else was faster or nobody wants it any more.
+
+    ``worker`` names who asks. Every call takes a place of ``slots``, each assignment first one and then as
+    many more as there are: whoever makes these calls gives the places back.
+    """
+    try:
+        return list(_Batch(worker, slots).claim(wishes))
+    except (OperationalError, InterfaceError):  # the database is away, for all of them
+        raise
+    except Exception as error:
+        logger.debug("Claiming %d assignments one by one: %s", len(wishes), error)
+    return [_claim_alone(wish, worker, slots) for wish in wishes]
+
+
+def _claim_alone(wish: Wish, worker: str, slots: Slots) -> Claimed | Exception | None:
+    for _ in range(TRIES):
+        try:
+            return _Batch(worker, slots).claim([wish])[0]
+        except (IntegrityError, _OutdatedError):
+            continue
+        except Exception as error:  # of this assignment alone, which must not hold up the others
+            return error
+    if wish.is_held:
+        put_back([wish.assignment])
+    return None
+
+
+@transaction.atomic
+def put_back(assignments: Iterable[int]) -> None:
+    """Open claimed assignments about which nothing is in flight; what has its reply keeps it."""
+    rows = Assignment.objects.filter(pk__in=list(assignments), state=Assignment.State.CLAIMED)
+    held = [row.pk for row in rows.select_for_update(no_key=True).order_by("pk").only("pk")]
+    busy = JudgeCall.objects.filter(assignment__in=held, state=JudgeCall.State.IN_FLIGHT)
+    idle = set(held) - set(busy.values_list("assignment", flat=True))
+    rows.filter(pk__in=idle).update(state=Assignment.State.OPEN, leased_until=None)
+
+
+class _Batch:
+    """Assignments that are claimed together."""
+
+    def __init__(self, worker: str, slots: Slots, *, is_limited: bool = True) -> None:
+        self._worker, self._slots, self._is_limited = worker, slots, is_limited
+        self._now = timezone.now()
+        self._planner = Planner(self._now)
+        self._taken = 0  # places for calls
+        self._entered: list[tuple[JudgeCall, Addressed]] = []  # calls that the limits let in
+
+    def claim(self, wishes: Sequence[Wish]) -> list[Claimed | None]:
+        held = {wish.assignment for wish in wishes if wish.is_held}
+        works = read_work({wish.assignment for wish in wishes} - held, held)
+        if unwanted := held - works.keys():  # of runs that were paused or cancelled meanwhile
+            put_back(unwanted)
+        aside = self._put_aside(works, held)
+        plans = self._planner.plan([work for pk, work in works.items() if pk not in aside], held)
+        try:
+            claimed = aside | (self.commit(plans) if plans else {})
+        except BaseException:
+            self._slots.give(self._taken)
+            limiting.withdraw(self._entered)
+            raise
+        # A message that came twice is acted upon once.
+        return [claimed.pop(wish.assignment, None) for wish in wishes]
+
+    def _put_aside(self, works: Mapping[int, Work], held: Collection[int]) -> dict[int, Claimed]:
+        """Put aside what cannot be rated any more."""
+        gone = putting_aside.unrateable(works.values())
+        done: set[int] = set()
+        for state, is_held in ((Assignment.State.CLAIMED, True), (Assignment.State.OPEN, False)):
+            done |= putting_aside.put_aside(
+                [work for work in gone if (work.assignment.pk in held) == is_held], state
+            )
+        return {work.assignment.pk: Claimed(work, is_aside=work.assignment.pk in done) for work in gone}
+
+    @transaction.atomic
+    def commit(self, plans: Sequence[Plan]) -> dict[int, Claimed]:
+        """Write what was planned. Locks assignments, then calls, then runs, as everybody does."""
+        plans = self._still_there(plans)
+        calls = self._affordable(plans)
+        reused = {plan.assignment: self._reused(plan) for plan in plans}
+        new = [call for each in calls.values() for call, _ in each]
+        new += [call for each in reused.values() for call in each]
+        # In one order everywhere, so that no two wait for each other.
+        JudgeCall.objects.bulk_create(sorted(new, key=lambda call: call.request_hash))
+        self._check_replies({call.request_hash for each in calls.values() for call, _ in each} - {""})
+        claimed = {
+            plan.assignment: Claimed(
+                plan.work,
+                plan.replies,
+                calls[plan.assignment],
+                self._answered(plan, reused[plan.assignment]),
+            )
+            for plan in plans
+        }
+        self._write_states(plans, claimed)
+        return claimed
+
+    def _still_there(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Those whose assignment is as it was when it was read, locked from now on."""
+        rows = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
+        states = dict(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", "state"))
+        wanted = {True: Assignment.State.CLAIMED, False: Assignment.State.OPEN}
+        still = [plan for plan in plans if states.get(plan.assignment) == wanted[plan.is_held]]
+        planned = {asked.request_hash for plan in still for asked in plan.asked}
+        self._check_waiting({plan.waits_for for plan in still if not plan.asked} - planned - {""})
+        return still
+
+    def _check_waiting(self, hashes: set[str]) -> None:
+        """Raise where a call that is waited for has ended, and keep the others from ending till this is done.
+
+        Whoever commits its end looks for those that wait, after it has locked the call.
+        """
+        if hashes:
+            in_flight = JudgeCall.objects.filter(request_hash__in=hashes, state=JudgeCall.State.IN_FLIGHT)
+            locked = in_flight.exclude(request_hash="").select_for_update(no_key=True).order_by("pk")
+            if hashes - set(locked.values_list("request_hash", flat=True)):
+                raise _OutdatedError("a call that was waited for has ended")
+
+    def _affordable(self, plans: Sequence[Plan]) -> dict[int, list[tuple[JudgeCall, Addressed]]]:
+        """The calls that can be made now, by assignment: within limits, with places for them, and money."""
+        by_run: dict[int, list[_Wanted]] = defaultdict(list)
+        for asked, plan in self._placed(plans):
+            by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
+        made: dict[int, list[tuple[JudgeCall, Addressed]]] = {plan.assignment: [] for plan in plans}
+        for pk, let_in in sorted(by_run.items()):
+            by_run[pk] = self._let_in(let_in)
+        for _, wanted in sorted((pk, let_in) for pk, let_in in by_run.items() if let_in):
+            run = wanted[0][0].work.run
+            calls, endpoints = [call for _, call, _ in wanted], [asked.endpoint for *_, asked in wanted]
+            for plan, call, asked in wanted[: spending.reserve(run, calls, endpoints)]:
+                made[plan.assignment].append((call, asked))
+        self._give_back(made)
+        return made
+
+    def _placed(self, plans: Sequence[Plan]) -> Iterator[tuple[Addressed, Plan]]:
+        """The questions there are places for now: the first of every plan before any second one."""
+        first = [(plan.asked[0], plan) for plan in plans if plan.asked]
+        further = [(asked, plan) for plan in plans for asked in plan.asked[1:]]
+        self._taken = self._slots.take(len(first) + len(further))
+        yield from [*first, *further][: self._taken]
+
+    def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
+        """Those that the limits of their judge allow now; the others are told when to come back."""
+        if not self._is_limited:
+            return wanted
+        waits = limiting.enter([(call, asked) for _, call, asked in wanted])
+        for (plan, _, _), wait in zip(wanted, waits, strict=True):
+            if wait:
+                spread = random.uniform(1.0, 1.1)  # noqa: S311 - jitter
+                plan.not_before = self._now + timedelta(seconds=wait * spread)
+        let_in = [one for one, wait in zip(wanted, waits, strict=True) if not wait]
+        self._entered += [(call, asked) for _, call, asked in let_in]
+        return let_in
+
+    def _give_back(self, made: Mapping[int, Sequence[tuple[JudgeCall, Addressed]]]) -> None:
+        """Give places back that were taken for calls that cannot be made."""
+        calls = {id(call) for each in made.values() for call, _ in each}
+        limiting.withdraw([(call, asked) for call, asked in self._entered if id(call) not in calls])
+        self._entered = [(call, asked) for call, asked in self._entered if id(call) in calls]
+        self._slots.give(self._taken - len(calls))
+        self._taken = len(calls)
+
+    def _call(self, work: Work, asked: Addressed, **columns: Any) -> JudgeCall:
+        key = asked.question.key
+        return JudgeCall(
+            run=work.run,
+            assignment=work.assignment,
+            key=key,
+            round=work.row.round,
+            attempt=1 + work.attempts(key),
+            worker=self._worker,
+            prompt_hash=work.manner.prompt_hash,
+            model=asked.request.model,
+            sample=asked.question.sample,
+            request_hash=asked.request_hash,
+            messages=list(asked.request.messages),
+            started_at=self._now,
+            deadline=self._now + asked.lease,
+            **columns,
+        )
+
+    def _reused(self, plan: Plan) -> list[JudgeCall]:
+        """Records of replies that are used again."""
+        return [
+            self._call(
+                plan.work,
+                asked,
+                state=JudgeCall.State.REPLIED,
+                cached_from=source,
+                finished_at=self._now,
+                cost=0,
+                **{name: getattr(source, name) for name in COPIED},
+            )
+            for asked, source in plan.reused
+        ]
+
+    def _check_replies(self, hashes: set[str]) -> None:
+        """Raise where a request was answered since the replies were looked up.
+
+        From now on nobody else can have it in flight, so nobody can answer it any more.
+        """
+        if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._planner.seen).exists():
+            raise _OutdatedError("a request was answered meanwhile")
+
+    def _answered(self, plan: Plan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
+        """The last reply about an assignment that has all of them, kept for whoever submits it."""
+        if not plan.is_complete:
+            return None
+        replied = [call for calls in plan.work.in_round.values() for call in calls if call.has_replied]
+        last = [*sorted(replied, key=lambda call: call.pk), *reused][-1]
+        rows = JudgeCall.objects.filter(pk=last.pk, submitted_at=None)
+        if not rows.update(submit_due_at=self._now + SUBMITTING, submit_attempts=F("submit_attempts") + 1):
+            return None
+        last.submit_attempts += 1
+        last.run, last.assignment = plan.work.run, plan.work.assignment
+        return last
+
+    def _write_states(self, plans: Sequence[Plan], claimed: Mapping[int, Claimed]) -> None:
+        """Lease what is asked about or submitted; open what waits, until there is reason to look again."""
+        leases: dict[datetime, list[Plan]] = defaultdict(list)
+        waits: dict[tuple[str, datetime], list[Plan]] = defaultdict(list)
+        in_flight = {call.request_hash for each in claimed.values() for call, _ in each.calls}
+        planned = {asked.request_hash for plan in plans for asked in plan.asked}
+        for plan in plans:
+            what = claimed[plan.assignment]
+            if what.calls:
+                leases[max(call.deadline for call, _ in what.calls)].append(plan)
+            elif what.answered:
+                leases[self._now + SUBMITTING].append(plan)
+            elif plan.waits_for and plan.until and plan.waits_for not in planned - in_flight:
+                waits[plan.waits_for, plan.until].append(plan)
+            else:
+                waits[plan.waits_for, plan.not_before or self._now + PAUSE].append(plan)
+        for until, leased in leases.items():
+            _assignments(leased).update(state=Assignment.State.CLAIMED, leased_until=until)
+            _rows(leased).update(queued_until=None, waiting_for="")
+        for (name, due_at), waiting in waits.items():
+            _assignments(waiting).update(state=Assignment.State.OPEN, leased_until=None)
+            _rows(waiting).update(queued_until=None, waiting_for=name, due_at=due_at)
+
+
+def _assignments(plans: Sequence[Plan]) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
+
+
+def _rows(plans: Sequence[Plan]) -> QuerySet[RunAssignment]:
+    return RunAssignment.objects.filter(pk__in=[plan.work.row.pk for plan in plans])

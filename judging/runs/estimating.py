@@ -1,0 +1,347 @@
+"""What a run would take, before it is started: calls, tokens, money and time, each as a range. Never writes.
+
+Of a large run some assignments are looked at, evenly spread, and the rest is taken to be like them. What is
+asked about a prompt or about one answer alone is counted once for each of them, as it is asked. The lower end
+of a range is what to expect: prompts by their length, replies as long as earlier ones, no step that may turn
+out not to be needed. The upper end is what can be: prompts of as many tokens as bytes, replies as long as
+they may be, every step asked. Calls that fail and are repeated are in neither.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from typing import Final
+
+from django.conf import settings
+
+from arena.models import Assignment, Completion, Pair, Study
+from arena.rating import planning
+from judging.catalogue import rehearsal
+from judging.catalogue.rehearsal import Rehearsed, rehearse
+from judging.endpoints import costs
+from judging.endpoints.costs import Load, Prices, Range, Total
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.protocols import runner
+from judging.protocols.parsing import no_text
+from judging.protocols.protocol import About
+from judging.protocols.runner import Question
+from judging.runs.asking import AddressBook
+from judging.runs.endpoints import Endpoint, authors, endpoint_of
+from judging.runs.spending import prices_of
+from judging.runs.usable import check_usable
+from judging.runs.work import Work, text_of
+
+# What earlier replies of a model tell about the next ones.
+
+
+RECENT: Final = 200
+"""So many replies are looked at, the latest."""
+
+RECENT_RUNS: Final = 20
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How long a model's tokens and replies are, and how long it takes for one, on average.
+
+    Tokens and seconds are None where no reply tells; replies is how many were looked at.
+    """
+
+    bytes_per_token: Decimal = costs.BYTES_PER_TOKEN
+    reply_tokens: Decimal | None = None
+    seconds: Decimal | None = None
+    replies: int = 0
+
+
+def habits_of(judge: Judge) -> Habits:
+    """How the judge's model has replied of late, to any judge; how long its replies are, to its protocol."""
+    alike = JudgeRun.objects.filter(judge__model=judge.model, judge__base_url=judge.base_url)
+    runs = list(alike.order_by("-pk").values_list("pk", flat=True)[:RECENT_RUNS])
+    calls = JudgeCall.objects.filter(
+        run__in=runs,
+        state=JudgeCall.State.REPLIED,
+        cached_from=None,
+        model=judge.model,
+        prompt_tokens__gt=0,
+        completion_tokens__isnull=False,
+    )
+    recent = list(calls.select_related("run__judge").order_by("-pk")[:RECENT])
+    if not recent:
+        return Habits()
+    size = sum(costs.size(message["content"]) for call in recent for message in call.messages)
+    own = [
+        costs.reply_tokens(call.completion_tokens, call.reasoning_tokens)
+        for call in recent
+        if call.completion_tokens is not None and call.run.judge.protocol == judge.protocol
+    ]
+    waited = [call.latency for call in recent if call.latency]
+    return Habits(
+        bytes_per_token=Decimal(size) / sum(call.prompt_tokens or 0 for call in recent),
+        reply_tokens=Decimal(sum(own)) / len(own) if own else None,
+        seconds=Decimal(sum(waited) / len(waited)) if waited else None,
+        replies=len(recent),
+    )
+
+
+LOOKED_AT: Final = (5, 100)
+"""The fewest and the most assignments that are looked at."""
+
+QUESTIONS: Final = 400
+"""About so many questions are worded for it, whatever the protocol."""
+
+USUAL_REPLY: Final = 100
+"""Tokens of a verdict with a short explanation; used until the judge has replied."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would take.
+
+    looked_at of the assignments were looked at; where that is not all of them, calls, cached, tokens, cost
+    and time are about right. cached: first questions whose reply is there already, and which are therefore
+    not asked; later_steps: whether there are questions that rest on replies, of which that cannot be known.
+    prices are those of the models that have one, unpriced names the others. habits_from: how many earlier
+    replies lengths and times are learnt from.
+    """
+
+    pairs: int
+    assignments: int
+    identical: int
+    looked_at: int
+    calls: Range
+    cached: int
+    later_steps: bool
+    prompt_tokens: Range
+    reply_tokens: Range
+    cost: Range | None
+    currency: str
+    prices: Mapping[str, Prices]
+    unpriced: tuple[str, ...]
+    seconds: Range | None
+    habits_from: int
+
+    def covered(self, budget: Decimal) -> int | None:
+        """For about how many assignments a budget is enough; None where no price is known."""
+        if self.cost is None:
+            return None
+        if self.cost.low <= budget:
+            return self.assignments
+        return int(self.assignments * budget / self.cost.low)
+
+
+def estimate(study: Study, judge: Judge, wanted: planning.Wanted, *, remote: bool = False) -> Estimate:
+    """What a run would take. Raises JudgeError where there can be none."""
+    check_usable(judge, study, remote=remote)
+    every = list(planning.chosen(study, judge.rater, wanted))
+    scope = _Scope([each for each in every if each.asked])
+    identical = sum(len(each.showings) for each in every if not each.asked)
+    return _Estimating(study, judge, wanted.which, scope).estimate(identical)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """The pairs that would be asked about."""
+
+    pairs: Sequence[planning.PlannedPair]
+
+    @property
+    def assignments(self) -> int:
+        return sum(len(each.showings) for each in self.pairs)
+
+    def times(self, question: Question) -> Fraction:
+        """How often a question is asked in all; one about a single answer is asked of both sides."""
+        if question.about is About.PROMPT:
+            return Fraction(len({each.prompt for each in self.pairs}))
+        if question.about is About.COMPLETION:
+            return Fraction(len({one for each in self.pairs for one in each.completions}), 2)
+        return Fraction(self.assignments)
+
+    def some(self, most: int) -> list[tuple[planning.PlannedPair, planning.Showing]]:
+        """At most so many assignments, evenly spread."""
+        every = [(each, showing) for each in self.pairs for showing in each.showings]
+        if len(every) <= most:
+            return every
+        return [every[number * len(every) // most] for number in range(most)]
+
+
+@dataclass
+class _Slot:
+    """A question as it was found in the assignments that were looked at."""
+
+    rehearsed: Rehearsed
+    sizes: list[int] = field(default_factory=list)
+    bounds: list[int] = field(default_factory=list)
+    hashes: set[str] = field(default_factory=set)
+
+    @property
+    def question(self) -> Question:
+        return self.rehearsed.question
+
+
+class _Estimating:
+    """An estimate in the making."""
+
+    def __init__(self, study: Study, judge: Judge, which: planning.Which, scope: _Scope) -> None:
+        self._study, self._judge, self._which, self._scope = study, judge, which, scope
+        self._manner = judge.manner
+        self._endpoints = {author: endpoint_of(judge, author) for author in authors(self._manner)}
+        self._habits = habits_of(judge)
+
+    def estimate(self, identical: int) -> Estimate:
+        fewest, most = LOOKED_AT
+        keys = len(runner.keys(self._manner))
+        works = self._works(self._scope.some(min(most, max(fewest, QUESTIONS // keys))))
+        slots = self._slots(works)
+        cached = self._cached(works, slots)
+        prices = dict(zip(self._endpoints, prices_of(self._endpoints.values()), strict=True))
+        loads = [
+            self._load(slot, cached.get(key, Fraction(0)), self._endpoints[slot.question.author], prices)
+            for key, slot in slots.items()
+        ]
+        whole = costs.total(loads) if loads else Total(costs.NOTHING, costs.NOTHING, costs.NOTHING, None)
+        saved = sum(
+            (share * self._scope.times(slots[key].question) for key, share in cached.items()),
+            Fraction(0),
+        )
+        models = {self._endpoints[author].model: price for author, price in prices.items()}
+        unpriced = (
+            () if self._judge.is_simulated else tuple(name for name, price in models.items() if not price)
+        )
+        return Estimate(
+            pairs=len(self._scope.pairs),
+            assignments=self._scope.assignments,
+            identical=identical,
+            looked_at=len(works),
+            calls=_whole(whole.calls),
+            cached=round(saved),
+            later_steps=any(not slot.hashes for slot in slots.values()) and not self._judge.is_simulated,
+            prompt_tokens=_whole(whole.prompt_tokens),
+            reply_tokens=_whole(whole.reply_tokens),
+            cost=whole.cost,
+            currency=whole.currency,
+            prices={name: price for name, price in models.items() if price},
+            unpriced=unpriced,
+            seconds=self._seconds(whole),
+            habits_from=self._habits.replies,
+        )
+
+    def _works(self, chosen: Sequence[tuple[planning.PlannedPair, planning.Showing]]) -> list[Work]:
+        """Assignments that are not stored, with their texts."""
+        ids = {completion for pair, _ in chosen for completion in pair.completions}
+        texts = Completion.objects.select_related("prompt").in_bulk(ids)
+        run = JudgeRun(study=self._study, judge=self._judge)
+        works = []
+        for planned, showing in chosen:
+            first, second = (texts[completion] for completion in planned.completions)
+            assignment = Assignment(
+                study=self._study,
+                rater=self._judge.rater,
+                pair=Pair(prompt=first.prompt, first=first, second=second),
+                swapped=showing.swapped,
+                repeat=showing.repeat,
+                seed=showing.seed,
+            )
+            # What is asked anew is another question each time.
+            anew = int(self._which is planning.Which.UNSCORED)
+            works.append(Work(RunAssignment(run=run, assignment=assignment, round=anew)))
+        return works
+
+    def _slots(self, works: Sequence[Work]) -> dict[str, _Slot]:
+        """Every question there can be, with its sizes where replies say next to nothing."""
+        if not works:
+            return {}
+        slots = {each.question.key: _Slot(each) for each in rehearse(self._manner, works[0].material)}
+        for work in works:
+            for question in rehearsal.questions(self._manner, work.material):
+                slots[question.key].sizes.append(rehearsal.size(question))
+                options = costs.most_option_tokens(self._endpoints[question.author].options)
+                slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages) + options)
+        return slots
+
+    def _cached(self, works: Sequence[Work], slots: Mapping[str, _Slot]) -> dict[str, Fraction]:
+        """Which share of the first questions has its reply already, by key."""
+        book = AddressBook()
+        for work in works:
+            for question in runner.next_questions(self._manner, work.material, {}):
+                name = book.address(work, question).request_hash
+                if name:
+                    slots[question.key].hashes.add(name)
+        hashes = {name for slot in slots.values() for name in slot.hashes}
+        replied = JudgeCall.objects.cached(hashes).only(
+            "request_hash", "raw_reply", "finish_reason", "refusal"
+        )
+        known = {call.request_hash for call in replied if not no_text(text_of(call))}
+        return {
+            key: Fraction(len(slot.hashes & known), len(slot.hashes))
+            for key, slot in slots.items()
+            if slot.hashes
+        }
+
+    def _load(
+        self,
+        slot: _Slot,
+        cached: Fraction,
+        endpoint: Endpoint,
+        prices: Mapping[str, Prices | None],
+    ) -> Load:
+        """A question as often as it will be asked, with the tokens of each call."""
+        rehearsed = slot.rehearsed
+        times = _decimal(self._scope.times(slot.question) * (1 - cached))
+        usual = self._usual_reply(endpoint)
+        limit = endpoint.reply_limit
+        quoted = rehearsed.quotes * costs.BYTES_PER_TOKEN
+        size, bound = _mean(slot.sizes) + quoted * usual, _mean(slot.bounds)
+        return Load(
+            calls=Range(times if rehearsed.is_certain else Decimal(0), times),
+            prompt_tokens=Range(
+                size / self._habits.bytes_per_token,
+                bound if not rehearsed.quotes else None if limit is None else bound + quoted * limit,
+            ),
+            reply_tokens=Range(usual, None if limit is None else Decimal(limit)),
+            prices=prices[slot.question.author],
+        )
+
+    def _usual_reply(self, endpoint: Endpoint) -> Decimal:
+        """Tokens of a reply, by those the judge has given, else by what is usual."""
+        usual = self._habits.reply_tokens or Decimal(USUAL_REPLY)
+        return usual if endpoint.reply_limit is None else min(usual, Decimal(endpoint.reply_limit))
+
+    def _seconds(self, whole: Total) -> Range | None:
+        """How long it takes, by earlier replies, concurrency and limits; None where nothing is known."""
+        judge = self._judge
+        at_once = judge.concurrency
+        if settings.EMBEDDED_WORKER:
+            at_once = min(at_once, settings.WORKER_CONCURRENCY)
+        paces = []  # seconds for a call or a token, and how many
+        if self._habits.seconds:
+            paces.append((self._habits.seconds / at_once, whole.calls))
+        if judge.requests_per_minute:
+            paces.append((Decimal(60) / judge.requests_per_minute, whole.calls))
+        if judge.tokens_per_minute:
+            tokens = whole.prompt_tokens + whole.reply_tokens
+            paces.append((Decimal(60) / judge.tokens_per_minute, tokens))
+        if not paces:
+            return None
+        highs = [pace * each.high if each.high is not None else None for pace, each in paces]
+        known = [high for high in highs if high is not None]
+        return Range(
+            max(pace * each.low for pace, each in paces), max(known) if len(known) == len(highs) else None
+        )
+
+
+def _mean(numbers: Sequence[int]) -> Decimal:
+    return Decimal(sum(numbers)) / len(numbers)
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / number.denominator
+
+
+def _whole(numbers: Range) -> Range:
+    """In whole numbers."""
+
+    def rounded(number: Decimal) -> Decimal:
+        return number.quantize(Decimal(1), ROUND_HALF_UP)
+
+    return Range(rounded(numbers.low), None if numbers.high is None else rounded(numbers.high))

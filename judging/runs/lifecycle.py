@@ -1,0 +1,285 @@
+"""Starting, feeding, pausing, ending and cancelling runs."""
+
+import time
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
+
+from arena.models import Study
+from arena.rating import planning
+from judging.judges.services import JudgeError
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.runs import limiting, queue
+from judging.runs.spending import check_budget
+from judging.runs.usable import check_usable
+
+QUEUE_PATIENCE = timedelta(minutes=2)
+"""A message that was not acted upon for so long is taken for lost."""
+
+AHEAD: Final = 1000
+"""So many rows of a run are looked through for what is next before all of them are."""
+
+LOOKED_THROUGH: Final = 5.0
+"""Seconds after which all of them are, so that what is due again need not wait for the end."""
+
+NOTHING_TO_DO: Final = {
+    JudgeRun.Kind.ALL: "{judge} has answered every pair of {study}; nothing is left to ask.",
+    JudgeRun.Kind.EXTEND: "There is no pair of {study} that {judge} was never asked about.",
+    JudgeRun.Kind.FAILURES: "No question to {judge} about {study} failed or was left over.",
+    JudgeRun.Kind.UNSCORED: "No answer of {judge} about {study} lacks a rating.",
+}
+"""Why there is no run, by its kind."""
+
+
+def start_run(
+    study: Study,
+    judge: Judge,
+    *,
+    limit: int | None = None,
+    both_orders: bool = False,
+    remote: bool = False,
+    kind: str = JudgeRun.Kind.ALL,
+    controls: bool = False,
+    budget: Decimal | None = None,
+    created_by: Any = None,
+) -> JudgeRun:
+    """A new run, planned by the workers, and asked by them or (``remote``) by judge workers elsewhere.
+
+    Raises JudgeError saying why there can be none.
+    """
+    check_usable(judge, study, remote=remote)
+    if limit is not None and limit < 1:
+        raise JudgeError("The limit must be at least 1.")
+    currency = check_budget(judge, budget) if budget is not None else ""
+    run = JudgeRun(
+        study=study,
+        judge=judge,
+        kind=kind,
+        limit=limit,
+        both_orders=both_orders,
+        controls=controls,
+        budget=budget,
+        currency=currency,
+        remote=remote,
+        created_by=created_by,
+    )
+    if planning.is_empty(study, judge.rater, wanted(run)):
+        raise JudgeError(nothing_to_do(study, judge, kind))
+    try:
+        with transaction.atomic():
+            run.save()
+            if not judge.prompt_hash:
+                judge.prompt_hash = judge.current_prompt_hash()
+                judge.save(update_fields=["prompt_hash"])
+    except IntegrityError as error:
+        raise JudgeError(f"{judge.name} is running over {study.name} already.") from error
+    transaction.on_commit(lambda: queue.nudge_plan(run.pk))
+    return run
+
+
+def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
+    """Why a run of this kind would be empty, as a sentence."""
+    return NOTHING_TO_DO[JudgeRun.Kind(kind)].format(judge=judge.name, study=study.name)
+
+
+def wanted(run: JudgeRun) -> planning.Wanted:
+    """What a run is to plan."""
+    return planning.Wanted(planning.Which(run.kind), run.limit, run.both_orders, run.controls)
+
+
+def plan_run(run_id: int) -> None:
+    """Write the assignments of a queued run and start feeding it; nothing for a run in another state."""
+    with transaction.atomic():
+        queued = JudgeRun.objects.select_for_update(of=("self",)).filter(
+            pk=run_id, state=JudgeRun.State.QUEUED
+        )
+        run = queued.select_related("study", "judge__rater").first()
+        if run is None:
+            return
+        planned = planning.plan(run.study, run.judge.rater, wanted(run), points=run.judge.points)
+        rounds = _rounds(run)
+        RunAssignment.objects.bulk_create(
+            (
+                RunAssignment(run_id=run.pk, assignment_id=pk, round=rounds.get(pk, 0))
+                for pk in planned.assignments
+            ),
+            batch_size=1000,
+        )
+        _take_over_replies(run)
+        run.identical = planned.identical
+        run.state = JudgeRun.State.RUNNING
+        run.started_at = timezone.now()
+        run.save(update_fields=["identical", "state", "started_at"])
+    feed(run.pk)
+
+
+def _rounds(run: JudgeRun) -> dict[int, int]:
+    """The round of calls of each assignment that was asked before.
+
+    What has its answer and is asked anew gets another round, so that no reply of the former is taken for one
+    of this. A round that was begun and has no answer is gone on with: its replies are paid for.
+    """
+    calls = JudgeCall.objects.filter(assignment__study=run.study, assignment__rater=run.judge.rater)
+    by_assignment = calls.order_by().values_list("assignment")
+    rounds = dict(by_assignment.annotate(last=Max("round")))
+    answered = by_assignment.exclude(submitted_at=None).annotate(last=Max("round"))
+    return rounds | {pk: max(rounds[pk], last + 1) for pk, last in answered}
+
+
+def _take_over_replies(run: JudgeRun) -> None:
+    """Replies of earlier runs that were never submitted are submitted by this one instead of asked again."""
+    JudgeCall.objects.filter(
+        state=JudgeCall.State.REPLIED,
+        submit_attempts__gt=0,
+        submitted_at=None,
+        assignment__run_assignments__run=run,
+    ).update(run=run, submit_due_at=timezone.now(), given_up=False)
+
+
+def feed(run_id: int, now: datetime | None = None) -> int:
+    """Tell the workers of the run's next due assignments; returns how many.
+
+    Only so many messages are under way at a time (settings.JUDGE_QUEUE_AHEAD), topped up when half are used,
+    so a run of any size starts at once and a cancelled one leaves no heap of messages. A run with nothing
+    left to do becomes finished. Judge workers elsewhere ask for a remote run's assignments themselves.
+    """
+    return len(go_on(run_id, 0, now))
+
+
+def go_on(run_id: int, hands: int, now: datetime | None = None) -> list[int]:
+    """Feed a run, and keep up to so many of its due assignments for the caller.
+
+    ``hands`` are the caller's threads whose calls have ended, so that there is room for as many more. Returns
+    what was chosen, the caller's first; the workers are told of the others.
+    """
+    now = now or timezone.now()
+    free = settings.JUDGE_QUEUE_AHEAD - RunAssignment.objects.filter(run=run_id, queued_until__gt=now).count()
+    if free < settings.JUDGE_QUEUE_AHEAD / 2:
+        free = 0
+    if not free and not hands:
+        return []
+    running = JudgeRun.objects.filter(pk=run_id, state=JudgeRun.State.RUNNING)
+    run = running.select_related("study", "judge__rater").first()
+    if run is None or run.judge.rater.paused_at:
+        return []
+    if run.study.is_closed:
+        cancel_run(run, "The study was closed.")
+        return []
+    if run.remote:
+        finish_if_done(run)
+        return []
+    wait, room = limiting.room(run.judge)
+    if wait:
+        if not finish_if_done(run):
+            _feed_later(run.pk, 1.1 * wait + 0.1, now)  # when all who were sent away are due again
+        return []
+    # A few more than there is room for: they wait at the door while others end.
+    for_others = min(free, room and max(room + run.judge.concurrency // 4 - hands, 0))
+    if not hands + for_others:
+        return []
+    chosen = _choose(run, hands, for_others, now)
+    if not chosen:
+        finish_if_done(run)
+    return chosen
+
+
+@transaction.atomic
+def _choose(run: JudgeRun, hands: int, for_others: int, now: datetime) -> list[int]:
+    """Up to so many assignments that are due; the workers are told of all but the first ``hands``."""
+    due = (
+        run.run_assignments.select_for_update(of=("self",), skip_locked=True)
+        .filter(Q(queued_until=None) | Q(queued_until__lte=now), assignment__state="open", due_at__lte=now)
+        .order_by("pk")
+    )
+    chosen = _next(run.pk, due.values_list("pk", "assignment"), hands + for_others)
+    RunAssignment.objects.filter(pk__in=[pk for pk, _ in chosen]).update(queued_until=now + QUEUE_PATIENCE)
+    assignments = [assignment for _, assignment in chosen]
+    transaction.on_commit(lambda: queue.nudge_assignments(assignments[hands:]))
+    return assignments
+
+
+def _next(run: int, due: QuerySet[RunAssignment, tuple[int, int]], wanted: int) -> list[tuple[int, int]]:
+    """The first so many of what is due.
+
+    To look through a run from its beginning takes the longer the more of it is done. So what comes next is
+    looked for where the last was found, as long as enough is there, and all is looked through seldom enough
+    to take a twentieth of the time at most.
+    """
+    begin, until = _looked.get(run, (0, 0.0))
+    started = time.monotonic()
+    if started < until:
+        found = list(due.filter(pk__gte=begin, pk__lt=begin + AHEAD)[:wanted])
+        if len(found) == wanted:
+            _looked[run] = found[0][0], until
+            return found
+    found = list(due[:wanted])
+    ended = time.monotonic()
+    _looked[run] = found[0][0] if found else 0, ended + max(LOOKED_THROUGH, 20 * (ended - started))
+    return found
+
+
+_looked: dict[int, tuple[int, float]] = {}
+"""By run: where the next one was found last, and until when it is enough to look from there."""
+
+
+def _feed_later(run: int, seconds: float, now: datetime) -> None:
+    """Have a run fed when its judge may be asked again. Of many who find the door closed one is enough."""
+    if _later.get(run, now) <= now:
+        _later[run] = now + timedelta(seconds=seconds)
+        queue.nudge_feed(run, seconds)
+
+
+_later: dict[int, datetime] = {}
+
+
+def finish_if_done(run: JudgeRun) -> bool:
+    """Mark a running run as finished when every assignment has its end; True if it is now finished."""
+    if run.run_assignments.filter(assignment__state__in=["open", "claimed"]).exists():
+        return False
+    if JudgeCall.objects.filter(run=run, submit_due_at__isnull=False).exists():
+        return False
+    ended = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING)
+    return bool(ended.update(state=JudgeRun.State.FINISHED, finished_at=timezone.now()))
+
+
+def pause_run(run: JudgeRun, why: str = "") -> bool:
+    """Ask nothing more for now; False if the run is not queued or running.
+
+    Calls in flight are paid for, so their replies still count. The run keeps its place: there is one active
+    run of a judge over a study.
+    """
+    going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
+    return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why))
+
+
+def resume_run(run: JudgeRun) -> bool:
+    """Go on with a paused run where it stopped; False if it is not paused.
+
+    Raises JudgeError saying why the judge cannot be asked now.
+    """
+    check_usable(run.judge, run.study, remote=run.remote)
+    with transaction.atomic():
+        paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)
+        if paused.filter(started_at=None).update(state=JudgeRun.State.QUEUED, error=""):
+            transaction.on_commit(lambda: queue.nudge_plan(run.pk))
+            return True
+        if not paused.update(state=JudgeRun.State.RUNNING, error=""):
+            return False
+        # Messages that came during the pause were not acted upon.
+        run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
+    feed(run.pk)
+    return True
+
+
+def cancel_run(run: JudgeRun, why: str = "") -> bool:
+    """Stop asking. Calls in flight are paid for, so their replies still count; False if it had ended already.
+
+    What was not asked stays planned and is taken up by the judge's next run over the study.
+    """
+    cancelled = JudgeRun.objects.active().filter(pk=run.pk)
+    return bool(cancelled.update(state=JudgeRun.State.CANCELLED, finished_at=timezone.now(), error=why))

@@ -1,0 +1,110 @@
+"""What a lost message or a killed process leaves behind, found in the database and set right."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from arena.models import Assignment
+from judging.judges.services import JudgeError
+from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.models.querysets import JudgeCallQuerySet
+from judging.runs import queue, spending
+from judging.runs.calls import this_worker
+from judging.runs.claiming import put_back
+from judging.runs.committing import end_abandoned, lock_assignments, release
+from judging.runs.lifecycle import QUEUE_PATIENCE, feed, pause_run
+from judging.runs.usable import check_wording
+
+RECEIVED_WITHIN = timedelta(seconds=10)
+"""Workers that have nothing else to do have begun with a message by then."""
+
+
+def sweep(now: datetime | None = None) -> dict[str, int]:
+    """Set right what is due; returns what was done, by kind. Called every settings.SWEEP_SECONDS.
+
+    Calls past their deadline become abandoned and their assignments open again; committed replies that were
+    not submitted are submitted; queued runs are planned; running ones are fed, and finished when done.
+    """
+    now = now or timezone.now()
+    abandoned = abandon(JudgeCall.objects.overdue(now), now)
+    _reopen_idle(Assignment.objects.lapsed(now))
+    spending.settle_deleted()
+    unsubmitted = list(JudgeCall.objects.unsubmitted(now).values_list("assignment", flat=True)[:500])
+    queue.nudge_assignments(unsubmitted)
+    queued = list(JudgeRun.objects.filter(state=JudgeRun.State.QUEUED).values_list("pk", flat=True))
+    for run in queued:
+        queue.nudge_plan(run)
+    fed = 0
+    for going in JudgeRun.objects.filter(state=JudgeRun.State.RUNNING).select_related("judge__rater"):
+        if _keeps_its_wording(going):
+            _forget_lost_messages(going.pk, now)
+            fed += feed(going.pk, now)
+    return {"abandoned": abandoned, "submitting": len(unsubmitted), "planning": len(queued), "fed": fed}
+
+
+def _keeps_its_wording(run: JudgeRun) -> bool:
+    """Whether the judge is asked as it was; pauses the run where an update of the arena has changed that."""
+    try:
+        check_wording(run.judge)
+    except JudgeError as error:
+        pause_run(run, str(error))
+        return False
+    return True
+
+
+def abandon_orphans(now: datetime | None = None) -> int:
+    """Take every call in flight that another process started for dead; returns how many there were.
+
+    For the start of an arena whose only worker lives in this process. Messages died with the other process,
+    so whatever was queued or waiting to be submitted is due at once. Judge workers on other machines live on.
+    """
+    now = now or timezone.now()
+    in_flight = JudgeCall.objects.filter(state="in_flight", run__remote=False)
+    orphans = abandon(in_flight.exclude(worker=this_worker()), now)
+    _reopen_idle(Assignment.objects.filter(state=Assignment.State.CLAIMED))
+    JudgeCall.objects.filter(submit_due_at__gt=now).update(submit_due_at=now)
+    for run in JudgeRun.objects.active():
+        run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
+    return orphans
+
+
+def _forget_lost_messages(run: int, now: datetime) -> None:
+    """Let a run be fed anew that has messages under way and yet no call in flight: nobody received them.
+
+    Workers that are busy with other runs may make this wrong; then messages come twice, which does no harm.
+    """
+    if not JudgeCall.objects.filter(run=run, state=JudgeCall.State.IN_FLIGHT).exists():
+        late = now + QUEUE_PATIENCE - RECEIVED_WITHIN
+        RunAssignment.objects.filter(run=run, queued_until__lte=late).update(queued_until=None)
+
+
+def _reopen_idle(claimed: QuerySet[Assignment]) -> None:
+    """Open the assignments of a worker that died between two steps; the steps that have a reply keep it."""
+    busy = JudgeCall.objects.filter(Q(state=JudgeCall.State.IN_FLIGHT) | Q(submit_due_at__isnull=False))
+    judged = claimed.filter(run_assignments__isnull=False).distinct()
+    put_back(judged.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True))
+
+
+def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
+    """Mark calls abandoned and put their assignments back; returns how many calls there were.
+
+    One assignment after the other, so that no lock is held for long. What the calls can have cost at most
+    counts as spent.
+    """
+    assignments = sorted(set(calls.values_list("assignment", flat=True)))
+    return sum(_abandon(calls, assignment, now) for assignment in assignments)
+
+
+@transaction.atomic
+def _abandon(calls: JudgeCallQuerySet, assignment: int, now: datetime) -> int:
+    lock_assignments([assignment])
+    # Looked up again: a lease that was renewed meanwhile is overdue no more.
+    in_flight = JudgeCall.objects.filter(assignment=assignment, state=JudgeCall.State.IN_FLIGHT)
+    chosen = calls.filter(assignment=assignment, state=JudgeCall.State.IN_FLIGHT)
+    lost = list(chosen.select_for_update(no_key=True).order_by("pk"))
+    end_abandoned(lost, now)
+    if lost and not in_flight.exists():
+        release(lost[-1].run_id, assignment, now, now)
+    return len(lost)

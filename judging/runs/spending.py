@@ -1,0 +1,245 @@
+"""What runs spend, and that none spends more than its budget.
+
+Before a call is made, the most it can cost is reserved of its run; when it has ended, what it did cost takes
+the reservation's place. Both happen in single updates of the run's row, in the very transactions that commit
+the calls, so that any number of workers cannot pass a budget together, and a worker that dies leaves no
+reservation that nobody releases. These functions lock the run's row until the transaction ends: call them
+last. A call belongs to the budget of the run that made it, also where a later run takes its reply over.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Round
+
+from judging.endpoints import costs
+from judging.endpoints.costs import Prices
+from judging.judges.services import JudgeError
+from judging.models import Judge, JudgeCall, JudgeRun, Price
+from judging.runs.endpoints import Endpoint, endpoints
+
+ZERO = Decimal(0)
+
+
+def prices_of(asked: Iterable[Endpoint]) -> list[Prices | None]:
+    """What each model costs at its endpoint; None where no price is known."""
+    asked = list(asked)
+    rows = Price.objects.filter(model__in={endpoint.model for endpoint in asked})
+    known = {(row.model, row.base_url.rstrip("/")): row for row in rows}
+    found = (
+        known.get((endpoint.model, endpoint.base_url.rstrip("/"))) or known.get((endpoint.model, ""))
+        for endpoint in asked
+    )
+    return [Prices(row.prompt, row.completion, row.currency) if row else None for row in found]
+
+
+def check_budget(judge: Judge, budget: Decimal) -> str:
+    """Raise JudgeError where a run of this judge cannot keep within a budget; else the budget's currency.
+
+    It takes a price and a longest reply of every model that is asked: without them nobody can say what a
+    call costs at most.
+    """
+    if budget <= 0:
+        raise JudgeError("The budget must be more than 0.")
+    if judge.is_simulated:
+        raise JudgeError(
+            f"{judge.name} is a simulated judge; it asks no model, so there is nothing to spend."
+        )
+    asked = endpoints(judge)
+    prices = prices_of(asked)
+    for endpoint, price in zip(asked, prices, strict=True):
+        if price is None:
+            raise JudgeError(
+                f"No price is known for {endpoint.model} at {endpoint.base_url}, so no budget can be kept; "
+                "an operator enters it in the admin under Prices."
+            )
+        if endpoint.reply_limit is None:
+            raise JudgeError(
+                f"No longest reply (max tokens) is set for {endpoint.model}, so what a call costs at most is "
+                "not known and no budget can be kept."
+            )
+    currencies = sorted({price.currency for price in prices if price})
+    if len(currencies) > 1:
+        raise JudgeError(
+            f"The models that {judge.name} asks have prices in {' and '.join(currencies)}; a budget needs "
+            "one currency."
+        )
+    return currencies[0]
+
+
+def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]) -> int:
+    """Reserve the most that calls can cost; how many of them, from the first on, may be made.
+
+    For the transaction that is about to write the calls: it gives those that may be made their prices and
+    ``reserved``. ``asked`` is where each goes. The others do not fit into the budget. Where that is because
+    of calls in flight, which mostly cost less than they could, it is worth coming back once they have ended;
+    otherwise the run is paused here, with a sentence. None may be made of a run that is not running.
+    """
+    prices = [price if price and run.currency in ("", price.currency) else None for price in prices_of(asked)]
+    bounds = [
+        _bound(call, endpoint, price) for call, endpoint, price in zip(calls, asked, prices, strict=True)
+    ]
+    currency = run.currency or next((price.currency for price in prices if price), "")
+    fitting = _reserve(run.pk, bounds, currency)
+    for call, price, bound in zip(calls[:fitting], prices, bounds, strict=False):
+        if price:
+            call.prompt_price, call.completion_price = price.prompt, price.completion
+        call.reserved = bound or ZERO
+    return fitting
+
+
+def _bound(call: JudgeCall, endpoint: Endpoint, price: Prices | None) -> Decimal | None:
+    """The most that a call can cost; None where nobody can say."""
+    if price is None or endpoint.reply_limit is None:
+        return None
+    sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(endpoint.options)
+    return price.of(sent, endpoint.reply_limit)
+
+
+def _reserve(run: int, bounds: Sequence[Decimal | None], currency: str) -> int:
+    """Reserve as many bounds as fit, from the first on; pause the run where none ever will."""
+    together = sum((bound or ZERO for bound in bounds), ZERO)
+    fits = Q(budget=None)
+    if None not in bounds:
+        fits |= Q(budget__gte=Round(F("spent") + F("reserved") + together, precision=8))
+    running = JudgeRun.objects.filter(pk=run, state=JudgeRun.State.RUNNING)
+    if running.filter(fits).update(**_changed("reserved", together), currency=currency):
+        return len(bounds)
+    locked = running.select_for_update(no_key=True).first()
+    if locked is None or locked.budget is None:
+        return 0
+    room = locked.budget - locked.spent - locked.reserved
+    known = bounds[: bounds.index(None)] if None in bounds else bounds
+    sums = [total for total in accumulate(bound or ZERO for bound in known) if total <= room]
+    if sums:
+        running.update(**_changed("reserved", sums[-1]))
+    elif not locked.reserved:
+        running.update(state=JudgeRun.State.PAUSED, error=_why_no_more(locked, bounds[0]))
+    return len(sums)
+
+
+def _why_no_more(run: JudgeRun, bound: Decimal | None) -> str:
+    assert run.budget is not None  # noqa: S101 - only such runs stop
+    budget, spent = costs.in_words(run.budget, run.currency), costs.in_words(run.spent, run.currency)
+    if bound is None:
+        return (
+            "What the next call costs at most is not known any more: a price or the longest reply of a model "
+            "was taken away. Enter it and resume the run."
+        )
+    if run.spent > run.budget:
+        return (
+            f"The calls cost {spent}, more than the budget of {budget}: the endpoint made longer replies, or "
+            "counted more tokens, than was asked for. Raise the budget and resume the run, or leave it."
+        )
+    return (
+        f"The budget of {budget} has no room for another call: {spent} are spent, and the next can cost "
+        f"up to {costs.in_words(bound, run.currency)}. Raise the budget and resume the run."
+    )
+
+
+def settle(calls: Iterable[JudgeCall]) -> None:
+    """Put what calls did cost in place of what was reserved for them.
+
+    For the transaction that commits their end, and once for every call: their state, tokens and error_kind
+    are as they will be stored. It sets ``cost`` and ``reserved``, which are to be stored with them.
+    """
+    released: dict[int, Decimal] = defaultdict(Decimal)
+    spent: dict[int, Decimal] = defaultdict(Decimal)
+    for call in calls:
+        call.cost = _cost(call)
+        released[call.run_id] += call.reserved
+        spent[call.run_id] += call.cost or ZERO
+        call.reserved = ZERO
+    for run in sorted(released):  # in one order everywhere, so that no two wait for each other
+        if released[run] or spent[run]:
+            changes = {**_changed("reserved", -released[run]), **_changed("spent", spent[run])}
+            JudgeRun.objects.filter(pk=run).update(**changes)
+
+
+def settle_deleted() -> None:
+    """Count what is reserved of a run without calls in flight as spent: their rows were deleted by hand.
+
+    Harmless when repeated.
+    """
+    in_flight = JudgeCall.objects.filter(state=JudgeCall.State.IN_FLIGHT)
+    left = JudgeRun.objects.filter(reserved__gt=0).exclude(pk__in=in_flight.values("run"))
+    for pk in left.order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            # Locked first: who has reserved since has written the calls, too.
+            run = JudgeRun.objects.select_for_update(no_key=True).filter(pk=pk).first()
+            if run and not in_flight.filter(run=pk).exists():
+                changes = {**_changed("spent", run.reserved), "reserved": ZERO}
+                JudgeRun.objects.filter(pk=pk).update(**changes)
+
+
+def _cost(call: JudgeCall) -> Decimal | None:
+    """What a call cost that has ended; None where no price was known.
+
+    Where the endpoint does not say how many tokens it charges for, or may charge although no reply came, it
+    is the most that the call can have cost.
+    """
+    if call.cached_from_id is not None:
+        return ZERO
+    if call.prompt_price is None or call.completion_price is None:
+        return None
+    if call.state == JudgeCall.State.FAILED and not costs.may_be_charged(call.error_kind):
+        return ZERO
+    if call.prompt_tokens is not None and call.completion_tokens is not None:
+        tokens = costs.reply_tokens(call.completion_tokens, call.reasoning_tokens)
+        return Prices(call.prompt_price, call.completion_price).of(call.prompt_tokens, tokens)
+    return call.reserved or None
+
+
+def _changed(amount: str, by: Decimal) -> dict[str, Any]:
+    """An update of an amount of a run. SQLite adds in binary, so the sum is rounded to what is stored."""
+    return {amount: Round(F(amount) + by, precision=8)}
+
+
+def _has_calls_without_bound(run: JudgeRun) -> bool:
+    """Whether it has made calls whose price, or whose longest reply, was not known."""
+    asked = run.calls.filter(cached_from=None)
+    costs_something = Q(prompt_price__gt=0) | Q(completion_price__gt=0)
+    unbounded = Q(state=JudgeCall.State.IN_FLIGHT, reserved=0) | (
+        ~Q(state=JudgeCall.State.IN_FLIGHT) & Q(cost=None)
+    )
+    return asked.filter(Q(prompt_price=None) | (costs_something & unbounded)).exists()
+
+
+@transaction.atomic
+def change_budget(run: JudgeRun, budget: Decimal | None) -> JudgeRun:
+    """Give a run that has not ended another budget, or none; it goes on only when it is resumed.
+
+    Raises JudgeError where it cannot be kept.
+    """
+    locked = JudgeRun.objects.select_for_update(of=("self",), no_key=True)
+    current = locked.select_related("judge__rater", "study").get(pk=run.pk)
+    if not current.is_active:
+        raise JudgeError(f"Run {run.pk} has ended; its budget cannot change.")
+    if budget is not None:
+        currency = check_budget(current.judge, budget)
+        if current.currency not in ("", currency):
+            raise JudgeError(
+                f"Run {run.pk} has been charged in {current.currency} and prices are in {currency} now; "
+                "start another run."
+            )
+        if _has_calls_without_bound(current):
+            raise JudgeError(
+                f"Run {run.pk} has made calls of which nobody knows what they cost at most, so no budget can "
+                "be kept; cancel it and start another one."
+            )
+        current.currency = currency
+        taken = current.spent + current.reserved
+        if budget < taken:
+            raise JudgeError(
+                f"Run {run.pk} has spent {costs.in_words(current.spent, currency)}, and its calls in flight "
+                f"can cost up to {costs.in_words(current.reserved, currency)} more; the budget cannot be "
+                "less than both together."
+            )
+    current.budget = budget
+    current.save(update_fields=["budget", "currency"])
+    return current

@@ -1,0 +1,192 @@
+"""Submitting committed replies through the API, like any rater. Only this is repeated when it fails."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from arena.api.auth import rater_token
+from arena.models import Assignment
+from judging.models import Judge, JudgeCall
+from judging.protocols import runner
+from judging.protocols.protocol import Protocol
+from judging.protocols.replies import ReplyText, Verdict
+from judging.runs.claiming import SUBMITTING
+from judging.runs.work import replies_among, text_of
+from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError, answer_to
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The answer to an assignment: its last call, with run, judge and assignment, and all calls of the round.
+
+    verdict is what their replies amount to.
+    """
+
+    call: JudgeCall
+    calls: Sequence[JudgeCall]
+    verdict: Verdict
+
+    @classmethod
+    def of(
+        cls, call: JudgeCall, calls: Sequence[JudgeCall], replies: Mapping[str, ReplyText]
+    ) -> "Submission":
+        """The answer that replies, by key, amount to."""
+        return cls(call, calls, runner.verdict(call.run.judge.manner, replies))
+
+    @property
+    def judge(self) -> Judge:
+        """Whose answer it is."""
+        return self.call.run.judge
+
+    def answer(self) -> dict[str, object]:
+        """What the API is sent."""
+        name, points = self.call.assignment.public_id, self.judge.points
+        return answer_to(name, self.verdict, points, text_of(self.call), self.seconds, self.expected)
+
+    @property
+    def seconds(self) -> float | None:
+        """What the calls took together; None where all replies were used again."""
+        taken = [call.latency for call in self.calls if call.has_replied and call.latency is not None]
+        return sum(taken) if taken else None
+
+    @property
+    def expected(self) -> float | None:
+        """The expected rating: the mean over its verdicts, None where there is none or answers are scored."""
+        if has_scores(self.judge.manner.protocol):
+            return None
+        known = [call.expected for call in self.calls if call.has_replied and call.expected is not None]
+        return sum(known) / len(known) if known else None
+
+
+def has_scores(protocol: Protocol) -> bool:
+    """Whether a protocol, or a part of it, scores single answers."""
+    steps = any(step.score for step in protocol.steps)
+    return steps or any(has_scores(part.protocol) for part in protocol.parts)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What is to be written about a call after its answer was submitted.
+
+    has_failed: the arena refuses the answer for good, so the assignment has failed.
+    """
+
+    call: JudgeCall
+    columns: Mapping[str, Any]
+    has_failed: bool = False
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the arena has the answer now."""
+        return self.columns.get("submitted_at") is not None
+
+
+def submission_of(assignment: int) -> Submission | None:
+    """What is left to submit about an assignment, taken over from whoever was to submit it; None for nothing.
+
+    A committed reply whose submission failed, or whose worker died, is due after a while.
+    """
+    call = JudgeCall.objects.unsubmitted_of(assignment)
+    if call is None:
+        return None
+    due = JudgeCall.objects.filter(pk=call.pk, submit_due_at=call.submit_due_at, submitted_at=None)
+    call.submit_attempts += 1
+    if not due.update(submit_due_at=timezone.now() + SUBMITTING, submit_attempts=call.submit_attempts):
+        return None
+    calls = [each for each in JudgeCall.objects.conversations([assignment]) if each.round == call.round]
+    return Submission.of(call, calls, replies_among(calls))
+
+
+def post(submissions: Sequence[Submission]) -> list[Fate | Exception]:
+    """Post the answers, and say what to write. Nothing is written here."""
+    fates: list[Fate | Exception] = [LookupError("not posted")] * len(submissions)
+    by_judge: dict[int, list[int]] = defaultdict(list)
+    for number, submission in enumerate(submissions):
+        by_judge[submission.judge.pk].append(number)
+    for numbers in by_judge.values():
+        for number, fate in zip(numbers, _post([submissions[each] for each in numbers]), strict=True):
+            fates[number] = fate
+    return fates
+
+
+def _post(submissions: Sequence[Submission]) -> Iterator[Fate]:
+    """The same for answers of one judge."""
+    client = ArenaClient(rater_token(submissions[0].judge.rater))
+    replies = client.submit([each.answer() for each in submissions])
+    for submission, reply in zip(submissions, replies, strict=True):
+        if isinstance(reply, ArenaUnreachableError):
+            yield _later(submission.call, str(reply))
+        else:
+            yield fate_of(submission.call, submission.verdict, reply)
+
+
+def fate_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> Fate:
+    """What the arena's reply to a submitted answer means for its call."""
+    if reply.status in (200, 201):
+        return _stored(call, str(reply.body["status"]), verdict.reason, verdict.rating)
+    if reply.status == 409 and isinstance(reply.body.get("comparison"), dict):
+        stored = reply.body["comparison"]  # an earlier submission of this reply, read by an older parser
+        return _stored(call, stored["status"], stored["reason"] or "", stored["rating"])
+    if reply.refuses_answer:  # for good: the study was closed, say
+        return Fate(
+            call, {"submit_due_at": None, "given_up": True, "error": reply.detail[:600]}, has_failed=True
+        )
+    return _later(call, f"HTTP {reply.status}: {reply.detail}")
+
+
+def _stored(call: JudgeCall, status: str, reason: str, rating: int | None) -> Fate:
+    columns = {
+        "status": status,
+        "reason": reason,
+        "rating": rating,
+        "submitted_at": timezone.now(),
+        "submit_due_at": None,
+        "error": "",
+        "given_up": False,
+    }
+    return Fate(call, columns)
+
+
+def _later(call: JudgeCall, error: str) -> Fate:
+    """The sweep or the next nudge tries again, ever more slowly."""
+    wait = min(SUBMITTING.total_seconds(), 2.0 ** min(call.submit_attempts, 10))
+    logger.warning("Submitting assignment %s failed: %s", call.assignment_id, error)
+    return Fate(call, {"submit_due_at": timezone.now() + timedelta(seconds=wait), "error": error[:600]})
+
+
+def submit(submissions: Sequence[Submission]) -> list[bool | Exception]:
+    """Post answers and write what became of them; whether the arena has each."""
+    fates = post(submissions)
+    written = iter(write([fate for fate in fates if isinstance(fate, Fate)]))
+    return [next(written) if isinstance(fate, Fate) else fate for fate in fates]
+
+
+@transaction.atomic
+def write(fates: Sequence[Fate]) -> list[bool]:
+    """Write what became of submitted answers; whether the arena has each. Harmless when repeated."""
+    failed = [fate.call.assignment_id for fate in fates if fate.has_failed]
+    if failed:
+        claimed = Assignment.objects.filter(pk__in=failed, state=Assignment.State.CLAIMED)
+        list(claimed.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+        claimed.update(state=Assignment.State.FAILED, leased_until=None, finished_at=timezone.now())
+    calls = [fate.call.pk for fate in fates]
+    list(
+        JudgeCall.objects.filter(pk__in=calls).select_for_update(no_key=True).order_by("pk").values_list("pk")
+    )
+    alike: dict[frozenset[tuple[str, Any]], list[Fate]] = defaultdict(list)
+    for fate in fates:  # those with the same rating in one update, at one moment
+        alike[frozenset(fate.columns.items() - {("submitted_at", fate.columns.get("submitted_at"))})].append(
+            fate
+        )
+    for some in alike.values():
+        rows = JudgeCall.objects.filter(pk__in=[fate.call.pk for fate in some], submitted_at=None)
+        rows.update(**some[0].columns)
+    return [fate.is_stored for fate in fates]

@@ -1,0 +1,193 @@
+"""Judge runs in words for a terminal, made of what the API says about them. Pure."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from judging.endpoints.costs import in_words
+
+Said = Mapping[str, Any]
+"""A JSON object of the API."""
+
+
+def label(said: Said) -> str:
+    """Tells of a judge that is none."""
+    return " (simulated: no model is asked)" if said["simulated"] else ""
+
+
+def progress(run: Said) -> str:
+    """How far a run is, in one line."""
+    done = run["assigned"] - run["waiting"]
+    parts = [
+        f"{done:,}/{run['assigned']:,} done: {run['scored']:,} scored, {_unscored(run):,} unscored, "
+        f"{run['failed']:,} failed{_beside(run)}",
+        f"{run['in_flight']:,} in flight",
+        f"{run['cached']:,} cached, {run['retried']:,} retried",
+    ]
+    if run["cost"] is not None:
+        parts.append(f"cost {_spent(run)}")
+    if run["per_minute"]:
+        parts.append(f"{run['per_minute']:.0f}/min")
+    if run["seconds_left"]:
+        parts.append(f"{duration(run['seconds_left'])} left")
+    return "; ".join(parts)
+
+
+def summary(run: Said) -> str:
+    """What became of a run, once nothing more is asked."""
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(run["unscored"].items()))
+    lines = [
+        f"Run {run['id']} is {run['state']}.{' ' + run['error'] if run['error'] else ''}",
+        f"Assigned   {run['assigned']:,}",
+        f"Scored     {run['scored']:,}",
+        f"Unscored   {_unscored(run):,}{f' ({reasons})' if reasons else ''}",
+        f"Failed     {run['failed']:,}",
+    ]
+    if run["identical"]:
+        lines.append(f"Identical  {run['identical']:,}")
+    if run["put_aside"]:
+        lines.append(f"Put aside  {run['put_aside']:,}: their texts were excluded meanwhile")
+    if run["waiting"]:
+        lines.append(f"Not asked  {run['waiting']:,}")
+    lines += [
+        f"Calls      {run['calls']:,}: {run['retried']:,} retried, {run['attempts_failed']:,} failed, "
+        f"{run['abandoned']:,} abandoned; {run['cached']:,} more answered from the cache",
+        f"Tokens     {run['prompt_tokens']:,} in prompts, {run['completion_tokens']:,} in replies"
+        + (f", {run['reasoning_tokens']:,} of them thinking" if run["reasoning_tokens"] else ""),
+    ]
+    if not run["simulated"]:
+        lines.append(
+            f"Cost       {_spent(run) if run['cost'] is not None else 'not known: there is no price'}"
+        )
+    return "\n".join(lines)
+
+
+def whats_next(run: Said) -> str:
+    """What an operator can do with a paused run, as a sentence; "" for any other."""
+    if run["state"] != "paused":
+        return ""
+    raised = " --budget AMOUNT" if run["budget"] is not None else ""
+    return f"Go on with: python manage.py judge --resume {run['id']}{raised}"
+
+
+def estimate(found: Said, budget: str | None = None) -> str:
+    """What a run would take, as a table."""
+    rows = estimated(found, budget)
+    width = max(len(name) for name, _ in rows) + 2
+    return "\n".join(f"{name:<{width}}{value}" for name, value in rows)
+
+
+def estimated(found: Said, budget: str | None = None) -> list[tuple[str, str]]:
+    """What a run would take: what is counted, and the count in words."""
+    sampled = found["looked_at"] < found["assignments"]
+    rows = [
+        ("Pairs to judge", f"{found['pairs']:,}"),
+        ("Assignments", f"{found['assignments']:,}"),
+        ("Identical pairs", f"{found['identical']:,}, recorded without asking" if found["identical"] else ""),
+        ("Calls", _range(found["calls"], sampled=sampled)),
+        ("In the cache", _cached(found, sampled=sampled)),
+        ("Tokens in prompts", _range(found["prompt_tokens"], sampled=sampled)),
+        ("Tokens in replies", _range(found["reply_tokens"], sampled=sampled)),
+        ("Cost", _cost(found, sampled=sampled)),
+        ("Prices", "; ".join(_price(price) for price in found["prices"])),
+        ("Time", _time(found)),
+    ]
+    if budget is not None and found["covered"] is not None:
+        amount = in_words(Decimal(budget), found["currency"])
+        rows.append((f"Budget {amount}", _covered(found)))
+    return [(name, value) for name, value in rows if value]
+
+
+def notes(found: Said) -> list[str]:
+    """How an estimate came about, in sentences."""
+    said = ["Calls that fail and are repeated come on top."]
+    if found["looked_at"] < found["assignments"]:
+        said.append(
+            f"{found['looked_at']:,} of {found['assignments']:,} assignments were looked at; the rest is "
+            "taken to be like them."
+        )
+    if found["habits_from"]:
+        said.append(f"What to expect is learnt from {found['habits_from']:,} earlier replies of the model.")
+    else:
+        said.append("The model has not replied yet: what to expect is a guess by the length of the texts.")
+    return said
+
+
+def duration(seconds: float) -> str:
+    """A time for people: 45 s, 12 min, 3 h 20 min."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _unscored(run: Said) -> int:
+    return sum(run["unscored"].values())
+
+
+def _beside(run: Said) -> str:
+    """What came to its end without being asked, where there is any."""
+    kinds = {"identical": "identical", "put_aside": "put aside"}
+    return "".join(f", {run[name]:,} {words}" for name, words in kinds.items() if run[name])
+
+
+def _spent(run: Said) -> str:
+    if run["budget"] is None:
+        return in_words(Decimal(run["cost"]), run["currency"])
+    return f"{in_words(Decimal(run['cost']))} of {in_words(Decimal(run['budget']), run['currency'])}"
+
+
+def _range(numbers: Said, *, sampled: bool = False) -> str:
+    """A range of whole numbers. Where only a sample was looked at, its upper end is no bound."""
+    low, high = (None if numbers[end] is None else Decimal(numbers[end]) for end in ("about", "at_most"))
+    if low == high:
+        return f"{'about ' if sampled else ''}{low:,}"
+    if high is None:
+        return f"about {low:,}, nobody knows how many at most"
+    return f"about {low:,}, {_at_most(sampled)} {high:,}"
+
+
+def _at_most(sampled: bool) -> str:
+    return "at most about" if sampled else "at most"
+
+
+def _cached(found: Said, *, sampled: bool) -> str:
+    about = "about " if sampled and found["cached"] else ""
+    later = "; of later questions nobody can know yet" if found["later_steps"] else ""
+    return f"{about}{found['cached']:,}{' that are not asked again' if found['cached'] else ''}{later}"
+
+
+def _cost(found: Said, *, sampled: bool) -> str:
+    if found["simulated"]:
+        return "nothing: no model is asked"
+    if found["unpriced"]:
+        return f"not known: no price of {', '.join(found['unpriced'])}"
+    if found["cost"] is None:
+        return "not known: prices are in different currencies" if found["assignments"] else "nothing"
+    low = in_words(Decimal(found["cost"]["about"]), found["currency"])
+    if found["cost"]["at_most"] is None:
+        return f"about {low}, nobody knows how much at most: no longest reply is set"
+    return (
+        f"about {low}, {_at_most(sampled)} {in_words(Decimal(found['cost']['at_most']), found['currency'])}"
+    )
+
+
+def _price(price: Said) -> str:
+    prompt = in_words(Decimal(price["prompt"]), price["currency"])
+    replies = in_words(Decimal(price["completion"]))
+    return f"{price['model']}: {prompt} for a million tokens of prompts, {replies} of replies"
+
+
+def _time(found: Said) -> str:
+    if found["seconds"] is None:
+        return "not known until the model has replied"
+    low, high = (found["seconds"][end] for end in ("about", "at_most"))
+    least = duration(float(low))
+    most = None if high is None else duration(float(high))
+    return f"about {least}" if most in (least, None) else f"about {least}, at most {most}"
+
+
+def _covered(found: Said) -> str:
+    if found["covered"] >= found["assignments"]:
+        return "about enough for all"
+    return f"enough for about {found['covered']:,} of {found['assignments']:,} assignments"

@@ -1,0 +1,236 @@
+"""Staff pages: the overview; runs, their progress and their calls."""
+
+from collections.abc import Callable
+from time import time
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arena.rating import planning
+from judging.judges.services import JudgeError
+from judging.judges.staff import staff_only
+from judging.models import Judge, JudgeCall, JudgeRun, Panel
+from judging.runs import text as runs_text
+from judging.runs.estimating import estimate
+from judging.runs.forms import ChangeBudgetForm, RunForm
+from judging.runs.lifecycle import (
+    cancel_run as services_cancel_run,
+)
+from judging.runs.lifecycle import nothing_to_do
+from judging.runs.lifecycle import (
+    pause_run as services_pause_run,
+)
+from judging.runs.lifecycle import (
+    resume_run as services_resume_run,
+)
+from judging.runs.lifecycle import (
+    start_run as services_start_run,
+)
+from judging.runs.limiting import outage_of
+from judging.runs.schemas import EstimateOut, JudgeRunIn
+from judging.runs.spending import change_budget as services_change_budget
+from judging.runs.spending import check_budget
+
+LAST_CALLS = 30
+LAST_RUNS = 30
+
+ENDED: Final = {
+    JudgeRun.Kind.FAILURES: "Retry what failed",
+    JudgeRun.Kind.UNSCORED: "Ask again what has no rating",
+    JudgeRun.Kind.EXTEND: "Extend to new pairs",
+}
+"""What can follow a run, in words."""
+
+
+@require_safe
+@staff_only
+def overview(request: HttpRequest) -> HttpResponse:
+    """All judges and the last runs."""
+    runs = list(JudgeRun.objects.for_list()[:LAST_RUNS])
+    progress = JudgeCall.objects.progress_of(runs)
+    return render(
+        request,
+        "judging/overview.html",
+        {
+            "judges": Judge.objects.select_related("rater"),
+            "panels": Panel.objects.select_related("rater").prefetch_related("members__rater"),
+            "runs": [(run, progress[run.pk]) for run in runs],
+        },
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def start_run(request: HttpRequest) -> HttpResponse:
+    """Choose study and judge, see what will be asked and what it costs, start."""
+    judges = list(Judge.objects.filter(active=True).values_list("pk", flat=True)[:2])
+    only = {"judge": judges[0]} if len(judges) == 1 else {}
+    form = RunForm(request.POST or None, initial=only | request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        try:
+            run = services_start_run(**form.cleaned_data, created_by=request.user)
+        except JudgeError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("judge_run", run.pk)
+    status = 422 if form.errors else 200
+    return render(request, "judging/run_form.html", {"form": form}, status=status)
+
+
+@require_safe
+@staff_only
+def preview_run(request: HttpRequest) -> HttpResponse:
+    """What the run described by the form would ask and cost, as a part of the page."""
+    form = RunForm(request.GET)
+    context: dict[str, Any] = {"form": form}
+    if form.is_valid():
+        try:
+            context |= _estimated(form.cleaned_data)
+        except JudgeError as error:
+            context["error"] = str(error)
+    return render(request, "judging/_preview.html", context)
+
+
+def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The estimate of a run in words, or why there would be none. Raises JudgeError."""
+    study, judge, budget = chosen["study"], chosen["judge"], chosen["budget"]
+    if budget is not None:
+        check_budget(judge, budget)
+    asked = JudgeRunIn(**{**chosen, "study": study.slug, "judge": judge.slug})
+    found = estimate(study, judge, asked.wanted(judge.both_orders), remote=chosen["remote"])
+    if not found.assignments and not found.identical:
+        return {"nothing": nothing_to_do(study, judge, chosen["kind"])}
+    said = EstimateOut.of(asked, judge.is_simulated, found).model_dump()
+    amount = None if budget is None else str(budget)
+    return {"judge": judge, "rows": runs_text.estimated(said, amount), "notes": runs_text.notes(said)}
+
+
+@require_safe
+@staff_only
+def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
+    """One run: its progress, and its last calls with what the model replied."""
+    run = _run(run_id)
+    context = _watched(run) | {
+        "calls": JudgeCall.objects.for_page().filter(run=run)[:LAST_CALLS],
+        "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
+    }
+    return render(request, "judging/run.html", context)
+
+
+def _watched(run: JudgeRun) -> dict[str, Any]:
+    """What is looked at again and again; an endpoint that does not answer, where it is asked from here."""
+    asked_here = run.state == JudgeRun.State.RUNNING and not run.remote
+    outage = outage_of(run.judge) if asked_here else None
+    now = time()
+    return {
+        "run": run,
+        "progress": JudgeCall.objects.progress(run),
+        "silent_for": outage and now - outage.since,
+        "next_try_in": outage and max(outage.next_try - now, 0.0),
+    }
+
+
+def _run(run_id: int) -> JudgeRun:
+    return get_object_or_404(JudgeRun.objects.select_related("study", "judge__rater"), pk=run_id)
+
+
+@require_safe
+@staff_only
+def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The progress alone, asked for again and again while the run is active.
+
+    Once the run is in another state than the page that asks, the whole page is loaded anew.
+    """
+    run = _run(run_id)
+    response = render(request, "judging/_progress.html", _watched(run))
+    if request.GET.get("state", run.state) != run.state:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_safe
+@staff_only
+def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
+    """What can follow a run that has ended, with counts, as a part of its page."""
+    run = _run(run_id)
+    other = JudgeRun.objects.active().filter(study=run.study, judge=run.judge).first()
+    outlook = planning.outlook(run.study, run.judge.rater, both_orders=run.both_orders)
+    choices = [
+        {
+            "words": words,
+            "plan": outlook[planning.Which(kind)],
+            "nothing": nothing_to_do(run.study, run.judge, kind),
+            "address": _following(run, kind),
+        }
+        for kind, words in ENDED.items()
+    ]
+    return render(request, "judging/_next.html", {"run": run, "other": other, "choices": choices})
+
+
+def _following(run: JudgeRun, kind: str) -> str:
+    """The address of the form, filled in for a run that follows this one."""
+    asked = {
+        "study": run.study.slug,
+        "judge": str(run.judge_id),
+        "kind": kind,
+        "both_orders": "on" if run.both_orders else "off",
+        "controls": "on" if run.controls else "",
+        "remote": "elsewhere" if run.remote else "",
+    }
+    filled = {name: value for name, value in asked.items() if value}
+    return f"{reverse('judge_run_new')}?{urlencode(filled)}"
+
+
+@require_POST
+@staff_only
+def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Stop asking."""
+    done = "The run is cancelled. Calls in flight still come in."
+    return _change(request, _run(run_id), services_cancel_run, done, "The run had ended already.")
+
+
+@require_POST
+@staff_only
+def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Ask nothing more for now."""
+    done = "The run is paused. Calls in flight still come in."
+    nothing = "There was nothing to pause: the run is paused or has ended."
+    return _change(request, _run(run_id), services_pause_run, done, nothing)
+
+
+@require_POST
+@staff_only
+def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Go on with a paused run."""
+    return _change(request, _run(run_id), services_resume_run, "The run goes on.", "The run was not paused.")
+
+
+@require_POST
+@staff_only
+def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Give a run another budget; one that is paused goes on when it is resumed."""
+    run, form = _run(run_id), ChangeBudgetForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Budget: {form.errors['budget'][0]}")
+        return redirect("judge_run", run.pk)
+    budget = form.cleaned_data["budget"]
+    return _change(request, run, lambda run: services_change_budget(run, budget), "The budget is changed.")
+
+
+def _change(
+    request: HttpRequest, run: JudgeRun, change: Callable[[JudgeRun], object], done: str, nothing: str = ""
+) -> HttpResponse:
+    """Change a run and say what came of it; ``nothing`` where ``change`` says that it did nothing."""
+    try:
+        if change(run):
+            messages.success(request, done)
+        else:
+            messages.info(request, nothing)
+    except JudgeError as error:
+        messages.error(request, str(error))
+    return redirect("judge_run", run.pk)

@@ -1,0 +1,166 @@
+"""Assignments that are to be asked about, with everything that takes, read for many at once."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, cached_property
+from typing import Final
+
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from arena.models import Assignment
+from arena.texts.masking import shown_turns
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.protocols import runner
+from judging.protocols.protocol import Manner
+from judging.protocols.rendering import Material
+from judging.protocols.replies import ReplyText
+from judging.protocols.runner import Question
+
+MOST_OUTAGES: Final = 20
+"""So many failures of one question in outages use up no attempts; at the longest pause that takes an hour."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """An assignment as part of a run, and the calls there have been about it, oldest first."""
+
+    row: RunAssignment
+    calls: tuple[JudgeCall, ...] = ()
+
+    @property
+    def run(self) -> JudgeRun:
+        return self.row.run
+
+    @property
+    def judge(self) -> Judge:
+        return self.row.run.judge
+
+    @property
+    def assignment(self) -> Assignment:
+        return self.row.assignment
+
+    @cached_property
+    def manner(self) -> Manner:
+        return self.judge.manner
+
+    @property
+    def has_its_wording(self) -> bool:
+        """Whether the judge would be asked in the words of its other answers; an update may change them."""
+        return self.judge.prompt_hash in ("", self.manner.prompt_hash)
+
+    @cached_property
+    def material(self) -> Material:
+        pair = self.assignment.pair
+        assert pair is not None  # noqa: S101 - held by wanted
+        shown = pair.shown(self.assignment.swapped)
+        first, second = (shown_turns(completion, self.run.study) for completion in shown)
+        return Material(pair.prompt.turns, pair.prompt.input, first, second, boundary_secret())
+
+    @cached_property
+    def in_round(self) -> Mapping[str, list[JudgeCall]]:
+        """The calls of this round, by the key of their question."""
+        found: dict[str, list[JudgeCall]] = defaultdict(list)
+        for call in self.calls:
+            if call.round == self.row.round:
+                found[call.key].append(call)
+        return found
+
+    @cached_property
+    def replies(self) -> dict[str, ReplyText]:
+        """The committed replies of this round, by the key of their question."""
+        return replies_among(call for calls in self.in_round.values() for call in calls)
+
+    @property
+    def is_being_asked(self) -> bool:
+        """Whether a call of this round is in flight."""
+        return any(call.is_in_flight for calls in self.in_round.values() for call in calls)
+
+    def attempts(self, key: str) -> int:
+        """How often a question was asked already, in all rounds: workers elsewhere know calls by it."""
+        return sum(call.key == key for call in self.calls)
+
+    def failures(self, key: str) -> int:
+        """How often asking it failed in this run, while its endpoint answered others."""
+        return sum(
+            call.state == JudgeCall.State.FAILED and call.run_id == self.run.pk and not call.in_outage
+            for call in self.in_round.get(key, ())
+        )
+
+    def is_to_blame(self, key: str) -> bool:
+        """Whether a question failed so often in outages of its endpoint that it may be what breaks it.
+
+        Where the endpoint could not even be reached, no question can be.
+        """
+        return (
+            sum(
+                call.in_outage and call.run_id == self.run.pk and call.error_kind != "unreachable"
+                for call in self.in_round.get(key, ())
+            )
+            >= MOST_OUTAGES
+        )
+
+    def open_questions(self, replies: Mapping[str, ReplyText]) -> list[Question]:
+        """What can be asked now and nobody is asking."""
+        asked = {key for key, calls in self.in_round.items() if any(call.is_in_flight for call in calls)}
+        questions = runner.next_questions(self.manner, self.material, replies)
+        return [question for question in questions if question.key not in asked]
+
+
+def wanted(now: datetime) -> QuerySet[RunAssignment]:
+    """The assignments that running runs want asked now, with their texts."""
+    return _of_running_runs().filter(assignment__state=Assignment.State.OPEN, due_at__lte=now)
+
+
+def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work]:
+    """What to ask about those of the assignments that a running run wants asked now, by assignment.
+
+    ``waiting`` are open, if nobody has taken them meanwhile; ``held`` are in the hands of this process.
+    """
+    waits = Q(assignment__in=waiting, assignment__state=Assignment.State.OPEN, due_at__lte=timezone.now())
+    holds = Q(assignment__in=held, assignment__state=Assignment.State.CLAIMED)
+    rows = list(_of_running_runs().filter(waits | holds, run__remote=False))
+    return {work.assignment.pk: work for work in with_calls(rows) if work.has_its_wording}
+
+
+def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
+    """Rows of ``wanted`` with the calls about them."""
+    rows = list(rows)
+    calls: dict[int, list[JudgeCall]] = defaultdict(list)
+    for call in JudgeCall.objects.conversations([row.assignment_id for row in rows]):
+        calls[call.assignment_id].append(call)
+    return [Work(row, tuple(calls[row.assignment_id])) for row in rows]
+
+
+def _of_running_runs() -> QuerySet[RunAssignment]:
+    rows = RunAssignment.objects.filter(
+        assignment__pair__isnull=False,
+        run__state=JudgeRun.State.RUNNING,
+        run__study__closed_at=None,
+        run__judge__rater__paused_at=None,
+    )
+    runs = JudgeRun.objects.select_related("study", "judge__rater")
+    return rows.prefetch_related(Prefetch("run", runs)).select_related(  # the run once, not with every row
+        "assignment__pair__prompt",
+        "assignment__pair__first__contestant",
+        "assignment__pair__second__contestant",
+    )
+
+
+def replies_among(calls: Iterable[JudgeCall]) -> dict[str, ReplyText]:
+    """The committed replies among calls, by the key of their question."""
+    return {call.key: text_of(call) for call in calls if call.state == JudgeCall.State.REPLIED}
+
+
+def text_of(call: JudgeCall) -> ReplyText:
+    """The reply of a call as parsers read it."""
+    return ReplyText(call.raw_reply, call.finish_reason, call.refusal)
+
+
+@cache
+def boundary_secret() -> bytes:
+    """What the boundaries of prompts are made with; never leaves this process."""
+    return salted_hmac("judging.protocols.rendering.boundary", "boundary", algorithm="sha256").digest()

@@ -1,0 +1,230 @@
+"""A client of the arena's API v1, as any rater on any machine could write it. It imports no models."""
+
+import http.client
+import json
+import select
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from judging.protocols.replies import ReplyText, Verdict
+
+# HTTP connections that are kept open between requests: making one costs more than a small request. Pure.
+
+
+LONGEST_IDLE: Final = 1.0
+"""Seconds after which an idle connection is used no more; gunicorn closes its side after two."""
+
+MOST_IDLE: Final = 16
+"""Idle connections that are kept for each address."""
+
+TIMEOUT: Final = 60
+"""Seconds to wait for a reply."""
+
+Address = tuple[bool, str, int | None]
+"""Whether it is https, host, and port."""
+
+
+class Connections:
+    """Idle connections by address, for all threads of a process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._idle: dict[Address, list[tuple[http.client.HTTPConnection, float]]] = defaultdict(list)
+
+    def take(self, address: Address) -> http.client.HTTPConnection:
+        """An idle connection that still seems to be open, or a new one."""
+        while kept := self._newest(address):
+            connection, since = kept
+            if time.monotonic() - since < LONGEST_IDLE and _is_quiet(connection):
+                return connection
+            connection.close()
+        secure, host, port = address
+        connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        return connect(host, port, timeout=TIMEOUT)
+
+    def give(self, address: Address, connection: http.client.HTTPConnection) -> None:
+        """Keep a connection, whose reply was read to its end, for the next request."""
+        with self._lock:
+            if connection.sock is not None and len(self._idle[address]) < MOST_IDLE:
+                self._idle[address].append((connection, time.monotonic()))
+                return
+        connection.close()
+
+    def _newest(self, address: Address) -> tuple[http.client.HTTPConnection, float] | None:
+        with self._lock:
+            return self._idle[address].pop() if self._idle[address] else None
+
+
+def _is_quiet(connection: http.client.HTTPConnection) -> bool:
+    """Whether nothing came since the last reply; an end of the connection would be to read."""
+    try:
+        return not select.select([connection.sock], [], [], 0)[0]
+    except (OSError, ValueError):
+        return False
+
+
+LONGEST_REPLY = 64 * 2**20
+"""Bytes of a reply that are read; a claim holds two completions and the messages made of them."""
+
+MOST_ANSWERS = 100
+MOST_BYTES = 2_000_000
+"""Of what is submitted in one request; the arena reads 2.5 MB."""
+
+LONGEST_DETAIL = 600
+"""Characters of what the arena says went wrong."""
+
+FINAL = frozenset({400, 413, 422})
+"""Refusals that the same answer would meet again."""
+
+
+class ArenaUnreachableError(Exception):
+    """The arena did not answer; the message names its address."""
+
+
+@dataclass(frozen=True)
+class ArenaReply:
+    """Status and decoded body; the body is {} where it was no JSON object."""
+
+    status: int
+    body: dict[str, Any]
+
+    @property
+    def detail(self) -> str:
+        """What the arena says went wrong."""
+        return str(self.body.get("detail") or f"HTTP {self.status}")[:LONGEST_DETAIL]
+
+    @property
+    def refuses_answer(self) -> bool:
+        """Whether the arena refused the answer itself, not the moment or the way it was sent."""
+        refuses_assignment = self.status == 403 and self.body.get("field") == "assignment"
+        return "detail" in self.body and (self.status in FINAL or refuses_assignment)
+
+
+def answer_to(
+    assignment: str,
+    verdict: Verdict,
+    points: int,
+    reply: ReplyText,
+    seconds: float | None,
+    expected: float | None = None,
+) -> dict[str, object]:
+    """The body of POST /comparisons/ that gives a judge's verdict with the reply it was read from."""
+    return {
+        "assignment": assignment,
+        "rating": verdict.rating,
+        "reason": verdict.reason or None,
+        "expected": expected,
+        "scores": [round(float(score), 3) for score in verdict.scores] if verdict.scores else None,
+        "points": points,
+        "raw_reply": reply.text or reply.refusal,
+        "rationale": verdict.rationale,
+        "seconds": seconds,
+    }
+
+
+class ArenaClient:
+    """Talks to one arena, settings.ARENA_URL unless another is named, with one bearer token."""
+
+    def __init__(self, token: str, url: str = "") -> None:
+        self._token = token
+        self._address = url or settings.ARENA_URL
+        self._url = urlsplit(self._address)
+
+    def get(self, path: str) -> ArenaReply:
+        """GET a path below /api/v1; raises ArenaUnreachableError."""
+        return self._ask("GET", path, None)
+
+    def post(self, path: str, body: Mapping[str, object]) -> ArenaReply:
+        """POST a JSON object to a path below /api/v1; raises ArenaUnreachableError."""
+        return self._ask("POST", path, json.dumps(body).encode())
+
+    def patch(self, path: str, body: Mapping[str, object]) -> ArenaReply:
+        """PATCH with a JSON object; raises ArenaUnreachableError."""
+        return self._ask("PATCH", path, json.dumps(body).encode())
+
+    def submit(self, answers: Sequence[Mapping[str, object]]) -> list[ArenaReply | ArenaUnreachableError]:
+        """Submit comparisons, many in one request; for each, in order, the reply that it has by itself."""
+        outcomes: list[ArenaReply | ArenaUnreachableError] = []
+        for batch in _batches([json.dumps(answer).encode() for answer in answers]):
+            try:
+                outcomes += self._submit(batch)
+            except ArenaUnreachableError as error:
+                outcomes += [error] * len(batch)
+        return outcomes
+
+    def _submit(self, answers: Sequence[bytes]) -> list[ArenaReply]:
+        if len(answers) == 1:
+            return [self._ask("POST", "/comparisons/", answers[0])]
+        body = b'{"comparisons": [' + b", ".join(answers) + b"]}"
+        reply = self._ask("POST", "/comparisons/batch/", body)
+        if reply.status in FINAL:  # for one of them, perhaps: each by itself learns of its own
+            return [single for answer in answers for single in self._submit([answer])]
+        results = reply.body.get("results")
+        if reply.status == 200 and isinstance(results, list) and len(results) == len(answers):
+            return [_result(result) for result in results]
+        # Only what says nothing of the single answers: no token, say, or a database that is away.
+        return [ArenaReply(reply.status, {"detail": reply.detail})] * len(answers)
+
+    def _ask(self, method: str, path: str, body: bytes | None) -> ArenaReply:
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        address = (self._url.scheme == "https", self._url.hostname or "", self._url.port)
+        connection = _connections.take(address)
+        try:
+            connection.request(method, f"{self._url.path}/api/v1{path}", body, headers)
+            response = connection.getresponse()
+            read = response.read(LONGEST_REPLY)
+            if response.length and len(read) < LONGEST_REPLY:  # with a limit, http.client takes half a body
+                raise http.client.IncompleteRead(read, response.length)
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise ArenaUnreachableError(
+                f"No arena answers at {self._address} ({type(error).__name__}: {error})"
+            ) from error
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close or not response.isclosed():
+            connection.close()
+        else:
+            _connections.give(address, connection)
+        return ArenaReply(response.status, _decoded(read))
+
+
+_connections = Connections()
+
+
+def _batches(answers: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """The answers in their order, no more of them together than one request may hold."""
+    batch: list[bytes] = []
+    for answer in answers:
+        size = sum(len(each) + 2 for each in batch)
+        if batch and (len(batch) == MOST_ANSWERS or size + len(answer) > MOST_BYTES):
+            yield batch
+            batch = []
+        batch.append(answer)
+    if batch:
+        yield batch
+
+
+def _result(result: object) -> ArenaReply:
+    """One of the replies in the reply to a batch."""
+    found = result if isinstance(result, dict) else {}
+    status, body = found.get("status"), found.get("body")
+    if isinstance(status, int) and isinstance(body, dict):
+        return ArenaReply(status, body)
+    return ArenaReply(502, {})
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        decoded = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return decoded if isinstance(decoded, dict) else {}

@@ -1,0 +1,166 @@
+"""Calls under way and replies not yet delivered, one file each: a paid reply outlives its process."""
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from judging.endpoints.client import NoReplyError, Reply, Token
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Manner
+
+ASSIGNMENT: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
+"""Ids of assignments name files here, so nothing else is taken for one."""
+
+
+class JournalError(Exception):
+    """The journal cannot be used; the message is a sentence that names the folder or file."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there was no reply, as judging.endpoints.client.NoReplyError says it."""
+
+    kind: str
+    detail: str
+    retryable: bool = True
+    retry_after: str = ""
+
+    @classmethod
+    def of(cls, error: NoReplyError) -> "Failure":
+        """What an attempt to ask ended in."""
+        return cls(error.kind[:50], str(error)[:600], error.retryable, error.retry_after[:100])
+
+
+CUT_OFF: Final = Failure("abandoned", "the judge worker ended before the model replied")
+"""What became of a call of which nothing more is known."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One call: in flight until it has a reply or a failure. seconds is how long that took."""
+
+    assignment: str
+    attempt: int
+    key: str
+    protocol: str
+    prompt_hash: str
+    form: str
+    points: int
+    model: str
+    reply: Reply | None = None
+    failure: Failure = CUT_OFF
+    seconds: float | None = None
+
+    @property
+    def manner(self) -> Manner:
+        """How its reply is read; raises ValueError for a protocol or answer scale that is unknown here."""
+        return Manner(PROTOCOLS.named(self.protocol), answer_scale(self.form, self.points))
+
+    def replied(self, reply: Reply, seconds: float) -> "Entry":
+        """The call with its reply."""
+        return replace(self, reply=reply, seconds=seconds)
+
+    def failed(self, failure: Failure, seconds: float) -> "Entry":
+        """The call without one."""
+        return replace(self, failure=failure, seconds=seconds)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Entry":
+        """An entry as ``write`` stored it; raises ValueError, KeyError or TypeError for anything else."""
+        fields: dict[str, Any] = json.loads(text)
+        reply = _reply(fields.pop("reply")) if fields["reply"] else None
+        return cls(**{**fields, "reply": reply, "failure": Failure(**fields.pop("failure"))})
+
+
+def _reply(fields: dict[str, Any]) -> Reply:
+    """A reply with its tokens, which JSON keeps as lists."""
+    tokens = tuple(
+        Token(one["text"], one["logprob"], tuple((text, logprob) for text, logprob in one["alternatives"]))
+        for one in fields.get("tokens", [])
+    )
+    return Reply(**{**fields, "tokens": tokens})
+
+
+class Journal:
+    """A folder of entries, used by one process at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise JournalError(
+                f"Cannot write to {folder} ({error.strerror}); name another VAR_DIR."
+            ) from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise JournalError(
+                f"Another judge worker uses {folder}; give it more --concurrency, or set another VAR_DIR."
+            ) from error
+
+    def close(self) -> None:
+        """Leave the folder to the next process. The lock goes with the process in any case."""
+        os.close(self._lock)
+
+    def write(self, entry: Entry) -> None:
+        """Store an entry, in place of what was known of its call; raises JournalError.
+
+        On the disk before this returns: the complete entry or, if the machine stops, the earlier one.
+        """
+        path = self._path(entry)
+        draft = path.with_suffix(".draft")
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(asdict(entry), file)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.rename(path)
+            self._sync_folder()
+        except OSError as error:
+            raise JournalError(f"Cannot write to {self.folder} ({error.strerror}).") from error
+
+    def entries(self) -> Iterator[Entry]:
+        """What an earlier process left; raises JournalError naming a file that is none of ours."""
+        for path in sorted(self.folder.glob("*.json")):
+            try:
+                yield Entry.from_json(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise JournalError(
+                    f"{path} is no entry of a judge worker ({error}); move it away."
+                ) from error
+
+    def remove(self, entry: Entry) -> None:
+        """Forget an entry that the arena has."""
+        self._path(entry).unlink(missing_ok=True)
+
+    def refuse(self, entry: Entry) -> Path:
+        """Set aside a reply that the arena will not take; where it is now."""
+        path = self._path(entry)
+        try:
+            refused = self.folder / "refused"
+            refused.mkdir(exist_ok=True, mode=0o700)
+            return path.rename(refused / path.name)
+        except OSError as error:
+            raise JournalError(f"Cannot move {path} away ({error.strerror}).") from error
+
+    def _path(self, entry: Entry) -> Path:
+        if not ASSIGNMENT.fullmatch(entry.assignment):
+            raise JournalError(f"{entry.assignment[:50]!r} is no id of an assignment.")
+        return self.folder / f"{entry.assignment}.{int(entry.attempt)}.json"
+
+    def _sync_folder(self) -> None:
+        descriptor = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

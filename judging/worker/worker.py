@@ -1,0 +1,245 @@
+"""The judge worker: threads that claim, ask and deliver, and the renewal of leases beside them."""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from judging.endpoints.client import Client, NoReplyError
+from judging.worker.arena import Arena, ArenaBusyError, Outcome
+from judging.worker.arena_client import ArenaUnreachableError
+from judging.worker.assignments import JudgeInfo, Task, WorkerError, check_unchanged
+from judging.worker.journal import Entry, Failure, Journal, JournalError
+
+logger = logging.getLogger(__name__)
+
+FIRST_PAUSE: Final = 0.5
+LONGEST_PAUSE: Final = 15.0
+"""Seconds between two tries, doubled from the one to the other."""
+
+TICK: Final = 0.5
+"""Seconds between two looks at the leases."""
+
+PROGRESS_SECONDS: Final = 10.0
+"""Seconds between two lines of progress."""
+
+
+@dataclass
+class Lease:
+    """A call under way; its lease is renewed when a third of it has passed."""
+
+    entry: Entry
+    seconds: float
+    since: float = field(default_factory=time.monotonic)
+
+    def is_due(self) -> bool:
+        return time.monotonic() - self.since > self.seconds / 3
+
+
+class Worker:
+    """Judges for one arena until it is stopped or, with ``drain``, until no work is left.
+
+    Every thread holds one assignment at a time and delivers it before it claims another, so an arena that is
+    away costs no more than one reply of each, kept in the journal.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        model: Client,
+        journal: Journal,
+        tell: Callable[[str], None],
+        *,
+        prompt_hash: str,
+        concurrency: int,
+        drain: bool,
+    ) -> None:
+        self._arena = arena
+        self._model = model
+        self._journal = journal
+        self._tell = tell
+        self._prompt_hash = prompt_hash
+        self._drain = drain
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._leases: dict[str, Lease] = {}
+        self._trouble = ""
+        self._fatal: Exception | None = None
+        self._told = time.monotonic()
+        self.outcomes: Counter[Outcome] = Counter()
+        self._threads = [
+            threading.Thread(target=self._guarded, name=f"judge-{number}", daemon=True)
+            for number in range(1, concurrency + 1)
+        ]
+
+    def run(self) -> None:
+        """Deliver what an earlier process left, then judge. Raises WorkerError or JournalError.
+
+        Ctrl-C lets the calls under way come in; pressed again it leaves them to the journal.
+        """
+        left = list(self._journal.entries())
+        if left:
+            self._tell(f"Delivering {len(left)} calls that an earlier worker left in {self._journal.folder}.")
+        for entry in left:
+            self._deliver(entry)
+        for thread in self._threads:
+            thread.start()
+        try:
+            self._watch()
+        except KeyboardInterrupt:
+            self.stop()
+            self._tell(f"Stopping; {len(self._leases)} calls are under way (Ctrl-C again leaves them).")
+            self._watch()
+        if self._fatal:
+            raise self._fatal
+
+    def stop(self) -> None:
+        """Claim nothing more."""
+        self._stopping.set()
+
+    def progress(self) -> str:
+        """What was delivered so far, in words."""
+        count = self.outcomes
+        words = {
+            "scored": count[Outcome.SCORED],
+            "unscored": count[Outcome.UNSCORED],
+            "calls without a reply": count[Outcome.NO_REPLY],
+            "too late": count[Outcome.TOO_LATE],
+            "refused": count[Outcome.REFUSED],
+        }
+        return ", ".join(f"{number} {word}" for word, number in words.items() if number or word == "scored")
+
+    def _watch(self) -> None:
+        """Renew leases until every thread has ended."""
+        while any(thread.is_alive() for thread in self._threads):
+            next(thread for thread in self._threads if thread.is_alive()).join(TICK)
+            with self._lock:
+                due = [(name, lease) for name, lease in self._leases.items() if lease.is_due()]
+            for name, lease in due:
+                self._renew(name, lease)
+            if time.monotonic() - self._told > PROGRESS_SECONDS and self.outcomes:
+                self._told = time.monotonic()
+                self._tell(f"{self.progress()}.")
+
+    def _renew(self, name: str, lease: Lease) -> None:
+        try:
+            seconds = self._arena.renew(lease.entry)
+        except (ArenaUnreachableError, ArenaBusyError, WorkerError) as error:
+            self._mention(error)
+            return
+        with self._lock:
+            if seconds is None:  # lost: the reply is still worth delivering, it may be the first to arrive
+                self._leases.pop(name, None)
+            elif name in self._leases:
+                self._leases[name] = Lease(lease.entry, seconds)
+
+    def _guarded(self) -> None:
+        """A thread; what it cannot deal with ends the worker."""
+        try:
+            self._judge()
+        except (WorkerError, JournalError) as error:
+            self._fatal = self._fatal or error
+            self.stop()
+        except Exception as error:
+            logger.exception("A thread of the judge worker failed")
+            self._fatal = self._fatal or WorkerError(f"The judge worker failed: {type(error).__name__}.")
+            self.stop()
+
+    def _judge(self) -> None:
+        pause = FIRST_PAUSE
+        while not self._stopping.is_set():
+            try:
+                task = self._arena.claim()
+                self._fine()
+                if task:
+                    self._work(task)
+                    pause = FIRST_PAUSE
+                    continue
+                if self._drain and self._arena.look_up().runs == 0:
+                    return
+            except (ArenaUnreachableError, ArenaBusyError) as error:
+                self._mention(error)
+            self._stopping.wait(pause)
+            pause = min(LONGEST_PAUSE, 2 * pause)
+
+    def _work(self, task: Task) -> None:
+        entry = task.entry
+        try:
+            check_unchanged(entry, self._prompt_hash)
+            self._journal.write(entry)
+        except (WorkerError, JournalError):
+            self.stop()
+            self._deliver(entry)  # nothing was asked: back with it
+            raise
+        with self._lock:
+            self._leases[entry.assignment] = Lease(entry, task.lease)
+        try:
+            answered = self._ask(task)
+            try:
+                self._journal.write(answered)
+            finally:  # even if the disk is full: the reply is in hand
+                self._deliver(answered)
+        finally:
+            with self._lock:
+                self._leases.pop(entry.assignment, None)
+
+    def _ask(self, task: Task) -> Entry:
+        started = time.monotonic()
+        try:
+            reply = self._model.ask(task.request)
+        except NoReplyError as error:
+            return task.entry.failed(Failure.of(error), time.monotonic() - started)
+        except Exception as error:
+            logger.exception("Asking about assignment %s failed", task.entry.assignment)
+            failure = Failure("internal", f"{type(error).__name__} while asking the model")
+            return task.entry.failed(failure, time.monotonic() - started)
+        return task.entry.replied(reply, time.monotonic() - started)
+
+    def _deliver(self, entry: Entry) -> None:
+        """Give the entry to the arena, however long that takes; once stopping, at the first try or never."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                outcome = self._arena.deliver(entry)
+                self._fine()
+                break
+            except (ArenaUnreachableError, ArenaBusyError) as error:
+                self._mention(error)
+            if self._stopping.wait(pause):
+                return
+            pause = min(LONGEST_PAUSE, 2 * pause)
+        with self._lock:
+            self.outcomes[outcome] += 1
+        if outcome is Outcome.REFUSED:
+            kept = self._journal.refuse(entry)
+            self._tell(f"The arena refuses the answer to {entry.assignment}; the reply is kept in {kept}.")
+        else:
+            self._journal.remove(entry)
+
+    def _mention(self, error: Exception) -> None:
+        """Tell of trouble that is waited out, once for each kind."""
+        with self._lock:
+            known, self._trouble = self._trouble, str(error)
+        if str(error) != known:
+            self._tell(f"{error}; trying again.")
+
+    def _fine(self) -> None:
+        """The arena answers; the next trouble is told again."""
+        self._trouble = ""
+
+
+def look_up_patiently(arena: Arena, tell: Callable[[str], None]) -> JudgeInfo:
+    """How the judge is asked, as soon as the arena answers; raises WorkerError."""
+    pause, known = FIRST_PAUSE, ""
+    while True:
+        try:
+            return arena.look_up()
+        except (ArenaUnreachableError, ArenaBusyError) as error:
+            if str(error) != known:
+                tell(f"{error}; trying again.")
+            known = str(error)
+        time.sleep(pause)
+        pause = min(LONGEST_PAUSE, 2 * pause)

@@ -1,0 +1,298 @@
+"""How raters agree: correlation of judges with people, the ceiling people set, kappa, alpha and Fleiss."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from leaderboard.snapshots.canonical import Table, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leaderboard.snapshots.opinions import Choice, Opinions
+    from leaderboard.stats import Method, TieBand
+    from leaderboard.stats.agreement_estimates import Estimates, Wanted
+    from leaderboard.stats.agreement_opinions import OpinionRows, PairSums, Topics
+    from leaderboard.stats.correlation import Entries
+
+
+# Opinions arranged for measures of agreement: by kind of rater, pair, prompt and category.
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What one choice of raters said: its rows, and their sums for every pair of the study."""
+
+    selector: str
+    rows: OpinionRows
+    sums: PairSums
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """The scored opinions of a study, with pairs and prompts numbered from 0."""
+
+    topics: Topics
+    rows: OpinionRows
+    choices: Sequence[Choice]
+
+    @property
+    def pairs(self) -> int:
+        return len(self.topics.prompt)
+
+    def kind(self, choice: Choice, but: frozenset[int] = frozenset()) -> Kind:
+        """What the raters of a choice said, ``but`` some of them."""
+        import numpy as np
+
+        from leaderboard.stats.agreement_opinions import pair_sums
+
+        rows = self.rows.only(np.isin(self.rows.rater, list(choice.ids - but)))
+        return Kind(choice.selector, rows, pair_sums(rows, self.pairs))
+
+    def raters(self, rows: OpinionRows, pair: Any) -> Any:
+        """Of each row of the topics, how many raters have an opinion on any of these pairs."""
+        import numpy as np
+
+        asked = np.zeros(self.pairs, dtype=bool)
+        asked[pair] = True
+        own = rows.only(asked[rows.pair])
+        names = len(self.topics.names)
+        seen = np.unique(own.rater * names + self.topics.of_pairs(own.pair))
+        found = np.zeros((len(self.topics.chosen), 1))
+        if len(seen):
+            _, number = np.unique(seen // names, return_inverse=True)
+            table = np.zeros((names, number.max() + 1))
+            table[seen % names, number] = 1.0
+            found = self.topics.chosen @ table
+        return (found > 0).sum(axis=1)
+
+
+def arrange(opinions: Opinions, band: TieBand | None = None) -> Arranged:
+    """Number the pairs and prompts of the scored opinions; ``band`` as in OpinionRows."""
+    import numpy as np
+
+    from leaderboard.stats.agreement_opinions import Topics, opinion_rows
+
+    rows = opinions.rows[opinions.scored]
+    _, first, pair = np.unique(rows["pair"], return_index=True, return_inverse=True)
+    _, start, prompt = np.unique(rows["prompt"][first], return_index=True, return_inverse=True)
+    topics = Topics(prompt, rows["category"][first][start], opinions.categories)
+    given = opinion_rows(pair, rows["rater"], rows["rating"], rows["points"], rows["swapped"], band)
+    return Arranged(topics, given, opinions.raters)
+
+
+Rows = list[dict[str, Any]]
+
+FEWEST_PAIRS: Final = 3
+COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
+PEOPLE: Final = "people"
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One list of rows of a table: what it needs from the bootstrap, and how it is written down."""
+
+    kind: str
+    raters: str
+    other: str
+    wanted: Wanted
+    write: Callable[[Estimates], Rows]
+
+
+def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
+    """Tables of correlation (people and each judge) and of agreement (people, each judge, each group).
+
+    Intervals of all come from one bootstrap over prompts, at the level, rounds and seed of ``method``, whose
+    band of ties is that of verdicts.
+    """
+    from leaderboard.stats.agreement_estimates import estimates
+
+    arranged = arrange(opinions, method.tie_band)
+    if not len(arranged.rows):
+        return
+    parts = list(_parts(arranged))
+    level, rounds, seed = method.interval, method.rounds or 1, method.seed
+    found = estimates([part.wanted for part in parts], level=level, rounds=rounds, seed=seed)
+    contents: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
+    for part, estimate in zip(parts, found, strict=True):
+        rows, content = part.write(estimate), contents[part.kind, part.raters]
+        if part.kind == "correlation":
+            content["rows"] = rows
+        elif part.other:
+            content["others"].append({"raters": part.other, "rows": rows})
+        else:
+            content.update(points=_points(arranged), others=[], within={"rows": rows})
+        content.update(level=level, rounds=rounds, seed=seed, resample="prompts")
+        if method.tie_band:
+            content.update(band=str(method.tie_band))
+    for (kind, raters), content in contents.items():
+        yield Table(kind, raters, canonical(content))
+
+
+def _points(arranged: Arranged) -> int | None:
+    """The points of the scale, or None where several are in use."""
+    found = set(arranged.rows.points.tolist())
+    return found.pop() if len(found) == 1 else None
+
+
+def _parts(arranged: Arranged) -> Iterator[Part]:
+    """Groups meet people alone, less those who are in both; all others meet each other once."""
+    choices = {choice.selector: choice for choice in arranged.choices}
+    kinds = {selector: arranged.kind(choice) for selector, choice in choices.items()}
+    alone = [kind for selector, kind in kinds.items() if not selector.startswith("group:")]
+    people = kinds.get(PEOPLE)
+    for kind in kinds.values():
+        if len(kind.rows):
+            yield _within(arranged, kind)
+    if people is not None:
+        yield _ceiling(arranged, people)
+    for place, one in enumerate(alone):
+        for other in alone[:place]:
+            if other is people:
+                yield _correlation(arranged, one, people)
+            yield from _between(arranged, one, other)
+    for selector, kind in kinds.items():
+        if people is not None and selector.startswith("group:"):
+            yield from _between(arranged, kind, arranged.kind(choices[PEOPLE], choices[selector].ids))
+
+
+def _correlation(arranged: Arranged, judge: Kind, people: Kind) -> Part:
+    from leaderboard.stats.correlation import shared_entries
+
+    entries = shared_entries(people.sums, judge.sums)
+    return _correlated(arranged, judge.selector, entries, people, "rated by both")
+
+
+def _ceiling(arranged: Arranged, people: Kind) -> Part:
+    from leaderboard.stats.correlation import ceiling_entries
+
+    entries = ceiling_entries(people.rows, people.sums)
+    return _correlated(arranged, PEOPLE, entries, people, "rated by two people")
+
+
+def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kind, shared: str) -> Part:
+    import numpy as np
+
+    from leaderboard.stats.agreement_estimates import Wanted
+    from leaderboard.stats.correlation import correlation
+
+    topics, pair = arranged.topics, np.unique(entries.pair)
+    n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
+    measure, values = correlation(topics, entries)
+    values[n < FEWEST_PAIRS] = np.nan
+    wanted = Wanted(measure, pair, values)
+
+    def write(found: Estimates) -> Rows:
+        constant = "a side gave every pair the middle of the scale"
+        few = f"fewer than {FEWEST_PAIRS} pairs {shared}"
+        rows = _rows(arranged, found, COEFFICIENTS, range(len(n)))
+        for i, row in enumerate(rows):
+            row.update(n=int(n[i]), raters=int(raters[i]), all_but=topics.left_out[i])
+            row["reason"] = _reason(row, COEFFICIENTS[0], few if n[i] < FEWEST_PAIRS else constant)
+        return rows
+
+    return Part("correlation", selector, "", wanted, write)
+
+
+def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
+    """Kappa of two kinds of raters, with the table and the scatter of their opinions."""
+    import numpy as np
+
+    from leaderboard.stats.agreement_estimates import Wanted
+    from leaderboard.stats.correlation import shared_entries
+    from leaderboard.stats.crosstabs import confusion, scatters
+    from leaderboard.stats.kappa import VALUES, kappa_measure
+
+    if not (len(one.rows) and len(other.rows)):
+        return
+    topics, entries = arranged.topics, shared_entries(one.sums, other.sums)
+    category = topics.of_pairs(entries.pair)
+    pairs, n = (
+        topics.add_up(category, weight)
+        for weight in (None, (one.sums.count * other.sums.count)[entries.pair])
+    )
+    measure = kappa_measure(topics, one.sums, other.sums)
+    values = measure.estimate
+    values[pairs < FEWEST_PAIRS, VALUES.index("pearson")] = np.nan
+    wanted = Wanted(measure, entries.pair, values, shares=(VALUES.index("exact"),))
+    counted, places = confusion(topics, one.rows, other.rows), scatters(topics, entries)
+
+    def write(found: Estimates) -> Rows:
+        rows = _rows(arranged, found, VALUES, _without_rest(arranged))
+        for i, row in enumerate(rows):
+            row.update(n=int(n[i]), pairs=int(pairs[i]))
+            none = "no pair was rated by both" if not n[i] else "both gave every pair the middle of the scale"
+            row["reason"] = _reason(row, VALUES[0], none)
+            if n[i]:
+                a, b = counted.points
+                row["confusion"] = {"points_a": a, "points_b": b, "counts": counted.counts[i].tolist()}
+                if i == 0 or other.selector == PEOPLE:
+                    row["scatter"] = places[i]
+        return rows
+
+    yield Part("agreement", one.selector, other.selector, wanted, write)
+
+
+def _within(arranged: Arranged, kind: Kind) -> Part:
+    from leaderboard.stats.agreement_estimates import Wanted
+    from leaderboard.stats.alpha import VALUES, one_from_each, panel, within_measure
+
+    topics = arranged.topics
+    rows = one_from_each(kind.rows)
+    chosen = panel(rows, arranged.pairs)
+    category = topics.of_pairs(chosen.pair)
+    pairs, ratings, even = (
+        topics.add_up(category, weight) for weight in (None, chosen.sums.count, chosen.even)
+    )
+    raters = arranged.raters(rows, chosen.pair)
+    measure = within_measure(topics, chosen)
+    wanted = Wanted(measure, chosen.pair, measure.estimate)
+
+    def write(found: Estimates) -> Rows:
+        written = _rows(arranged, found, VALUES, _without_rest(arranged))
+        for i, row in enumerate(written):
+            row.update(raters=int(raters[i]), pairs=int(pairs[i]), ratings=int(ratings[i]))
+            row.update(fleiss_pairs=int(even[i]), fleiss_ratings=chosen.each)
+            none = "no pair has two ratings" if not pairs[i] else "every rating is the middle of the scale"
+            row["reason"] = _reason(row, VALUES[0], none)
+        return written
+
+    return Part("agreement", kind.selector, "", wanted, write)
+
+
+def _without_rest(arranged: Arranged) -> range:
+    """All categories and each of them; not all but one."""
+    return range(1 + len(arranged.topics.named))
+
+
+def _rows(arranged: Arranged, found: Estimates, names: tuple[str, ...], chosen: range) -> Rows:
+    """The values of each row with their ends, null where there is none."""
+    return [
+        {
+            "category": arranged.topics.rows[i],
+            "prompts": int(found.prompts[i]),
+            **{
+                f"{name}{end}": _rounded(values[i, j])
+                for end, values in (("", found.value), ("_low", found.low), ("_high", found.high))
+                for j, name in enumerate(names)
+            },
+        }
+        for i in chosen
+    ]
+
+
+def _reason(row: dict[str, Any], name: str, undefined: str) -> str | None:
+    """Why there is no value, or no interval, or None."""
+    if row[name] is None:
+        return undefined
+    if row[f"{name}_low"] is not None:
+        return None
+    return "no interval: " + ("one prompt only" if row["prompts"] < 2 else "every resample gives the same")
+
+
+def _rounded(value: float) -> float | None:
+    return None if math.isnan(value) else round(float(value), 6) + 0.0

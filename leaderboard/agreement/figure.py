@@ -1,0 +1,224 @@
+"""How raters agree: coefficients with intervals, preferences against each other, confusion and matrices."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from leaderboard.agreement.table import COEFFICIENTS, Correlated
+from leaderboard.bias.figure import vertical_line
+from leaderboard.pages.figure import (
+    MOST_NUMBERS,
+    SERIES,
+    Figure,
+    full,
+    kinds_axis,
+    label,
+    layout,
+    legend,
+    legend_name,
+    names_axis,
+    over_columns,
+    title,
+    wrapped,
+)
+from leaderboard.pages.wording import number_range, signed
+from leaderboard.snapshots.canonical import Content
+from leaderboard.standings.table import Matrix
+
+_SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "cross")
+_LARGEST: Final = 34
+"""The largest bubble, in pixels across."""
+
+
+def correlations(
+    coefficient: str, kinds: Sequence[Sequence[Correlated]], ceiling: Sequence[Correlated]
+) -> Figure:
+    """One coefficient with its interval, by category, a colour for each kind of raters, on one axis.
+
+    ``ceiling`` is how people agree with the other people on the same pairs; it has a marker of its own.
+    """
+    series = [*kinds, ceiling] if ceiling else list(kinds)
+    order = list(dict.fromkeys(row.category for rows in series for row in rows))
+    traces = [
+        _dots(rows, order, _style(number), _offset(number, len(series))) for number, rows in enumerate(kinds)
+    ]
+    if ceiling:
+        style = {
+            "color": "--text",
+            "symbol": "line-ns-open",
+            "size": 16,
+            "line": {"width": 3, "color": "--text"},
+        }
+        traces.append(_dots(ceiling, order, style, _offset(len(kinds), len(series))))
+    ends = [end for rows in series for row in rows for end in (row.low, row.value) if end is not None]
+    drawn_on = layout(
+        xaxis={
+            "title": title(f"{COEFFICIENTS[coefficient]} with people"),
+            "range": [min([0.0, *ends]) - 0.05, 1.05],
+            "zeroline": False,
+        },
+        yaxis=names_axis([_with_n(category, series) for category in order])
+        | {
+            "range": [len(order) - 0.4, -0.6],
+            "showgrid": False,
+            "ticktext": [_with_n(c, series) for c in order],
+        },
+        shapes=[vertical_line(0)],
+        **legend(len(series)),
+        margin={"l": 10, "r": 10, "t": 40 + 18 * (len(series) // 3), "b": 40},
+    )
+    return {"data": traces, "layout": drawn_on}
+
+
+def _style(number: int) -> Figure:
+    symbol = _SYMBOLS[number // len(SERIES) % len(_SYMBOLS)]
+    return {"color": SERIES[number % len(SERIES)], "symbol": symbol, "size": 9}
+
+
+def _offset(number: int, count: int) -> float:
+    return 0.0 if count == 1 else (number / (count - 1) - 0.5) * 0.6
+
+
+def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
+    """A category with the pairs behind it; they may differ between kinds of raters."""
+    n = sorted({row.n for rows in series for row in rows if row.category == category})
+    pairs = f"n {n[0]:,}" if len(n) == 1 else f"n {n[0]:,}–{n[-1]:,}"
+    return f"{wrapped(category)}<br>{pairs}"
+
+
+def _dots(rows: Sequence[Correlated], order: Sequence[str], style: Figure, offset: float) -> Figure:
+    place = {category: index for index, category in enumerate(order)}
+    found = [(row, row.value) for row in rows if row.value is not None]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": legend_name(rows[0].label) if rows else "",
+        "x": [value for _, value in found],
+        "y": [place[row.category] + offset for row, _ in found],
+        "text": [_dot_text(row, value) for row, value in found],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": style,
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [0.0 if row.high is None else max(row.high - value, 0.0) for row, value in found],
+            "arrayminus": [0.0 if row.low is None else max(value - row.low, 0.0) for row, value in found],
+            "color": style["color"],
+            "thickness": 1.5,
+            "width": 3,
+        },
+    }
+
+
+def _dot_text(row: Correlated, value: float) -> str:
+    between = number_range(row.low, row.high)
+    ends = f" ({between})" if between else ""
+    return f"{full(row.label)}, {full(row.category)}<br>{signed(value)}{ends}, n {row.n} pairs"
+
+
+def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figure:
+    """Mean preference of two kinds of raters for the same pairs; larger bubbles stand for more pairs.
+
+    ``points`` are x, y and the number of pairs there; preferences run from -1 to 1.
+    """
+    most = max((n for _, _, n in points), default=1)
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [x for x, _, _ in points],
+        "y": [y for _, y, _ in points],
+        "text": [
+            f"{full(one)} {signed(x)}, {full(other)} {signed(y)}<br>{int(n)} pair{'' if n == 1 else 's'}"
+            for x, y, n in points
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {
+            "color": SERIES[0],
+            "opacity": 0.55,
+            "size": [n for _, _, n in points],
+            "sizemode": "area",
+            "sizeref": 2 * most / _LARGEST**2,
+            "sizemin": 2.5,
+        },
+    }
+    line = {"color": "--muted", "width": 1, "dash": "dash"}
+    drawn_on = layout(
+        xaxis=_preference_axis(one),
+        yaxis=_preference_axis(other),
+        shapes=[{"type": "line", "x0": -1, "y0": -1, "x1": 1, "y1": 1, "line": line, "layer": "below"}],
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 10, "b": 40},
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def _preference_axis(name: str) -> Figure:
+    return {
+        "title": title(f"{label(name)}: mean preference"),
+        "range": [-1.12, 1.12],
+        "tickvals": [-1, -0.5, 0, 0.5, 1],
+        "zeroline": False,
+    }
+
+
+def confusion(one: str, other: str, table: Content) -> Figure:
+    """How often each rating of one kind (rows) stood against each of the other (columns)."""
+    counts = table["counts"]
+    trace = {
+        "type": "heatmap",
+        "z": counts,
+        "hovertext": [
+            [f"{full(one)} {a}, {full(other)} {b}: {n}" for b, n in enumerate(row, start=1)]
+            for a, row in enumerate(counts, start=1)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "texttemplate": "%{z}",
+        "textfont": {"color": "--text"},
+        "zmin": 0,
+        "zmax": max((n for row in counts for n in row), default=0) or 1,
+        "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+    }
+    drawn_on = layout(
+        xaxis=_points_axis(other, table["points_b"]) | {"side": "top"},
+        yaxis=_points_axis(one, table["points_a"]) | {"autorange": "reversed"},
+        margin={"l": 10, "r": 10, "t": 50, "b": 10},
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def _points_axis(name: str, points: int) -> Figure:
+    return names_axis([str(point) for point in range(1, points + 1)]) | {
+        "title": title(f"{label(name)}: rating"),
+        "showgrid": False,
+    }
+
+
+def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
+    """A statistic between -1 and 1 of every two kinds of raters, as a heat map read across a row."""
+    trace = {
+        "type": "heatmap",
+        "z": [list(row) for row in values.values],
+        "customdata": [list(row) for row in pairs.values],
+        "meta": {"names": [full(name) for name in values.names]},
+        "hovertemplate": f"%{{hovertext}}<br>{what} %{{z:.2f}}, %{{customdata}} pairs<extra></extra>",
+        "hoverongaps": False,
+        "zmin": -1,
+        "zmid": 0,
+        "zmax": 1,
+        "colorscale": [[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        "xgap": 1,
+        "ygap": 1,
+    }
+    # Where the numbers stand in the cells, a phone has better use for the room of a colour bar.
+    if len(values.names) <= MOST_NUMBERS:
+        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"color": "--text"}, "showscale": False}
+    else:
+        trace["colorbar"] = {"title": title(what), "thickness": 12}
+    drawn_on = layout(
+        xaxis=over_columns(kinds_axis(values.names)),
+        yaxis=kinds_axis(values.names) | {"autorange": "reversed", "showgrid": False},
+        margin={"l": 10, "r": 10, "t": 60, "b": 10},
+    )
+    return {"data": [trace], "layout": drawn_on}

@@ -1,0 +1,344 @@
+"""How judges agree with people, people with each other, and judges with judges."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard.agreement.figure import confusion as charts_confusion
+from leaderboard.agreement.figure import correlations, kinds_map, preferences
+from leaderboard.agreement.table import (
+    ALL_CATEGORIES,
+    COEFFICIENTS,
+    between,
+    category_names,
+    confusion_table,
+    correlated,
+    correlation_table,
+    kappa_sentence,
+    kappa_table,
+    kind_matrix,
+    matrix_table,
+    part_of,
+    row_of,
+    scatter_table,
+    within_table,
+)
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.rater_kinds.flags import Flag
+from leaderboard.rater_kinds.flags_of_study import snapshot_flags
+from leaderboard.rater_kinds.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, listed, one_of
+from leaderboard.rater_kinds.reading import AboutRaters, Reading
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.canonical import Content as tables_Content
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.settings import Scope
+
+# What the address of the page on agreement asks for.
+
+
+@dataclass(frozen=True, kw_only=True)
+class View(Reading):
+    """What an address asks for: two kinds of raters to look at closely, and a coefficient."""
+
+    raters: str
+    against: str
+    usual: tuple[str, str]
+    coefficient: str = "pearson"
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> "View":
+        """The first judge against people where nothing else is asked for. Raises UnknownSettingError."""
+        known = [entry["selector"] for entry in snapshot.counts["raters"]]
+        judges = [one for one in known if one.startswith("judge:")]
+        against = one_of(wanted, "against", known, PEOPLE if PEOPLE in known else known[0])
+        usual = next((one for one in (*judges, *known) if one != against), known[0])
+        raters = one_of(wanted, "raters", known, usual)
+        return cls(
+            raters=usual if raters == against else raters,
+            against=against,
+            usual=(usual, PEOPLE if PEOPLE in known else known[0]),
+            coefficient=one_of(wanted, "coefficient", tuple(COEFFICIENTS), "pearson"),
+            **cls.asked(wanted, snapshot),
+        )
+
+    def parts(self) -> list[tuple[str, str]]:
+        raters, against = self.usual
+        return [
+            ("raters", "" if self.raters == raters else self.raters),
+            ("against", "" if self.against == against else self.against),
+            *super().parts(),
+            ("coefficient", "" if self.coefficient == "pearson" else self.coefficient),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementPage(AboutRaters):
+    """How raters agree."""
+
+    view: View
+    flags: Mapping[str, list[Flag]]
+
+    template: ClassVar[str] = "leaderboard/agreement.html"
+    tab: ClassVar[str] = "study-agreement"
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        return labels(self.snapshot)
+
+    @cached_property
+    def kinds(self) -> list[tuple[str, str]]:
+        """Selector and label of every kind of raters that has raters of its own."""
+        view = self.view
+        entries = listed(self.snapshot, view.raters, view.against)
+        return [(entry["selector"], entry["label"]) for entry in entries]
+
+    @cached_property
+    def judges(self) -> list[tuple[str, Content]]:
+        """Label and correlations of each judge that has some with people."""
+        read = [(label, self.stored.get("correlation", one)) for one, label in self.kinds if one != PEOPLE]
+        return [(label, content) for label, content in read if content]
+
+    @property
+    def ceiling(self) -> Content | None:
+        """How people correlate with the other people."""
+        return self.stored.get("correlation", PEOPLE)
+
+    @property
+    def raters_label(self) -> str:
+        return self.labels[self.view.raters]
+
+    @property
+    def against_label(self) -> str:
+        return self.labels[self.view.against]
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one kind of raters only, and none to compare it with."""
+        return self.view.raters == self.view.against
+
+    @property
+    def coefficient_name(self) -> str:
+        return COEFFICIENTS[self.view.coefficient]
+
+    @cached_property
+    def entry(self) -> Content | None:
+        """What is known of the two kinds looked at closely."""
+        return between(self.agreements, self.view.raters, self.view.against)
+
+    @property
+    def row(self) -> Content | None:
+        """Their kappa in the chosen category."""
+        return row_of(self.entry, self.view.category)
+
+    @property
+    def few(self) -> bool:
+        """Whether so few pairs stand behind them that the numbers say little."""
+        found = self.row
+        return found is not None and found.get("pairs", found["n"]) < FEWEST_PAIRS
+
+    @property
+    def sentence(self) -> str:
+        return kappa_sentence(self.raters_label, self.against_label, self.row, self.level)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is said of judges that may be judging themselves, and of categories with few pairs."""
+        found = [flag.sentence for flags in self.flags.values() for flag in flags]
+        thin = sorted(
+            {
+                name
+                for _, content in self.judges
+                for row, name in zip(content["rows"], category_names(content["rows"]), strict=True)
+                if row["n"] < FEWEST_PAIRS
+            }
+        )
+        if thin:
+            found.append(
+                f"Fewer than {FEWEST_PAIRS} pairs were rated by people and a judge in: {', '.join(thin)}. "
+                "Correlations there say little, whatever their size."
+            )
+        return found
+
+    @property
+    def dated(self) -> bool:
+        """Whether the snapshot was made before agreement was computed."""
+        return not self.pending and not self.agreements
+
+    @property
+    def everything(self) -> str:
+        """The same for all categories together."""
+        return self.address + self.view.query(category="")
+
+    @property
+    def coefficients(self) -> list[Choices]:
+        """Which coefficient the figures show."""
+        options = list(COEFFICIENTS.items())
+        return [choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)]
+
+    @property
+    def switches(self) -> list[Choices]:
+        """Which two kinds are looked at closely, and for which category."""
+        view, names = self.view, self.labels
+        own = [(one, label) for one, label in self.kinds if one != view.against]
+        others = [(one, label) for one, label in self.kinds if one == view.against or one != view.raters]
+        found = [choices("raters", "Raters", own, view.raters, view.query)]
+        if len(names) > 2:
+            found.append(choices("against", "Against", others, view.against, view.query))
+        named = self.snapshot.counts["categories"]
+        if named:
+            options = [("", ALL_CATEGORIES), *((one, one) for one in named)]
+            found.append(choices("category", "Category", options, view.category, view.query))
+        return found
+
+    def _panels(self) -> Iterator[Panel]:
+        yield from self._correlation()
+        yield from self._closely()
+        yield from self._tables()
+        yield from self._matrices()
+
+    def among(self, *slugs: str) -> list[Panel]:
+        """Some of the panels, those that there are."""
+        return [panel for panel in self.panels if panel.slug in slugs]
+
+    @property
+    def close(self) -> list[Panel]:
+        return self.among("scatter", "confusion")
+
+    @property
+    def correlation(self) -> list[Panel]:
+        return self.among("correlation")
+
+    @property
+    def coefficient_tables(self) -> list[Panel]:
+        return self.among("kappa", "within")
+
+    @property
+    def matrices(self) -> list[Panel]:
+        return self.among("kappa-matrix", "correlation-matrix")
+
+    def _correlation(self) -> Iterator[Panel]:
+        coefficient, ceiling = self.view.coefficient, self.ceiling
+        own = [correlated(label, content, coefficient) for label, content in self.judges]
+        people = correlated("People with each other", ceiling, coefficient) if ceiling else []
+        listed_too = [("People with each other", ceiling)] if ceiling else []
+        known = any(row.value is not None for series in (*own, people) for row in series)
+        if not self.judges and not known:
+            return
+        rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
+        yield self.make_panel(
+            "correlation",
+            "Correlation with people by category",
+            f"Dots are {self.coefficient_name}, bars {self.level:g} % intervals from resampling prompts; n "
+            "counts the pairs that both rated. The upright mark is how people agree with the other people.",
+            correlation_table([*self.judges, *listed_too]),
+            draw=(lambda: correlations(coefficient, own, people)) if known else None,
+            height=step(rows + 5),
+        )
+
+    def _closely(self) -> Iterator[Panel]:
+        one, other, category = self.raters_label, self.against_label, self.view.category
+        points = part_of(self.entry, "scatter", category)
+        if points:
+            yield self.make_panel(
+                "scatter",
+                f"{one} and {other}: the same pairs",
+                "Each place is a pair’s mean preference by both, from −1 to 1 for the two ends of the scale; "
+                "larger bubbles are more pairs. Each pair stands twice, once mirrored. "
+                "On the dashed line they agree.",
+                scatter_table(one, other, points),
+                draw=lambda: preferences(one, other, points),
+                height=20,
+            )
+        confusion = part_of(self.entry, "confusion", category)
+        if confusion:
+            yield self.make_panel(
+                "confusion",
+                f"{one} and {other}: rating against rating",
+                f"Read across a row: what {other} said where {one} gave that rating. Each comparison stands "
+                "twice, once as rated and once mirrored, so that it does not matter which completion is "
+                f"named the first.{self._counted(confusion, category)}",
+                confusion_table(one, other, confusion),
+                draw=lambda: charts_confusion(one, other, confusion),
+                height=20,
+            )
+
+    def _counted(self, confusion: tables_Content, category: str) -> str:
+        """What the table of ratings leaves out: those on a scale that is not the commonest of its raters."""
+        row = row_of(self.entry, category)
+        shown, every = sum(map(sum, confusion["counts"])) // 2, row["n"] if row else 0
+        if shown >= every:
+            return ""
+        return f" Counted are {shown:,} of {every:,}: those on the commonest scale of both."
+
+    def _tables(self) -> Iterator[Panel]:
+        against = self.view.against
+        entries = [
+            (label, self.against_label, entry)
+            for one, label in self.kinds
+            if one != against and (entry := between(self.agreements, one, against))
+        ]
+        if entries:
+            yield self.make_panel(
+                "kappa",
+                f"Kappa with {self.against_label}",
+                f"Cohen's kappa with quadratic weights and {self.level:g} % intervals, by category.",
+                kappa_table(entries),
+            )
+        within = [
+            (label, content)
+            for one, label in self.kinds
+            if (content := self.agreements.get(one)) and (content.get("within") or {}).get("rows")
+        ]
+        if within:
+            yield self.make_panel(
+                "within",
+                "Agreement among raters of one kind",
+                "Krippendorff's alpha over all ratings, Fleiss' kappa over verdicts (first, tie, second). "
+                "A judge is compared with itself, in the other order.",
+                within_table(within),
+            )
+
+    def _matrices(self) -> Iterator[Panel]:
+        category = self.view.category
+        listed_kinds = [(one, label) for one, label in self.kinds if not one.startswith("group:")]
+        for slug, title, what, name in (
+            ("kappa-matrix", "Every kind against every other: kappa", "kappa", "Weighted kappa"),
+            ("correlation-matrix", "Every kind against every other: correlation", "pearson", "Pearson r"),
+        ):
+            values, pairs = kind_matrix(self.agreements, listed_kinds, what, category)
+            if len(listed_kinds) > 1 and any(value is not None for row in values.values for value in row):
+                yield self.make_panel(
+                    slug,
+                    title,
+                    "Read across a row: how the raters of the row agree with those of each column, over the "
+                    "pairs that both rated.",
+                    matrix_table(name, values, pairs),
+                    draw=lambda values=values, pairs=pairs, name=name: kinds_map(values, pairs, name),
+                    height=step(len(listed_kinds) * 2 + 6),
+                    width="matrix" if len(listed_kinds) > FEW_KINDS else "",
+                )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> AgreementPage:
+    """The page of what an address asks for."""
+    if not snapshot.counts["raters"]:
+        raise NoNumbersError("Nobody has rated yet.")
+    view = View.of(request.GET, snapshot)
+    found = find(snapshot, view.setting, Scope.RATERS)
+    return AgreementPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-agreement", args=[study.slug]),
+        query=view.query(),
+        view=view,
+        stored=found.stored,
+        pending=found.pending,
+        flags=snapshot_flags(study, snapshot),
+    )

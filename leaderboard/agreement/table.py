@@ -1,0 +1,283 @@
+"""How raters agree: correlations, kappa, alpha, confusion tables and matrices of kinds of raters."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, counted, number_range, percent, signed
+from leaderboard.snapshots.canonical import Content
+from leaderboard.standings.table import Matrix
+
+COEFFICIENTS: Final = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau"}
+ALL_CATEGORIES: Final = "All"
+_ALL_BUT: Final = "All but "
+
+Agreements = Mapping[str, Content]
+"""The agreement tables of a snapshot by the selector of their raters."""
+
+
+def category_names(rows: Sequence[Content]) -> list[str]:
+    """What each row of a table is about, in words. No two rows are called the same."""
+    found: list[str] = []
+    for row, left_out in zip(rows, all_but(rows), strict=True):
+        category = row["category"] or ""
+        reserved = category == ALL_CATEGORIES or category.startswith(_ALL_BUT)
+        if left_out is not None:
+            found.append(f"{_ALL_BUT}{left_out}")
+        else:
+            found.append(f"{category} (category)" if reserved else category or ALL_CATEGORIES)
+    return found
+
+
+def all_but(rows: Sequence[Content]) -> list[str | None]:
+    """The category that each row leaves out of all; None for a row about one category, or about all.
+
+    Tables stored before rows said so have a minus in front of it, and it after the row about that category:
+    a category may have a name with a minus in front.
+    """
+    named: set[str] = set()
+    found: list[str | None] = []
+    for row in rows:
+        category = row["category"] or ""
+        left_out = category[1:] if category.startswith("-") and category[1:] in named else None
+        found.append(row.get("all_but", left_out))
+        named.add(category)
+    return found
+
+
+def same_category(row: Content, category: str) -> bool:
+    """Whether a row is about a category, and not about all but one; the empty one means all together."""
+    return row.get("all_but") is None and (row.get("category") or "") == category
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """One coefficient of one kind of raters with people in one category.
+
+    ``value`` is None where it is undefined; ``reason`` then says why. ``n`` counts pairs.
+    """
+
+    label: str
+    category: str
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str
+
+
+def correlated(label: str, content: Content, coefficient: str) -> list[Correlated]:
+    """The rows of one kind of raters by one coefficient, in the order of its table."""
+    return [
+        Correlated(
+            label,
+            category,
+            row["n"],
+            row[coefficient],
+            row.get(f"{coefficient}_low"),
+            row.get(f"{coefficient}_high"),
+            row["reason"] or "",
+        )
+        for row, category in _named(content)
+    ]
+
+
+def _named(content: Content) -> Iterable[tuple[Content, str]]:
+    return zip(content["rows"], category_names(content["rows"]), strict=True)
+
+
+def without_pools(content: Content) -> Content:
+    """A table of correlations without the rows about all categories but one."""
+    rows = content["rows"]
+    kept = [row for row, left_out in zip(rows, all_but(rows), strict=True) if left_out is None]
+    return {**content, "rows": kept}
+
+
+def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
+    """Pearson's r, Spearman's rho and Kendall's tau with their intervals, by raters and category, with n."""
+    intervals = [(f"{name} low", f"{name} high") for name in COEFFICIENTS.values()]
+    named = zip(COEFFICIENTS.values(), intervals, strict=True)
+    columns = [column for name, ends in named for column in (name, *ends)]
+    rows = [
+        (
+            label,
+            category,
+            row["n"],
+            row.get("prompts"),
+            *(row.get(f"{name}{end}") for name in COEFFICIENTS for end in ("", "_low", "_high")),
+            row["reason"] or "",
+        )
+        for label, content in kinds
+        for row, category in _named(content)
+    ]
+    columns = ["Raters", "Category", "Pairs (n)", "Prompts", *columns, "Note"]
+    return DataTable("Correlation with people", tuple(columns), tuple(rows))
+
+
+def between(agreements: Agreements, one: str, other: str) -> Content | None:
+    """What a snapshot knows about two kinds of raters: an entry of ``others``, seen from ``one``.
+
+    Only one of the two may hold it; what has two sides is then turned round.
+    """
+    found = _entry(agreements.get(one), other)
+    if found is None:
+        turned = _entry(agreements.get(other), one)
+        return None if turned is None else _turned(turned, other)
+    return found
+
+
+def _entry(content: Content | None, other: str) -> Content | None:
+    return next((each for each in (content or {}).get("others", ()) if each["raters"] == other), None)
+
+
+def _turned(entry: Content, raters: str) -> Content:
+    sides = [part for part in (entry, *entry["rows"]) if part.get("confusion") or part.get("scatter")]
+    swapped = {id(part): {**part, **_swapped(part)} for part in sides}
+    rows = [swapped.get(id(row), row) for row in entry["rows"]]
+    return {**swapped.get(id(entry), entry), "raters": raters, "rows": rows}
+
+
+def _swapped(part: Content) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if table := part.get("confusion"):
+        counts = [list(column) for column in zip(*table["counts"], strict=True)]
+        found["confusion"] = {"points_a": table["points_b"], "points_b": table["points_a"], "counts": counts}
+    if points := part.get("scatter"):
+        found["scatter"] = [[y, x, n] for x, y, n in points]
+    return found
+
+
+def row_of(entry: Content | None, category: str) -> Content | None:
+    """The row of one category of an entry of ``between``."""
+    return next((row for row in (entry or {}).get("rows", ()) if same_category(row, category)), None)
+
+
+def part_of(entry: Content | None, name: str, category: str) -> Any:
+    """The confusion table or the scatter of a category; None where there is none of its own."""
+    row = row_of(entry, category) or {}
+    if row.get(name):
+        return row[name]
+    return entry.get(name) if entry and not category else None
+
+
+def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
+    """Kappa of two kinds of raters by category: their labels and the entry of ``between``."""
+    columns = (
+        *("Raters", "Category", "Ratings compared (n)", "Pairs"),
+        *("Weighted kappa", "Low", "High", "Strength", "Kappa of verdicts", "Same verdict %"),
+        *("With", "Note"),
+    )
+    rows = [
+        (
+            *(one, category, row["n"], row.get("pairs")),
+            *(row["kappa"], row.get("kappa_low"), row.get("kappa_high"), agreement_word(row["kappa"])),
+            *(row.get("kappa_verdict"), _percent(row.get("exact")), other),
+            _note(row, row.get("pairs", row["n"])),
+        )
+        for one, other, entry in entries
+        for row, category in _named(entry)
+    ]
+    return DataTable("Cohen's kappa, quadratic weights", columns, tuple(rows))
+
+
+def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
+    """Agreement of raters of one kind among themselves: Krippendorff's alpha and Fleiss' kappa.
+
+    A single kind with an empty label is not named in a column.
+    """
+    columns = (
+        *("Raters", "Category", "Members", "Pairs (2+ ratings)", "Ratings"),
+        *("Alpha", "Alpha low", "Alpha high", "Strength"),
+        *("Fleiss' kappa", "Fleiss low", "Fleiss high", "Pairs for Fleiss", "Note"),
+    )
+    rows = [
+        (
+            *(label, category, row["raters"], row["pairs"], row["ratings"]),
+            *(row["alpha"], row.get("alpha_low"), row.get("alpha_high"), agreement_word(row["alpha"])),
+            *(row.get("fleiss"), row.get("fleiss_low"), row.get("fleiss_high"), row.get("fleiss_pairs")),
+            _note(row, row["pairs"]),
+        )
+        for label, content in kinds
+        for row, category in _named(content["within"])
+    ]
+    first = 0 if any(row[0] for row in rows) else 1
+    caption = "Agreement among raters of one kind"
+    return DataTable(caption, columns[first:], tuple(row[first:] for row in rows))
+
+
+def _note(row: Content, pairs: int) -> str:
+    if row.get("reason"):
+        return str(row["reason"])
+    return f"fewer than {FEWEST_PAIRS} pairs" if pairs < FEWEST_PAIRS else ""
+
+
+def kind_matrix(
+    agreements: Agreements, kinds: Sequence[tuple[str, str]], what: str, category: str = ""
+) -> tuple[Matrix, Matrix]:
+    """A statistic of every two kinds of raters, and the number of pairs behind it.
+
+    ``kinds`` are selectors and labels in the order of the rows; None where a statistic is undefined or
+    unknown, and on the diagonal.
+    """
+    found = [[row_of(_other(agreements, one, two), category) for two, _ in kinds] for one, _ in kinds]
+    names = tuple(label for _, label in kinds)
+    values = tuple(tuple(row.get(what) if row else None for row in line) for line in found)
+    pairs = tuple(tuple(row.get("pairs", row["n"]) if row else None for row in line) for line in found)
+    return Matrix(names, values), Matrix(names, pairs)
+
+
+def _other(agreements: Agreements, one: str, two: str) -> Content | None:
+    if one == two:
+        return None
+    return _entry(agreements.get(one), two) or _entry(agreements.get(two), one)
+
+
+def matrix_table(caption: str, values: Matrix, pairs: Matrix) -> DataTable:
+    """A matrix of kinds of raters as a list, one row for every two: easier to file than a grid."""
+    return DataTable(caption, ("Raters", "With", caption, "Pairs (n)"), tuple(_upper(values, pairs)))
+
+
+def _upper(values: Matrix, pairs: Matrix) -> Iterator[tuple[Cell, ...]]:
+    for i, one in enumerate(values.names):
+        for j in range(i + 1, len(values.names)):
+            if pairs.values[i][j] is not None:
+                yield one, values.names[j], values.values[i][j], pairs.values[i][j]
+
+
+def confusion_table(one: str, other: str, confusion: Content) -> DataTable:
+    """How often each rating of one kind stood against each of the other, both orientations entered."""
+    columns = (f"{one} \\ {other}", *(f"{other} {point}" for point in range(1, confusion["points_b"] + 1)))
+    rows = [(f"{one} {point}", *counts) for point, counts in enumerate(confusion["counts"], start=1)]
+    return DataTable(f"Ratings of {one} (rows) against {other} (columns)", columns, tuple(rows))
+
+
+def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> DataTable:
+    """Mean preferences of two kinds of raters for the same pairs, with the number of pairs at each place."""
+    rows = tuple((x, y, int(n)) for x, y, n in points)
+    return DataTable(f"Mean preference of {one} and of {other}", (one, other, "Pairs (n)"), rows)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 2)
+
+
+def kappa_sentence(one: str, other: str, row: Content | None, level: float) -> str:
+    """How two kinds of raters agree, in a sentence; empty where it is unknown."""
+    if row is None:
+        return ""
+    if row["kappa"] is None:
+        return f"{one} and {other}: no kappa, {row['reason'] or 'it is undefined'}."
+    ends = number_range(row.get("kappa_low"), row.get("kappa_high"))
+    interval = f" ({level:g} % interval {ends})" if ends else ""
+    same = (
+        f" They gave the same verdict in {percent(row['exact'])} of the ratings compared."
+        if row.get("exact") is not None
+        else ""
+    )
+    pairs, word = counted(row.get("pairs", row["n"]), "pair"), agreement_word(row["kappa"])
+    strength = "no agreement beyond chance" if word == "none" else f"{word} agreement"
+    return (
+        f"Over {pairs} that both rated, the weighted kappa of {one} and {other} is "
+        f"{signed(row['kappa'])}{interval}: {strength}.{same}"
+    )

@@ -1,0 +1,311 @@
+"""Ratings as shown: histograms of kinds of raters, and how they lean by position."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from leaderboard.bias.table import MEASURES, Shown, difference, short_differences, unscored_reasons
+from leaderboard.pages.figure import (
+    MOST_SERIES,
+    SERIES,
+    Figure,
+    full,
+    kinds_axis,
+    label,
+    layout,
+    legend,
+    legend_name,
+    title,
+)
+from leaderboard.pages.wording import percent, percent_range
+from leaderboard.snapshots.canonical import Content
+
+_HYPHENATED: Final = {
+    "out of range": "out of<br>range",
+    "unparsable": "unpar-<br>sable",
+    "truncated": "trun-<br>cated",
+}
+"""Reasons in two short lines: on a phone a bar is as wide as a few letters."""
+
+
+def histogram(points: int, shown: Sequence[Shown]) -> Figure:
+    """Share of each rating as shown, one bar for each kind of rater, the unscored as bars of their own.
+
+    More kinds than there are colours are drawn as a heat map with a row for each.
+    """
+    if len(shown) > MOST_SERIES:
+        return _histogram_map(points, shown)
+    reasons = unscored_reasons(shown)
+    traces = [_bars(one, reasons, number) for number, one in enumerate(shown)]
+    drawn_on = layout(
+        barmode="group",
+        xaxis=_rating_axis(points, reasons),
+        yaxis={"title": title("Share of replies (%)"), "rangemode": "tozero"},
+        **legend(len(traces)),
+        margin=_margin(traces),
+    )
+    return {"data": traces, "layout": drawn_on}
+
+
+def _margin(traces: Sequence[Figure]) -> Figure:
+    """Room for a legend where there is one."""
+    return {"l": 10, "r": 10, "t": 40 if len(traces) > 1 else 10, "b": 40}
+
+
+def _counts(one: Shown, reasons: Sequence[str]) -> list[int]:
+    return [*one.counts, *(one.unscored.get(reason, 0) for reason in reasons)]
+
+
+def _places(points: int, reasons: Sequence[str]) -> list[int]:
+    """Where the bars stand: the unscored apart from the ratings, with room for their words."""
+    return [*range(points), *(points + 1 + 2 * number for number in range(len(reasons)))]
+
+
+def _bars(one: Shown, reasons: Sequence[str], number: int) -> Figure:
+    counts = _counts(one, reasons)
+    shares = [100 * count / one.replies for count in counts]
+    return {
+        "type": "bar",
+        "name": legend_name(one.label),
+        "x": _places(one.points, reasons),
+        "y": shares,
+        "text": [
+            f"{full(one.label)}: {count} of {one.replies} ({share:.1f} %)"
+            for count, share in zip(counts, shares, strict=True)
+        ],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": SERIES[number]},
+    }
+
+
+def _rating_axis(points: int, reasons: Sequence[str]) -> Figure:
+    words = [_HYPHENATED.get(reason) or label(reason, 8) for reason in reasons]
+    return {
+        "tickmode": "array",
+        "tickvals": _places(points, reasons),
+        "ticktext": [*(str(rating) for rating in range(1, points + 1)), *words],
+        "tickangle": 0,
+        "tickfont": {"size": 11},
+        "title": title(f"1 favours the first, {points} the second"),
+        "showgrid": False,
+    }
+
+
+def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
+    reasons = unscored_reasons(shown)
+    counts = [_counts(one, reasons) for one in shown]
+    shares = [[100 * count / one.replies for count in row] for one, row in zip(shown, counts, strict=True)]
+    trace = {
+        "type": "heatmap",
+        "x": _places(points, reasons),
+        "z": [[round(share, 2) for share in row] for row in shares],
+        "hovertext": [
+            [
+                f"{full(one.label)}: {count} of {one.replies} ({100 * count / one.replies:.1f} %)"
+                for count in row
+            ]
+            for one, row in zip(shown, counts, strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "texttemplate": "%{z:.0f}",
+        "textfont": {"color": "--text"},
+        "zmin": 0,
+        "zmax": max(max(row) for row in shares),
+        "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
+        "colorbar": {"title": title("% of replies"), "thickness": 12},
+        "xgap": 1,
+        "ygap": 1,
+    }
+    names = kinds_axis([one.label for one in shown]) | {"autorange": "reversed", "showgrid": False}
+    return {"data": [trace], "layout": layout(xaxis=_rating_axis(points, reasons), yaxis=names)}
+
+
+def mirrored_histogram(one: Shown) -> Figure:
+    """Each rating as given, and how often its mirror image was given: equal without position bias."""
+    reasons = unscored_reasons([one])
+    given = _bars(one, reasons, 0) | {"name": "As given"}
+    turned = [*reversed(one.counts), *(None for _ in reasons)]
+    mirrored = {
+        "type": "bar",
+        "name": "Mirror image",
+        "x": _places(one.points, reasons),
+        "y": [None if count is None else 100 * count / one.replies for count in turned],
+        "text": [
+            "" if count is None else f"the mirrored rating: {count} of {one.replies}" for count in turned
+        ],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": SERIES[1]}},
+    }
+    drawn_on = layout(
+        barmode="overlay",
+        xaxis=_rating_axis(one.points, reasons),
+        yaxis={"title": title("Share of replies (%)"), "rangemode": "tozero"},
+        **legend(2),
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+    )
+    return {"data": [given, mirrored], "layout": drawn_on}
+
+
+def position_dots(shown: Sequence[Shown]) -> Figure:
+    """Share preferring the completion shown first, with its interval, one row for each kind of raters."""
+    known = [(row, one) for row, one in enumerate(shown) if one.share_first is not None]
+    shares = [100 * (one.share_first or 0.0) for _, one in known]
+    lows, highs = (
+        [
+            _end(one.position.get(f"share_first_{end}"), share)
+            for (_, one), share in zip(known, shares, strict=True)
+        ]
+        for end in ("low", "high")
+    )
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": shares,
+        "y": [row for row, _ in known],
+        "text": [_position_text(one) for _, one in known],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": SERIES[0], "size": 9},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [max(high - share, 0.0) for high, share in zip(highs, shares, strict=True)],
+            "arrayminus": [max(share - low, 0.0) for low, share in zip(lows, shares, strict=True)],
+            "color": SERIES[0],
+            "thickness": 1.5,
+            "width": 3,
+        },
+    }
+    reach = max([10.0, *(abs(end - 50) for end in (*lows, *highs))]) * 1.08
+    drawn_on = layout(
+        xaxis={
+            "title": title("Prefers the first (%)"),
+            "range": [50 - reach, 50 + reach],
+            "zeroline": False,
+        },
+        yaxis=kinds_axis([one.label for one in shown])
+        | {"range": [len(shown) - 0.4, -0.6], "showgrid": False},
+        shapes=[vertical_line(50)],
+        margin={"l": 10, "r": 10, "t": 10, "b": 40},
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def _end(share: float | None, otherwise: float) -> float:
+    return otherwise if share is None else 100 * share
+
+
+def _position_text(one: Shown) -> str:
+    interval = percent_range(one.position.get("share_first_low"), one.position.get("share_first_high"))
+    ends = f" ({interval})" if interval else ""
+    return f"{full(one.label)}: {percent(one.share_first)}{ends}, {one.scored} ratings"
+
+
+def vertical_line(at: float) -> Figure:
+    """A dashed line across the figure where there is no bias, or no difference."""
+    line = {"color": "--muted", "width": 1, "dash": "dash"}
+    return {
+        "type": "line",
+        "x0": at,
+        "x1": at,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": line,
+        "layer": "below",
+    }
+
+
+def score_differences(found: Sequence[tuple[str, Content]]) -> Figure:
+    """How often each difference of two scores was given, first minus second as shown."""
+    traces = [_score_bars(name, scores, number) for number, (name, scores) in enumerate(found[:MOST_SERIES])]
+    drawn_on = layout(
+        barmode="group",
+        bargap=0.05,
+        xaxis={"title": title("First minus second score, as shown"), "showgrid": False, "zeroline": False},
+        yaxis={"title": title("Share of score pairs (%)"), "rangemode": "tozero"},
+        shapes=[vertical_line(0)],
+        **legend(len(traces)),
+        margin=_margin(traces),
+    )
+    return {"data": traces, "layout": drawn_on}
+
+
+def _score_bars(name: str, scores: Content, number: int) -> Figure:
+    width, n = scores["width"], scores["n"]
+    shares = [100 * count / n for count in scores["counts"]]
+    places = [edge + width / 2 for edge in scores["bins"]]
+    return {
+        "type": "bar",
+        "name": legend_name(name),
+        "x": places,
+        "y": shares,
+        "text": [
+            f"{full(name)}: {edge:g} to {edge + width:g}: {count} of {n} ({share:.1f} %)"
+            for edge, count, share in zip(scores["bins"], scores["counts"], shares, strict=True)
+        ],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": SERIES[number]},
+    }
+
+
+# How winning goes with being longer: win rate against the difference in length.
+
+
+def length_effect(name: str, measure: Content) -> Figure:
+    """Share of points won by difference in length, with intervals; one half without any effect."""
+    bins = [each for each in measure["bins"] if each["win_rate"] is not None]
+    places = list(range(len(bins)))
+    rates = [100 * each["win_rate"] for each in bins]
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": places,
+        "y": rates,
+        "text": [_text(name, each) for each in bins],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": SERIES[0], "size": 8},
+        "line": {"color": SERIES[0], "width": 1, "dash": "dot"},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [_arm(each["win_high"], rate) for each, rate in zip(bins, rates, strict=True)],
+            "arrayminus": [-_arm(each["win_low"], rate) for each, rate in zip(bins, rates, strict=True)],
+            "color": SERIES[0],
+            "thickness": 1.5,
+            "width": 3,
+        },
+    }
+    noun = MEASURES.get(measure["name"], measure["name"])
+    drawn_on = layout(
+        xaxis={
+            "title": title(f"More {noun} than the other"),
+            "tickmode": "array",
+            "tickvals": places,
+            "ticktext": short_differences(bins),
+            "tickangle": -45,
+            "tickfont": {"size": 11},
+            "zeroline": False,
+            "showgrid": False,
+        },
+        yaxis={"title": title("Points won (%)"), "range": [0, 100], "zeroline": False},
+        shapes=[_half(), *([vertical_line((len(bins) - 1) / 2)] if bins else [])],
+        showlegend=False,
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def _half() -> Figure:
+    line = {"color": "--muted", "width": 1, "dash": "dash"}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 50, "y1": 50, "line": line}
+
+
+def _arm(end: float | None, rate: float) -> float:
+    return 0.0 if end is None else 100 * end - rate
+
+
+def _text(name: str, each: dict[str, Any]) -> str:
+    interval = percent_range(each["win_low"], each["win_high"])
+    ends = f" ({interval})" if interval else ""
+    return f"{full(name)}: {difference(each)}<br>won {percent(each['win_rate'])}{ends}, n {each['n']}"

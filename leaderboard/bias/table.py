@@ -1,0 +1,260 @@
+"""Ratings as shown: histograms and position statistics."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.wording import counted, number_range, percent, percent_range, signed
+from leaderboard.snapshots.canonical import Content
+
+_UNSCORED: Final = {
+    "empty": "empty",
+    "out_of_range": "out of range",
+    "unparsable": "unparsable",
+    "truncated": "truncated",
+    "refused": "refused",
+    "undecided": "undecided",
+}
+
+_MIDDLE: Final = {8: (4, 5), 5: (3, 3), 3: (2, 2)}
+"""The first and last rating that usually is a tie, by the points of the scale; a scale of 2 has none."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How one kind of rater used a scale: counts as shown, and the unscored by reason in words.
+
+    ``position`` holds the statistics of position with their intervals (``position`` of a snapshot's ratings);
+    it is empty where the snapshot has none. ``band`` holds the first and last tie, if not the usual ones.
+    """
+
+    label: str
+    counts: tuple[int, ...]
+    unscored: Mapping[str, int]
+    share_first: float | None
+    mean: float | None
+    position: Mapping[str, Any] = field(default_factory=dict)
+    band: tuple[int, int] | None = None
+
+    @property
+    def points(self) -> int:
+        return len(self.counts)
+
+    @property
+    def scored(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def replies(self) -> int:
+        return self.scored + sum(self.unscored.values())
+
+    @property
+    def ties(self) -> int:
+        """Ratings in the band asked for, if it is one of this scale, or else in the middle."""
+        low, high = _MIDDLE.get(self.points, (1, 0))
+        if self.band and sum(self.band) == self.points + 1:
+            low, high = self.band
+        return sum(self.counts[low - 1 : high])
+
+    @property
+    def neutral(self) -> float:
+        """The mean rating without position bias: the middle of the scale."""
+        return (self.points + 1) / 2
+
+
+def shown(label: str, scale: Content, band: str = "") -> Shown:
+    """The histogram of one scale, from a table of ratings with its ``band`` of ties, empty if as usual."""
+    unscored = {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()}
+    counts, position = tuple(scale["counts"]), scale.get("position") or {}
+    low, _, high = band.partition("-")
+    ties = (int(low), int(high)) if band else None
+    return Shown(label, counts, unscored, scale["share_first"], scale["mean"], position, ties)
+
+
+def shown_by_scale(ratings: Iterable[tuple[str, Content]]) -> dict[int, list[Shown]]:
+    """The histograms of all kinds of raters by the points of their scale, largest scale first."""
+    scales: dict[int, list[Shown]] = {}
+    for label, content in ratings:
+        for scale in content["scales"]:
+            scales.setdefault(scale["points"], []).append(shown(label, scale, content.get("band", "")))
+    return dict(sorted(scales.items(), reverse=True))
+
+
+def unscored_reasons(found: Iterable[Shown]) -> list[str]:
+    """The reasons that occur, in a fixed order."""
+    present = {reason for one in found for reason in one.unscored}
+    known = [word for word in _UNSCORED.values() if word in present]
+    return known + sorted(present - set(known))
+
+
+def unscored_words(reasons: Mapping[str, int]) -> str:
+    """Unscored answers by reason: "3 refused, 1 empty"."""
+    order = {reason: place for place, reason in enumerate(_UNSCORED)}
+    known = sorted(reasons.items(), key=lambda each: (order.get(each[0], len(order)), each[0]))
+    return ", ".join(f"{n:,} {_UNSCORED.get(reason, reason)}" for reason, n in known)
+
+
+def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
+    """How often each rating was given as shown, then the unscored, then the position statistics."""
+    rows: list[tuple[Cell, ...]] = [
+        (f"Rating {rating}", *(one.counts[rating - 1] for one in found)) for rating in range(1, points + 1)
+    ]
+    rows += [
+        (f"Unscored: {reason}", *(one.unscored.get(reason, 0) for one in found))
+        for reason in unscored_reasons(found)
+    ]
+    rows.append(("All replies", *(one.replies for one in found)))
+    share = (_percent(one.share_first) for one in found)
+    rows.append(("Share preferring the first, % (50 without bias)", *share))
+    mean = (None if one.mean is None else round(one.mean, 3) for one in found)
+    rows.append((f"Mean rating ({(points + 1) / 2:g} without bias)", *mean))
+    caption = f"Ratings as shown, scale of {points} points"
+    return DataTable(caption, ("Rating", *(one.label for one in found)), tuple(rows))
+
+
+def mirror_table(one: Shown) -> DataTable:
+    """Each rating beside its mirror image: how often the same opinion was given in the other order."""
+    points = one.points
+    rows: list[tuple[Cell, ...]] = [
+        (f"Rating {rating}", one.counts[rating - 1], one.counts[points - rating])
+        for rating in range(1, points + 1)
+    ]
+    rows += [(f"Unscored: {reason}", one.unscored[reason], None) for reason in unscored_reasons([one])]
+    columns = ("Rating", "Given", "Given as the mirrored rating")
+    return DataTable(f"{one.label}: ratings as shown and mirrored, {points} points", columns, tuple(rows))
+
+
+def position_table(found: Iterable[Shown]) -> DataTable:
+    """Share preferring the first, mean rating and the test of symmetry of each kind of rater and scale."""
+    columns = (
+        *("Raters", "Scale (points)", "Ratings (n)", "With a side", "Prompts"),
+        *("Prefers first %", "Low %", "High %", "Mean rating", "Mean low", "Mean high", "Without bias"),
+        *("Chi-square", "df", "p (mirrored)"),
+    )
+    return DataTable("Position statistics", columns, tuple(_position_row(one) for one in found))
+
+
+def _position_row(one: Shown) -> tuple[Cell, ...]:
+    at = one.position
+    return (
+        *(one.label, one.points, one.scored, at.get("sided"), at.get("prompts")),
+        *(
+            _percent(share)
+            for share in (one.share_first, at.get("share_first_low"), at.get("share_first_high"))
+        ),
+        *(one.mean, at.get("mean_low"), at.get("mean_high"), one.neutral),
+        *(at.get("chi2"), at.get("df"), at.get("p")),
+    )
+
+
+def scores_table(found: Sequence[tuple[str, Content]]) -> DataTable:
+    """How often each difference of two scores was given, first minus second as shown."""
+    edges = sorted({edge for _, scores in found for edge in scores["bins"]})
+    counts = [dict(zip(scores["bins"], scores["counts"], strict=False)) for _, scores in found]
+    rows: list[tuple[Cell, ...]] = [
+        (f"From {edge:g}", *(count.get(edge, 0) for count in counts)) for edge in edges
+    ]
+    rows.append(("Score pairs (n)", *(scores["n"] for _, scores in found)))
+    rows.append(("Mean difference (0 without bias)", *(scores["mean"] for _, scores in found)))
+    for name, words in (
+        ("first_higher", "First higher"),
+        ("equal", "Equal"),
+        ("second_higher", "Second higher"),
+    ):
+        rows.append((words, *(scores[name] for _, scores in found)))
+    columns = ("First minus second score", *(label for label, _ in found))
+    return DataTable("Differences of the two scores", columns, tuple(rows))
+
+
+def flips_table(rows: Iterable[tuple[str, Content]]) -> DataTable:
+    """What became of verdicts when the same rater saw the same pair in the other order."""
+    columns = (
+        *("Raters", "Pairs in both orders", "Verdict changed", "Changed %", "Low %", "High %"),
+        *("Followed the first", "Followed the second", "Exactly mirrored"),
+    )
+    found = [
+        (
+            *(label, flips["pairs"], flips["flipped"]),
+            *(_percent(flips.get(name)) for name in ("rate", "low", "high")),
+            *(flips.get(name) for name in ("to_first", "to_second", "exact")),
+        )
+        for label, flips in rows
+    ]
+    return DataTable("The same pair in both orders", columns, tuple(found))
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 2)
+
+
+# How winning goes with being longer, as a table and in a sentence.
+
+
+MEASURES: Final = {
+    "words": "words",
+    "unique_words": "different words",
+    "tokens": "tokens",
+    "characters": "characters",
+}
+
+PER_DOUBLING: Final = "log-odds of winning per doubling"
+"""The unit of a slope that is told as a factor of the odds."""
+
+
+def difference(each: Content) -> str:
+    """The differences of one bin in words; an open end is None."""
+    low, high = each["low"], each["high"]
+    if low is None:
+        return f"below {_number(high)}"
+    if high is None:
+        return f"{_number(low)} or more"
+    return _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+
+
+def short_differences(bins: Sequence[Content]) -> list[str]:
+    """The differences of all bins for an axis; the outermost reach as far as there are any."""
+    found = [difference(each) for each in bins]
+    if len(bins) > 1:
+        inner, outer = bins[0]["high"], bins[-1]["low"]
+        found[0] = found[0] if inner is None else f"≤ {_number(inner)}"
+        found[-1] = found[-1] if outer is None else f"≥ {_number(outer)}"
+    return found
+
+
+def _number(value: float) -> str:
+    return f"{value:g}".replace("-", "−")
+
+
+def length_table(label: str, measure: Content) -> DataTable:
+    """Share of points won by difference in length (one completion minus the other, both ways entered)."""
+    noun = MEASURES.get(measure["name"], measure["name"])
+    rows: list[tuple[Cell, ...]] = [
+        (difference(each), each["n"], *(_percent(each[name]) for name in ("win_rate", "win_low", "win_high")))
+        for each in measure["bins"]
+    ]
+    columns = (f"More {noun} by", "Comparisons (n)", "Points won %", "Low %", "High %")
+    return DataTable(f"{label}: points won by difference in {noun}", columns, tuple(rows))
+
+
+def length_sentence(measure: Content, level: float) -> str:
+    """How often the longer completion won and how steep the effect is; empty where it is unknown."""
+    if measure.get("longer_wins") is None:
+        return ""
+    noun = MEASURES.get(measure["name"], measure["name"])
+    ends = percent_range(measure.get("longer_low"), measure.get("longer_high"))
+    interval = f" ({level:g} % interval {ends})" if ends else ""
+    found = f"The completion with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
+    if measure.get("slope") is None or measure.get("unit") != PER_DOUBLING:
+        return found
+    low, high = measure.get("slope_low"), measure.get("slope_high")
+    factors = "" if low is None or high is None else number_range(exp(low), exp(high))
+    between = f" ({level:g} % interval {factors})" if factors else ""
+    return f"{found} Twice as many multiply the odds of winning by {signed(exp(measure['slope']))}{between}."
+
+
+def unknown_sentence(content: Content) -> str:
+    """How many comparisons are left out because a text is not known; empty for none."""
+    unknown = content.get("unknown") or 0
+    return f"{counted(unknown, 'comparison')} left out: a text is not known." if unknown else ""

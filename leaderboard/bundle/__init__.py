@@ -1,1 +1,0 @@
-"""Everything somebody needs to compute a published board again, in one archive, and the check of it."""

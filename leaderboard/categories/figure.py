@@ -1,0 +1,43 @@
+"""Ranks by category as a heat map."""
+
+from leaderboard.categories.table import ALL, CategoryMatrix, Standing
+from leaderboard.pages.figure import Figure, full, layout, names_axis, over_columns
+
+
+def rank_map(matrix: CategoryMatrix, level: str) -> Figure:
+    """The rank of each contestant (rows) in each category (columns), stronger for a better rank."""
+    names, categories = matrix.contestants, matrix.categories
+    cells = [[matrix.standings.get((name, category)) for category in categories] for name in names]
+    shown = [category or ALL for category in categories]
+    trace = {
+        "type": "heatmap",
+        "z": [[found and found.rank for found in row] for row in cells],
+        "hovertext": [
+            [_text(name, category, found, level) for category, found in zip(shown, row, strict=True)]
+            for name, row in zip(names, cells, strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverongaps": False,
+        "xgap": 1,
+        "ygap": 1,
+        "zmin": 1,
+        "zmax": max(len(names), 2),
+        "colorscale": [[0, "--heat-high"], [1, "--heat-mid"]],
+        "showscale": False,
+        "texttemplate": "%{z}",
+        "textfont": {"color": "--text"},
+    }
+    drawn_on = layout(
+        xaxis=over_columns(names_axis(shown)),
+        yaxis=names_axis(names) | {"autorange": "reversed", "showgrid": False},
+        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def _text(name: str, category: str, found: Standing | None, level: str) -> str:
+    place = f"{full(name)}<br>{full(category)}: "
+    if found is None:
+        return place + "no games"
+    between = "" if found.low is None else f" ({level}: {found.low:.0f} to {found.high:.0f})"
+    return f"{place}rank {found.rank}, rating {found.rating:.0f}{between}, {found.games} games"

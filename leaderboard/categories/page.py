@@ -1,0 +1,161 @@
+"""The category matrix: the rank of every contestant in every category."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard.categories.figure import rank_map
+from leaderboard.categories.table import ALL, CategoryMatrix, Standing
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import Panel, step
+from leaderboard.pages.setting_page import EVERY_SWITCH, SettingPage
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.presentation import METHOD_NAMES, ties_phrase
+from leaderboard.snapshots.settings import Scope
+from leaderboard.standings.page import abouts
+from leaderboard.standings.rows import Asked
+
+_MOST_RANKS_ON_A_PHONE: Final = 9
+"""Most categories whose ranks, short as they are, can be read on a phone without scrolling the figure."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell: the class that tints it and what it says; all empty where the contestant has no games."""
+
+    tint: str = ""
+    rank: str = ""
+    rating: str = ""
+    games: str = ""
+
+    @classmethod
+    def of(cls, found: Standing | None) -> "Place":
+        if found is None:
+            return cls()
+        tint = f"medal medal-{found.medal}" if found.medal else "provisional" * bool(found.provisional)
+        rank = str(found.rank) if found.rank_ub is None else f"{found.rank} ({found.rank_ub})"
+        ends = ""
+        if found.low is not None and found.high is not None:
+            ends = f" +{max(found.high - found.rating, 0):.0f}/−{max(found.rating - found.low, 0):.0f}"
+        return cls(tint, rank, f"{found.rating:.0f}{ends}", f"n {found.games:,}")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The head of a category's column; its link sorts by it."""
+
+    label: str
+    games: int
+    address: str
+    sorted: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A contestant's row."""
+
+    contestant: str
+    address: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Categories(SettingPage):
+    """The matrix of one setting. ``sort`` is the category it is sorted by, after a minus sign worst first."""
+
+    sort: str
+    boards: Mapping[str, Content] = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/categories.html"
+    tab: ClassVar[str] = "study-categories"
+    takes: ClassVar[Sequence[str]] = [name for name in EVERY_SWITCH if name != "category"]
+
+    @cached_property
+    def matrix(self) -> CategoryMatrix:
+        return CategoryMatrix.of(self.boards)
+
+    @property
+    def level(self) -> str:
+        """The level of the intervals, as headings say it."""
+        return f"{float(self.setting.level):g} %"
+
+    @property
+    def caption(self) -> str:
+        """Whose ratings by which method these are."""
+        method = self.setting.method
+        parameters = next(board["parameters"] for board in self.boards.values())
+        said = (self.raters["label"], self.about_words, METHOD_NAMES[method], ties_phrase(method, parameters))
+        drawn = parameters["resample"].replace("-", " ")
+        return f"{', '.join(filter(None, said))}. {self.level} intervals over {drawn}"
+
+    @cached_property
+    def _sorting(self) -> tuple[str, bool]:
+        """The category sorted by, all together where nobody knows it, and whether the best come first."""
+        for category, best_first in ((self.sort, True), (self.sort.removeprefix("-"), False)):
+            if (category if category != ALL else "") in self.boards:
+                return (category if category != ALL else ""), best_first
+        return "", True
+
+    @property
+    def headings(self) -> list[Heading]:
+        chosen, best_first = self._sorting
+        found = []
+        for category in self.matrix.categories:
+            here = category == chosen
+            sort = ("-" if here and best_first else "") + (category or ALL)
+            way = ("ascending" if best_first else "descending") if here else ""
+            address = Asked("" if sort == ALL else sort).query(self.query)
+            found.append(Heading(category or ALL, self.matrix.games[category], address, way))
+        return found
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        chosen, best_first = self._sorting
+        about, matrix = abouts(self.study), self.matrix
+        return [
+            Line(
+                name,
+                about[name].address if name in about else "",
+                tuple(Place.of(matrix.standings.get((name, category))) for category in matrix.categories),
+            )
+            for name in matrix.ordered(chosen, best_first=best_first)
+        ]
+
+    def _panels(self) -> Iterator[Panel]:
+        if self.boards:
+            yield self.make_panel(
+                "categories",
+                "Ranks by category",
+                "Read across a row: the rank of a contestant in all categories together and in each of them. "
+                "Stronger colours are better ranks.",
+                self.matrix.table(f"{self.level} interval"),
+                draw=lambda: rank_map(self.matrix, self.level),
+                height=step(len(self.matrix.contestants) + 6),
+                width="matrix" if len(self.matrix.categories) > _MOST_RANKS_ON_A_PHONE else "",
+            )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Categories:
+    """The matrix of the switches an address asks for, in one query for the tables and one for the names."""
+    setting = Categories.setting_for(request.GET, snapshot)
+    found = find(snapshot, setting, Scope.CATEGORIES)
+    standings = {
+        category: found.stored.get("standings", setting.raters, category, setting.ties, setting.method)
+        for category in ("", *snapshot.counts["categories"])
+    }
+    return Categories(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-categories", args=[study.slug]),
+        query=setting.query(),
+        setting=setting,
+        sort=request.GET.get("sort", "")[:200],
+        boards={category: content for category, content in standings.items() if content is not None},
+        pending=found.pending,
+    )

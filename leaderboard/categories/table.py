@@ -1,0 +1,91 @@
+"""The category matrix: where each contestant stands in each category. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.snapshots.canonical import Content
+from leaderboard.standings.table import provisional
+
+ALL: Final = "All"
+MEDALS: Final = ("gold", "silver", "bronze")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A contestant in one category. ``rank_ub`` is the best rank its interval leaves possible, or None."""
+
+    rank: int
+    rank_ub: int | None
+    rating: float
+    low: float | None
+    high: float | None
+    games: int
+    provisional: str
+
+    @classmethod
+    def of(cls, row: Content) -> "Standing":
+        """From a row of standings that has a rating."""
+        certain = row.get("rank_ub")
+        ends = (row["low"], row["high"])
+        return cls(row["rank"], certain, row["rating"], *ends, row["games"], provisional(row))
+
+    @property
+    def medal(self) -> str:
+        """Gold, silver or bronze for a best possible rank of 1 to 3, which those who cannot be told apart
+        share; empty for all others and where the rating is not to be relied on."""
+        place = self.rank_ub or self.rank
+        return "" if self.provisional or place > len(MEDALS) else MEDALS[place - 1]
+
+
+@dataclass(frozen=True)
+class CategoryMatrix:
+    """Standings by contestant and category. ``categories`` begins with all of them together (an empty name).
+
+    ``contestants`` are in the order of all categories together, then those who play in some alone, by name.
+    ``games`` counts the games of each category.
+    """
+
+    contestants: tuple[str, ...]
+    categories: tuple[str, ...]
+    standings: Mapping[tuple[str, str], Standing]
+    games: Mapping[str, int]
+
+    @classmethod
+    def of(cls, boards: Mapping[str, Content]) -> "CategoryMatrix":
+        """From the standings of each category, those of all together under the empty name."""
+        found = {
+            (row["contestant"], category): Standing.of(row)
+            for category, content in boards.items()
+            for row in content["standings"]
+            if row["rating"] is not None
+        }
+        first = [name for name, category in found if category == ""]
+        others = sorted({name for name, _ in found} - set(first))
+        games = {category: content["games"] for category, content in boards.items()}
+        return cls((*first, *others), tuple(boards), found, games)
+
+    def ordered(self, category: str, *, best_first: bool = True) -> tuple[str, ...]:
+        """The contestants by rank in one category; those who do not play there last."""
+        there = [name for name in self.contestants if (name, category) in self.standings]
+        away = [name for name in self.contestants if (name, category) not in self.standings]
+        ranked = sorted(there, key=lambda name: self.standings[name, category].rank, reverse=not best_first)
+        return (*ranked, *away)
+
+    def table(self, level: str) -> DataTable:
+        """Rank, rating, interval and games in each category; ``level`` heads the intervals."""
+        what = ("rank", "rank (UB)", "rating", f"low ({level})", f"high ({level})", "games", "provisional")
+        columns = [f"{category or ALL}: {name}" for category in self.categories for name in what]
+        rows = [
+            (name, *(cell for category in self.categories for cell in self._cells(name, category)))
+            for name in self.contestants
+        ]
+        return DataTable("Rank and rating by category", ("Contestant", *columns), tuple(rows))
+
+    def _cells(self, name: str, category: str) -> Sequence[Cell]:
+        found = self.standings.get((name, category))
+        if found is None:
+            return (None,) * 6 + ("",)
+        ends = (found.low, found.high)
+        return (found.rank, found.rank_ub, found.rating, *ends, found.games, found.provisional)

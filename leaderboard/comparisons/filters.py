@@ -1,0 +1,211 @@
+"""What an address of the comparison browser asks for, as a form and as a question to the index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
+from operator import or_
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.db import connections
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
+
+from arena.models import Contestant, Prompt, Rater, Study
+from arena.rating import scales
+from leaderboard.comparisons.index import ONLY, REASONS, Question
+from leaderboard.snapshots.settings import UnknownSettingError
+
+LONGEST_SEARCH: Final = 200
+
+ANSWERS: Final = {
+    "scored": "With a rating",
+    "tie": "Ties",
+    "side": "With a side, no tie",
+    "unscored": "Without a rating",
+    "empty": "Without: empty reply",
+    "out_of_range": "Without: number outside the scale",
+    "unparsable": "Without: no rating found",
+    "truncated": "Without: reply cut off",
+    "refused": "Without: refused",
+    "undecided": "Without: contradicts itself",
+    "identical": "Identical texts, by a judge",
+}
+"""Choices of ``answer``: those of the search, in words."""
+
+DISAGREEMENTS: Final = {
+    "judges": "Judge and people",
+    "people": "People differ",
+    "flipped": "Flipped with order",
+}
+SORTS: Final = {"": "Newest", "disagreement": "Most disagreement"}
+
+USUAL: Final = ("category", "contestant", "only", "sort")
+"""Selects that stand in sight; the others are behind a click."""
+
+assert set(ANSWERS) == {"scored", "tie", "side", "unscored", *REASONS[1:]}  # noqa: S101 - both are constants
+assert set(DISAGREEMENTS) == set(ONLY)  # noqa: S101
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice of a select."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Select:
+    """One select of the form; the first choice is the empty one."""
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...]
+
+    @property
+    def usual(self) -> bool:
+        """Whether it stands in sight."""
+        return self.name in USUAL
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything but the empty choice is chosen."""
+        return not self.choices[0].chosen
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What is asked for, as in addresses; empty means any."""
+
+    search: str = ""
+    category: str = ""
+    contestant: str = ""
+    against: str = ""
+    raters: str = ""
+    answer: str = ""
+    rating: str = ""
+    only: str = ""
+    sort: str = ""
+
+    def query(self, page: int = 1, **changes: str) -> str:
+        """The filters as the end of an address; empty where nothing is asked for."""
+        values = {name: value for name, value in asdict(replace(self, **changes)).items() if value}
+        if page > 1:
+            values["page"] = str(page)
+        return f"?{urlencode(values)}" if values else ""
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is asked for beside an order."""
+        return any(value for name, value in asdict(self).items() if name != "sort")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a study has to choose from: values of addresses with their labels."""
+
+    categories: tuple[str, ...]
+    contestants: tuple[Contestant, ...]
+    raters: Mapping[str, str]
+    points: tuple[int, ...]
+
+    @classmethod
+    def of(cls, study: Study, counts: Mapping[str, Any], points: Iterable[int]) -> Known:
+        """From a snapshot's counts and the scales in use."""
+        return cls(
+            tuple(counts["categories"]),
+            tuple(Contestant.objects.filter(study=study).order_by("name", "pk")),
+            {choice["selector"]: choice["label"] for choice in counts["raters"]},
+            tuple(sorted(points)),
+        )
+
+    def options(self) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+        """Name, label, words for any, and the choices of each select."""
+        names = {contestant.slug: contestant.name for contestant in self.contestants}
+        ratings = {f"{r}-{p}": f"{r} of {p}" for p in self.points for r in range(1, p + 1)}
+        yield "category", "Category", "Any", {name: name for name in self.categories}
+        yield "contestant", "Contestant", "Any", names
+        yield "only", "Disagreement", "Any or none", DISAGREEMENTS
+        yield "sort", "Order", SORTS[""], {value: label for value, label in SORTS.items() if value}
+        yield "against", "Against", "Any", names
+        yield "raters", "Answered by", "Anybody", dict(self.raters)
+        yield "answer", "Answer", "Any", ANSWERS
+        yield "rating", "Rating as shown", "Any", ratings
+
+    def selects(self, filters: Filters) -> tuple[Select, ...]:
+        """The form's selects; one with nothing to choose is left out."""
+        return tuple(
+            Select(
+                name,
+                label,
+                tuple(
+                    Choice(value, text, value == getattr(filters, name))
+                    for value, text in {"": anything, **choices}.items()
+                ),
+            )
+            for name, label, anything, choices in self.options()
+            if choices
+        )
+
+    def parse(self, wanted: Mapping[str, str]) -> Filters:
+        """The filters an address asks for. Raises UnknownSettingError for what the study does not have."""
+        found = {"search": " ".join(wanted.get("search", "").replace("\0", " ").split())[:LONGEST_SEARCH]}
+        for name, label, _, choices in self.options():
+            value = wanted.get(name, "")
+            if value and value not in choices:
+                shown = value[:100]
+                raise UnknownSettingError(f'There is no "{shown}" to choose as {label.lower()} here.')
+            found[name] = value
+        return Filters(**found)
+
+    def question(self, study: Study, filters: Filters) -> Question:
+        """The filters as ids. One query for a search or a category, and one for raters."""
+        ids = {contestant.slug: contestant.pk for contestant in self.contestants}
+        chosen = [slug for slug in (filters.contestant, filters.against) if slug]
+        rating, _, points = filters.rating.partition("-")
+        return Question(
+            prompts=_prompts(study, filters),
+            contestants=tuple(ids[slug] for slug in dict.fromkeys(chosen)),
+            raters=_raters(study, filters.raters),
+            answer=filters.answer,
+            rating=(int(rating), scales.check_points(int(points))) if rating else None,
+            only=filters.only,
+            widest=filters.sort == "disagreement",
+        )
+
+
+def _raters(study: Study, selector: str) -> list[int] | None:
+    if not selector:
+        return None
+    return list(Rater.objects.selected(study, selector).order_by().values_list("pk", flat=True))
+
+
+def _prompts(study: Study, filters: Filters) -> list[int] | None:
+    """The prompts of a category that hold a text, by id; None where neither is asked for."""
+    if not (filters.category or filters.search):
+        return None
+    found = Prompt.objects.filter(study=study).order_by()
+    if filters.category:
+        found = found.filter(category=filters.category)
+    if filters.search:
+        found = found.annotate(said=Cast("turns", TextField())).filter(_holds(filters.search))
+    return list(found.values_list("pk", flat=True))
+
+
+def _holds(text: str) -> Q:
+    """Prompts whose turns, input or id hold a text, in capital or small letters.
+
+    Turns are JSON in the database, so the text is looked for as JSON writes it. SQLite folds the case of
+    ASCII letters only, so other letters are looked for in several spellings.
+    """
+    sqlite = connections["default"].vendor == "sqlite"
+    folded = {text.lower(), text.upper(), text.capitalize()} if sqlite and not text.isascii() else set()
+    spellings = {text, *folded}
+    as_json = {json.dumps(each, ensure_ascii=sqlite)[1:-1] for each in spellings}
+    plain = reduce(or_, (Q(input__icontains=each) | Q(external_id__icontains=each) for each in spellings))
+    return reduce(or_, (Q(said__icontains=each) for each in as_json), plain)

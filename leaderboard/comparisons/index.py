@@ -1,0 +1,263 @@
+"""A study's answers as small arrays, so that any filter over a million of them takes milliseconds. Pure."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+
+TIE: Final = 1
+"""The rating is a tie while ties are on."""
+FLIPPED: Final = 2
+"""The same rater was asked in both orders, and its verdict depends on the order."""
+UNLIKE_PEOPLE: Final = 4
+"""A judge whose verdict on the pair is not that of the people, or a person on such a pair."""
+PEOPLE_DIFFER: Final = 8
+"""A person on a pair on which the people have more than one verdict."""
+
+TIE_WIDTH: Final = 1 / 7
+"""Mean preferences this near to the middle are a tie: 4 and 5 of 8 points lie just so far from it."""
+
+REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided", "identical")
+"""Why an answer has no rating, by its number in the index; a rating has none.
+
+The last are about two completions with the same text, which no rating of a judge tells apart.
+"""
+
+NOBODY: Final = 0
+"""The contestant of a completion that has no author."""
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The current answers of a study, sorted by pair, and the pairs they are about, sorted by id.
+
+    Of an answer: the ``place`` of its pair, its ``rater`` (id), ``points``, ``rating`` (0 for none),
+    ``reason`` (number in REASONS) and ``flags``. Of a pair: its id, ``prompt``, ``first`` and ``second``
+    contestant (ids, or NOBODY), ``newest`` answer (id), and ``spread``: how far apart the mean preferences of
+    its raters lie, from 0 to 2; NaN with fewer than two raters.
+    """
+
+    place: Array
+    rater: Array
+    points: Array
+    rating: Array
+    reason: Array
+    flags: Array
+    pair: Array
+    prompt: Array
+    first: Array
+    second: Array
+    newest: Array
+    spread: Array
+
+    def packed(self) -> bytes:
+        """The arrays as one piece of bytes."""
+        import numpy as np
+
+        out = io.BytesIO()
+        np.savez(out, allow_pickle=False, **vars(self))
+        return out.getvalue()
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Index:
+        """The index that ``packed`` was made of."""
+        import numpy as np
+
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+
+
+def build(rows: Array, people: Collection[int], contestants: Mapping[int, int]) -> Index:
+    """The index of ``Opinions.rows``; ``people`` are ids, ``contestants`` those of completions by id.
+
+    Preferences are counted towards the pair's second completion, whichever was shown first. A rater who
+    answered a pair more than once counts once, with the mean.
+    """
+    import numpy as np
+
+    rows = rows[np.lexsort((rows["id"], rows["rater"], rows["pair"]))]
+    pair, start, place = np.unique(rows["pair"], return_index=True, return_inverse=True)
+    heads = rows[start]
+    first = np.where(heads["swapped"], heads["second_text"], heads["first_text"])
+    second = np.where(heads["swapped"], heads["first_text"], heads["second_text"])
+    flags, spread = _flags(rows, place, len(pair), np.isin(rows["rater"], list(people)))
+    reasons = np.array([reason.encode() for reason in REASONS])
+    order = np.argsort(reasons)
+    return Index(
+        place=place.astype(np.int32),
+        rater=rows["rater"].astype(np.int64),
+        points=rows["points"].astype(np.int8),
+        rating=rows["rating"].astype(np.int8),
+        reason=order[np.searchsorted(reasons[order], rows["reason"])].astype(np.int8),
+        flags=flags,
+        pair=pair,
+        prompt=heads["prompt"],
+        first=_contestants(first, contestants),
+        second=_contestants(second, contestants),
+        newest=np.maximum.reduceat(rows["id"], start) if len(rows) else pair,
+        spread=spread,
+    )
+
+
+def _contestants(completions: Array, contestants: Mapping[int, int]) -> Array:
+    import numpy as np
+
+    ids, place = np.unique(completions, return_inverse=True)
+    return np.array([contestants.get(pk, NOBODY) for pk in ids.tolist()], dtype=np.int64)[place]
+
+
+def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array, Array]:
+    """The flags of every answer, and the spread of every pair."""
+    import numpy as np
+
+    scored = rows["rating"] > 0
+    points = rows["points"].astype(float)
+    shown = (2 * rows["rating"] - points - 1) / (points - 1)
+    preference = np.where(rows["swapped"], -shown, shown)
+    changes = (np.diff(place, prepend=-1) != 0) | (np.diff(rows["rater"], prepend=-1) != 0)
+    group = np.cumsum(changes) - 1  # one for each rater of each pair
+    of_pair, by_person = place[changes], person[changes]
+    mean = _means(group[scored], preference[scored], len(of_pair))
+    verdict = _verdicts(mean)
+
+    both = _means((2 * group + rows["swapped"])[scored], preference[scored], 2 * len(of_pair))
+    straight, swapped = _verdicts(both[::2]), _verdicts(both[1::2])
+    flipped = np.isfinite(straight) & np.isfinite(swapped) & (straight != swapped)
+
+    given = by_person & np.isfinite(mean)
+    of_people = _verdicts(_means(of_pair[given], mean[given], pairs))
+    unlike = (
+        ~by_person & np.isfinite(verdict) & np.isfinite(of_people[of_pair]) & (verdict != of_people[of_pair])
+    )
+    contested = np.bincount(of_pair[unlike], minlength=pairs) > 0
+    kinds = np.zeros(pairs, dtype=int)
+    for side in (-1, 0, 1):
+        kinds += np.bincount(of_pair[given & (verdict == side)], minlength=pairs) > 0
+    found = (
+        TIE * (np.abs(preference) < TIE_WIDTH + 1e-9)
+        + FLIPPED * flipped[group]
+        + UNLIKE_PEOPLE * np.where(person, contested[place], unlike[group])
+        + PEOPLE_DIFFER * (person & (kinds > 1)[place])
+    )
+    return np.where(scored, found, 0).astype(np.int8), _spread(of_pair, mean, pairs)
+
+
+def _means(group: Array, values: Array, groups: int) -> Array:
+    """The mean of each group; NaN where it has no value."""
+    import numpy as np
+
+    counted = np.bincount(group, minlength=groups)
+    total = np.bincount(group, weights=values, minlength=groups)
+    found: Array = np.divide(total, counted, out=np.full(groups, math.nan), where=counted > 0)
+    return found
+
+
+def _verdicts(mean: Array) -> Array:
+    """-1 for the first, 0 for a tie, 1 for the second; NaN stays."""
+    import numpy as np
+
+    return np.where(np.abs(mean) < TIE_WIDTH + 1e-9, 0.0, np.sign(mean))
+
+
+def _spread(of_pair: Array, mean: Array, pairs: int) -> Array:
+    """Largest minus smallest mean of each pair; NaN with fewer than two. ``of_pair`` is sorted."""
+    import numpy as np
+
+    given = np.isfinite(mean)
+    number, start, counted = np.unique(of_pair[given], return_index=True, return_counts=True)
+    found = np.full(pairs, math.nan, dtype=np.float32)
+    if len(number):
+        # Rounded, because equal means may differ in their last bits, and pairs are ordered by their spread.
+        values = mean[given].round(9)
+        range_ = np.maximum.reduceat(values, start) - np.minimum.reduceat(values, start)
+        found[number] = np.where(counted > 1, range_, math.nan)
+    return found
+
+
+# Finding pairs: a question and an index in, the places of pairs in their order out. Pure.
+
+
+ONLY: Final = {"judges": UNLIKE_PEOPLE, "people": PEOPLE_DIFFER, "flipped": FLIPPED}
+"""Kinds of disagreement by their names in addresses."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which pairs are wanted; None and empty mean any.
+
+    A pair is found where one of its answers fulfils everything that is asked of answers: that it is by one
+    of ``raters`` (ids), its ``answer`` (scored, unscored, tie, side, or a reason), its ``rating`` (rating and
+    points), and ``only`` (a name in ONLY). ``prompts`` are ids, ``contestants`` at most two of them.
+    """
+
+    prompts: Collection[int] | None = None
+    contestants: tuple[int, ...] = ()
+    raters: Collection[int] | None = None
+    answer: str = ""
+    rating: tuple[int, int] | None = None
+    only: str = ""
+    widest: bool = False
+
+    @property
+    def asks_of_answers(self) -> bool:
+        return self.raters is not None or bool(self.answer or self.rating or self.only)
+
+
+def places(index: Index, question: Question) -> Array:
+    """The places of the pairs wanted: newest answer first, or the widest disagreement first."""
+    import numpy as np
+
+    wanted = np.ones(len(index.pair), dtype=bool)
+    if question.prompts is not None:
+        wanted &= _isin(index.prompt, question.prompts)
+    for contestant in question.contestants:
+        wanted &= (index.first == contestant) | (index.second == contestant)
+    if question.asks_of_answers:
+        answered = np.zeros(len(index.pair), dtype=bool)
+        answered[index.place[_answers(index, question)]] = True
+        wanted &= answered
+    found = np.flatnonzero(wanted)
+    newest = index.newest[found]
+    if question.widest:
+        return found[np.lexsort((-newest, -np.nan_to_num(index.spread[found], nan=-1.0)))]
+    return found[np.argsort(-newest)]
+
+
+def _answers(index: Index, question: Question) -> Array:
+    """Which answers fulfil what is asked of answers."""
+    import numpy as np
+
+    wanted = np.ones(len(index.rating), dtype=bool)
+    if question.raters is not None:
+        wanted &= _isin(index.rater, question.raters)
+    if question.rating:
+        rating, points = question.rating
+        wanted &= (index.rating == rating) & (index.points == points)
+    if question.only:
+        wanted &= (index.flags & ONLY[question.only]) > 0
+    if question.answer == "scored":
+        wanted &= index.rating > 0
+    elif question.answer == "unscored":
+        wanted &= (index.rating == 0) & (index.reason != REASONS.index("identical"))
+    elif question.answer in ("tie", "side"):
+        wanted &= (index.rating > 0) & (((index.flags & TIE) > 0) == (question.answer == "tie"))
+    elif question.answer:
+        wanted &= index.reason == REASONS.index(question.answer)
+    return wanted
+
+
+def _isin(values: Array, ids: Collection[int]) -> Array:
+    import numpy as np
+
+    return np.isin(values, np.fromiter(ids, dtype=np.int64, count=len(ids)))

@@ -1,0 +1,234 @@
+"""The comparison browser of a closed study: who answered what about which pair, with the texts.
+
+While a study is open there is nothing to browse, for nobody: see docs/decisions/0011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from django.core.paginator import Page as Leaf
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from arena.models import Study
+from arena.rating.texts import Html, ShownPrompt, html_of, shown_prompt, texts_of
+from leaderboard.comparisons import stored
+from leaderboard.comparisons.filters import Filters, Known, Select
+from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Index, places
+from leaderboard.comparisons.pairs import Entry, entries
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import NoNumbersError, Page
+
+if TYPE_CHECKING:
+    from leaderboard.comparisons.index import Array
+
+AT_ONCE: Final = 10
+"""Pairs on a page."""
+
+LARGEST_ID: Final = 2**63 - 1
+
+MARKS: Final = {
+    UNLIKE_PEOPLE: "A judge and people disagree",
+    PEOPLE_DIFFER: "People disagree",
+    FLIPPED: "Flipped with the order",
+}
+
+
+@dataclass(frozen=True)
+class Sealed(Page):
+    """What stands in place of the comparisons while the study is open."""
+
+    template: ClassVar[str] = "leaderboard/comparisons_sealed.html"
+    tab: ClassVar[str] = "study-comparisons"
+
+
+@dataclass(frozen=True)
+class Waiting(Page):
+    """What stands there while the newest snapshot is of before there was an index."""
+
+    template: ClassVar[str] = "leaderboard/comparisons_waiting.html"
+    tab: ClassVar[str] = "study-comparisons"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Browsing(Page):
+    """The filters of an address and the pairs they find, by their place in the index."""
+
+    known: Known = field(repr=False)
+    filters: Filters
+    index: Index = field(repr=False)
+    found: Array = field(repr=False)
+
+    tab: ClassVar[str] = "study-comparisons"
+
+    @property
+    def list_url(self) -> str:
+        """Where the list of all pairs is."""
+        return reverse("study-comparisons", args=[self.study.slug])
+
+    @property
+    def total(self) -> int:
+        """Pairs that anybody answered."""
+        return len(self.index.pair)
+
+    def marks(self, place: int) -> list[str]:
+        """What is to be said of the answers about a pair, in a few words each."""
+        import numpy as np
+
+        start, stop = np.searchsorted(self.index.place, [place, place + 1])
+        flags = int(np.bitwise_or.reduce(self.index.flags[start:stop], initial=0))
+        return [words for flag, words in MARKS.items() if flags & flag]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairList(Browsing):
+    """One page of the list."""
+
+    number: str
+
+    template: ClassVar[str] = "leaderboard/comparisons.html"
+
+    @cached_property
+    def selects(self) -> tuple[Select, ...]:
+        return self.known.selects(self.filters)
+
+    @property
+    def more_changed(self) -> bool:
+        """Whether anything is asked for behind the click."""
+        return any(select.changed for select in self.selects if not select.usual)
+
+    @cached_property
+    def leaf(self) -> Leaf[int]:
+        """The page of the list that was asked for; the last one where it has fewer."""
+        return Paginator(self.found, AT_ONCE).get_page(self.number)
+
+    @cached_property
+    def shown(self) -> list[tuple[Entry, list[str], str]]:
+        """The pairs of this page, each with its marks and the address of its own page."""
+        here = [int(place) for place in self.leaf.object_list]
+        by_pair = {int(self.index.pair[place]): place for place in here}
+        return [
+            (
+                entry,
+                self.marks(by_pair[entry.pair.pk]),
+                f"{self.list_url}{entry.pair.pk}/{self.filters.query()}",
+            )
+            for entry in entries(self.study, list(by_pair))
+        ]
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """The pages before and after this one: words and address."""
+        leaf, found = self.leaf, []
+        if leaf.has_previous():
+            found.append(("Previous", self.list_url + self.filters.query(leaf.previous_page_number())))
+        if leaf.has_next():
+            found.append(("Next", self.list_url + self.filters.query(leaf.next_page_number())))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairPage(Browsing):
+    """One pair with both whole texts and every answer."""
+
+    entry: Entry
+    html: Html = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/comparison.html"
+
+    @property
+    def prompt(self) -> ShownPrompt:
+        """The prompt as raters read it."""
+        return shown_prompt(self.entry.pair.prompt, self.html)
+
+    @cached_property
+    def texts(self) -> list[tuple[Any, list[SafeString]]]:
+        """Both sides, each with its turns as HTML."""
+        return [
+            (side, [self.html.get(turn, SafeString()) for turn in side.completion.turns])
+            for side in self.entry.sides
+        ]
+
+    @cached_property
+    def _place(self) -> int | None:
+        """The place of the pair in the index; None where it was first answered after that was made."""
+        import numpy as np
+
+        place = int(np.searchsorted(self.index.pair, self.entry.pair.pk))
+        there = place < self.total and int(self.index.pair[place]) == self.entry.pair.pk
+        return place if there else None
+
+    @property
+    def shown_marks(self) -> list[str]:
+        return [] if self._place is None else self.marks(self._place)
+
+    @property
+    def back(self) -> str:
+        """The list this pair was opened from."""
+        return self.list_url + self.filters.query()
+
+    @property
+    def neighbours(self) -> list[tuple[str, str]]:
+        """The pairs before and after this one in that list: words and address."""
+        import numpy as np
+
+        at = np.flatnonzero(self.found == (-1 if self._place is None else self._place))
+        if len(at) == 0:
+            return []
+        here, query = int(at[0]), self.filters.query()
+        places = [("Previous pair", here - 1), ("Next pair", here + 1)]
+        return [
+            (words, f"{self.list_url}{self.index.pair[self.found[place]]}/{query}")
+            for words, place in places
+            if 0 <= place < len(self.found)
+        ]
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Page:
+    """The list of pairs that an address asks for."""
+    if not study.is_closed:
+        return Sealed(study, snapshot, request.path)
+    index = stored.newest(study)
+    if index is None:
+        return Waiting(study, snapshot, request.path)
+    return PairList(**_browsing(request, study, snapshot, index), number=request.GET.get("page", "1"))
+
+
+def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Page:
+    """One pair. Raises Http404 for an id that is none of the study's, or of a pair nobody answered."""
+    if not study.is_closed:
+        return Sealed(study, snapshot, request.path)
+    index = stored.newest(study)
+    if index is None:
+        return Waiting(study, snapshot, request.path)
+    found: Sequence[Entry] = entries(study, [place["pair"]]) if place["pair"] <= LARGEST_ID else ()
+    if not found or not found[0].answers:
+        raise Http404("This study has no such comparison.")
+    html = html_of(texts_of(found[0].pair.prompt), *(side.completion.turns for side in found[0].sides))
+    return PairPage(**_browsing(request, study, snapshot, index), entry=found[0], html=html)
+
+
+def _browsing(request: HttpRequest, study: Study, snapshot: Snapshot, index: Index) -> dict[str, Any]:
+    import numpy as np
+
+    if len(index.pair) == 0:
+        raise NoNumbersError("Nobody has rated yet.")
+    points = np.flatnonzero(np.bincount(index.points)).tolist()
+    known = Known.of(study, snapshot.counts, points)
+    filters = known.parse(request.GET)
+    return {
+        "study": study,
+        "snapshot": snapshot,
+        "address": request.path,
+        "query": filters.query(),
+        "known": known,
+        "filters": filters,
+        "index": index,
+        "found": places(index, known.question(study, filters)),
+    }

@@ -1,0 +1,173 @@
+"""What a page shows of pairs: prompt, both texts, and what everybody said, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from arena.models import Comparison, Completion, Contestant, CriterionRating, Pair, Rater, Study
+from arena.rating import scales
+
+MOST_ANSWERS: Final = 100
+"""Answers shown of one pair; there are more only where a pair was asked about again and again."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two texts. ``letter`` is A for the one that was stored first, whoever was shown it first."""
+
+    letter: str
+    completion: Completion
+
+    @property
+    def contestant(self) -> Contestant | None:
+        return self.completion.contestant
+
+    @property
+    def name(self) -> str:
+        """Who wrote it; the letter where nobody is named."""
+        return self.contestant.name if self.contestant else f"Text {self.letter}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the text is known, be it an empty one."""
+        return bool(self.completion.turns) or self.completion.is_empty
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A rating on its scale, in words that name the texts."""
+
+    rating: int
+    points: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one rater said; ``first`` and ``second`` are the texts in the order in which it was shown them."""
+
+    comparison: Comparison
+    rater: str
+    first: Side
+    second: Side
+    overall: Rated | None
+    criteria: Sequence[tuple[str, Rated]]
+
+    @property
+    def by_judge(self) -> bool:
+        return self.comparison.rater.kind == Rater.Kind.JUDGE
+
+    @property
+    def identical(self) -> bool:
+        """Whether a judge had the same text before it twice, so that a rating is a test of the judge."""
+        return self.comparison.status == Comparison.Status.IDENTICAL
+
+    @property
+    def scores(self) -> list[tuple[str, str]]:
+        """Name and score of both texts as they were shown; nothing where none were given."""
+        first, second = self.comparison.first_score, self.comparison.second_score
+        if first is None or second is None:
+            return []
+        return [(self.first.name, f"{float(first):g}"), (self.second.name, f"{float(second):g}")]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no rating, as a sentence; empty where there is one."""
+        return self.comparison.get_reason_display() if self.comparison.reason else ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A pair with everything said about it: people first, then judges by name, each in the order it answered.
+
+    ``left_out`` counts answers that are too many to show.
+    """
+
+    pair: Pair
+    first: Side
+    second: Side
+    answers: Sequence[Answer]
+    left_out: int
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.first, self.second
+
+
+def entries(study: Study, pairs: Sequence[int]) -> list[Entry]:
+    """Pairs by id, in this order; those that the study does not have are left out. Three queries."""
+    found = (
+        Pair.objects.filter(prompt__study=study)
+        .select_related("prompt", "first__contestant", "second__contestant")
+        .in_bulk(pairs)
+    )
+    said = _comparisons(study, found)
+    criteria = _criteria(comparison.pk for given in said.values() for comparison in given[:MOST_ANSWERS])
+    return [_entry(found[pk], said[pk], criteria) for pk in pairs if pk in found]
+
+
+def _comparisons(study: Study, pairs: Iterable[int]) -> dict[int, list[Comparison]]:
+    """The comparisons of each pair that count, the answers of one rater together.
+
+    People come first, in the order of their first answers: their names must not show even in the order.
+    """
+    said: dict[int, list[Comparison]] = defaultdict(list)
+    read = Comparison.objects.counted(study).filter(pair__in=list(pairs)).select_related("rater__judge")
+    for comparison in read.order_by("pk"):
+        said[comparison.pair_id].append(comparison)
+    for given in said.values():
+        began: dict[int, int] = {}
+        for comparison in given:
+            began.setdefault(comparison.rater_id, comparison.pk)
+        given.sort(key=lambda each: (*_rank(each.rater), began[each.rater_id], each.pk))
+    return said
+
+
+def _rank(rater: Rater) -> tuple[bool, str]:
+    judge = rater.kind == Rater.Kind.JUDGE
+    return judge, rater.name if judge else ""
+
+
+def _criteria(comparisons: Iterable[int]) -> dict[int, list[CriterionRating]]:
+    found: dict[int, list[CriterionRating]] = defaultdict(list)
+    for rated in CriterionRating.objects.filter(comparison__in=list(comparisons)).order_by("pk"):
+        found[rated.comparison_id].append(rated)
+    return found
+
+
+def _entry(pair: Pair, said: Sequence[Comparison], criteria: dict[int, list[CriterionRating]]) -> Entry:
+    first, second = Side("A", pair.first), Side("B", pair.second)
+    names = _names(comparison.rater for comparison in said)
+    answers = []
+    for comparison in said[:MOST_ANSWERS]:
+        shown = (second, first) if comparison.swapped else (first, second)
+        overall = comparison.rating and rated(comparison.rating, comparison.points, *shown)
+        by_criterion = [
+            (each.criterion, rated(each.rating, each.points, *shown))
+            for each in criteria.get(comparison.pk, ())
+        ]
+        answers.append(Answer(comparison, names[comparison.rater_id], *shown, overall or None, by_criterion))
+    return Entry(pair, first, second, answers, max(len(said) - MOST_ANSWERS, 0))
+
+
+def _names(raters: Iterable[Rater]) -> dict[int, str]:
+    """What each rater of a pair is called. Judges have names; people have numbers that hold for this pair
+    alone, so that nobody can gather what one person said.
+    """
+    names: dict[int, str] = {}
+    people = 0
+    for rater in raters:
+        if rater.pk not in names:
+            people += rater.kind == Rater.Kind.PERSON
+            names[rater.pk] = rater.name if rater.kind == Rater.Kind.JUDGE else f"Person {people}"
+    return names
+
+
+def rated(rating: int, points: int, first: Side, second: Side) -> Rated:
+    """A rating in words: the captions of the scale with the names of the two texts."""
+    letter, _, rest = scales.CAPTIONS[points][rating - 1].partition(" ")
+    words = f"{(first if letter == 'A' else second).name} {rest}" if rest else letter
+    return Rated(rating, points, words)

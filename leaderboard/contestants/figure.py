@@ -1,0 +1,110 @@
+"""One contestant: its ratings in several tables, its win rates by opponent, and its rating over time."""
+
+from collections.abc import Sequence
+
+from leaderboard.contestants.table import Moment, Opponent, Placed
+from leaderboard.pages.figure import SERIES, Figure, full, layout, names_axis, title, wrapped
+
+
+def places(rows: Sequence[Placed], level: float) -> Figure:
+    """Rating and interval in each table of standings, in the order given, from the top."""
+    texts = [
+        f"{full(row.label)}: {row.rating:.0f}{_between(row.low, row.high, '.0f', level)}"
+        f"<br>rank {row.rank} of {row.of}, {row.games} games"
+        for row in rows
+    ]
+    values = [(row.rating, row.low, row.high) for row in rows]
+    return _by_row([row.label for row in rows], values, texts, f"Rating, {level:g} % interval")
+
+
+def kinds_places(rows: Sequence[Placed], level: float) -> Figure:
+    """The places by kind of raters, whose names often differ in their last words alone."""
+    figure = places(rows, level)
+    figure["layout"]["yaxis"]["ticktext"] = [wrapped(row.label) for row in rows]
+    return figure
+
+
+def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
+    """Win rate and interval against each opponent, with a line where both win as much."""
+    texts = [
+        f"{full(row.name)}: {row.rate:.2f}{_between(row.low, row.high, '.2f', level)}<br>{row.games} games"
+        for row in rows
+    ]
+    values = [(row.rate, row.low, row.high) for row in rows]
+    figure = _by_row([row.name for row in rows], values, texts, f"Win rate, {level:g} % interval")
+    figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".1f"}
+    even = {"type": "line", "x0": 0.5, "x1": 0.5, "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    figure["layout"]["shapes"] = [even | {"line": {"color": "--line-strong", "width": 1, "dash": "dash"}}]
+    return figure
+
+
+def history(moments: Sequence[Moment], level: float) -> Figure:
+    """The rating by snapshot with its intervals; a snapshot of another methodology has another mark."""
+    newest = moments[-1].methodology if moments else ""
+    places = [moment.place for moment in moments]
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": [moment.at.isoformat() for moment in moments],
+        "y": [place.rating for place in places],
+        "text": [
+            f"{moment.at:%Y-%m-%d %H:%M}: {moment.place.rating:.0f}"
+            f"{_between(moment.place.low, moment.place.high, '.0f', level)}<br>"
+            f"{moment.place.games} games, methodology {full(moment.methodology)}"
+            for moment in moments
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+        "line": {"color": SERIES[0], "width": 1.5},
+        "marker": {
+            "color": SERIES[0],
+            "size": 8,
+            "symbol": ["circle" if each.methodology == newest else "circle-open" for each in moments],
+        },
+        "error_y": _arms([(place.rating, place.low, place.high) for place in places]),
+    }
+    drawn_on = layout(
+        xaxis={"type": "date", "showgrid": False, "nticks": 6},
+        yaxis={"title": title(f"Rating, {level:g} % interval"), "zeroline": False},
+        showlegend=False,
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+Value = tuple[float, float | None, float | None]
+"""A number with the ends of its interval."""
+
+
+def _by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [value for value, _, _ in values],
+        "y": list(range(len(values))),
+        "text": list(texts),
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": SERIES[0], "size": 8},
+        "error_x": _arms(values),
+    }
+    drawn_on = layout(
+        xaxis={"title": title(axis), "zeroline": False, "tickangle": 0, "tickfont": {"size": 11}},
+        yaxis=names_axis(names) | {"range": [len(names) - 0.4, -0.6], "showgrid": False},
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 10, "b": 40},
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def _arms(values: Sequence[Value]) -> Figure:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0.0 if high is None else max(high - value, 0.0) for value, _, high in values],
+        "arrayminus": [0.0 if low is None else max(value - low, 0.0) for value, low, _ in values],
+        "color": SERIES[0],
+        "thickness": 1.5,
+        "width": 3,
+    }
+
+
+def _between(low: float | None, high: float | None, form: str, level: float) -> str:
+    return "" if low is None or high is None else f" ({level:g} %: {low:{form}} to {high:{form}})"

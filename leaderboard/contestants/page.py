@@ -1,0 +1,262 @@
+"""The page of one contestant: what it is, where it stands, against whom it wins, and how that came about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from arena.models import Contestant, Study
+from leaderboard.comparisons import stored as index_store
+from leaderboard.comparisons.index import Question, places
+from leaderboard.comparisons.pairs import Entry, entries
+from leaderboard.contestants.figure import history, kinds_places, win_rates
+from leaderboard.contestants.figure import places as charts_places
+from leaderboard.contestants.table import (
+    Moment,
+    Opponent,
+    Placed,
+    extremes,
+    history_table,
+    opponents,
+    opponents_table,
+    placed,
+    placed_table,
+)
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.page import Panel, step
+from leaderboard.pages.setting_page import EVERY_SWITCH, SettingPage
+from leaderboard.pages.shell import visible
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.levels import at_level
+from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, ties_phrase
+from leaderboard.snapshots.sealing import unsealed
+from leaderboard.snapshots.settings import Scope, Setting
+from leaderboard.snapshots.stored import Stored
+
+SAMPLES: Final = 5
+"""Comparisons of a contestant that its page links to."""
+
+MOST_SNAPSHOTS: Final = 60
+"""Snapshots that the history reaches back; kept are those of a month, one a day."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContestantPage(SettingPage):
+    """One contestant at one setting of the switches; all categories stand side by side."""
+
+    contestant: Contestant
+    stored: Stored = field(repr=False)
+    past: list[tuple[Any, str, str]] = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/contestant.html"
+    tab: ClassVar[str] = "study"
+    takes: ClassVar[Sequence[str]] = [name for name in EVERY_SWITCH if name != "category"]
+
+    @property
+    def name(self) -> str:
+        return self.contestant.name
+
+    @property
+    def label(self) -> str:
+        """Whose ratings these are."""
+        return str(self.raters["label"])
+
+    @property
+    def board_url(self) -> str:
+        """The board at this setting."""
+        return self.study.get_absolute_url() + self.query
+
+    @property
+    def comparisons_url(self) -> str:
+        """The comparisons of this contestant."""
+        return f"{reverse('study-comparisons', args=[self.study.slug])}?contestant={self.contestant.slug}"
+
+    def _standings(self, raters: str, category: str) -> Content | None:
+        setting = self.setting
+        return self.stored.get("standings", raters, category, setting.ties, setting.method)
+
+    @cached_property
+    def overall(self) -> Placed | None:
+        """Its place among all; None where it has no game at this setting."""
+        return placed("All categories", self._standings(self.setting.raters, ""), self.name)
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        content = self._standings(self.setting.raters, "")
+        return content["parameters"] if content else {}
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals shown, in percent."""
+        return float(self.setting.level)
+
+    @property
+    def method_line(self) -> str:
+        """Method, ties and interval in one line."""
+        if not self.parameters:
+            return METHOD_NAMES[self.setting.method]
+        ties = ties_phrase(self.setting.method, self.parameters)
+        return f"{METHOD_NAMES[self.setting.method]}, {ties}. {interval_line(self.parameters)}"
+
+    @cached_property
+    def by_category(self) -> list[Placed]:
+        """All categories together, then each."""
+        named = self.snapshot.counts["categories"]
+        found = [placed(name, self._standings(self.setting.raters, name), self.name) for name in named]
+        return [each for each in (self.overall, *found) if each]
+
+    @cached_property
+    def by_raters(self) -> list[Placed]:
+        """Each kind of raters, over all categories."""
+        found = [
+            placed(choice["label"], self._standings(choice["selector"], ""), self.name)
+            for choice in self.snapshot.counts["raters"]
+            if choice.get("same_as") is None or choice["selector"] == self.setting.raters
+        ]
+        return [each for each in found if each]
+
+    @cached_property
+    def opponents(self) -> list[Opponent]:
+        content = self.stored.get("matrices", self.setting.raters, "", self.setting.ties)
+        return opponents(content, self.name, self.level)
+
+    @cached_property
+    def extremes(self) -> tuple[Opponent | None, Opponent | None]:
+        """The opponents it wins most and least against."""
+        return extremes(self.opponents)
+
+    @cached_property
+    def history(self) -> list[Moment]:
+        """Its place in each snapshot that is kept, oldest first; intervals as far as they hold the level."""
+        found = []
+        for at, methodology, payload in reversed(self.past):
+            content = json.loads(payload)
+            shown = at_level(content, self.setting.level)
+            place = placed("", shown or content, self.name)
+            if place:
+                known = place if shown else replace(place, low=None, high=None)
+                found.append(Moment(at, methodology, known))
+        return found
+
+    @property
+    def methods_changed(self) -> bool:
+        """Whether the history goes over a change of methods."""
+        return len({moment.methodology for moment in self.history}) > 1
+
+    @cached_property
+    def lengths(self) -> Content | None:
+        """How long its texts are, once the study is closed, where the snapshot measured them."""
+        lengths = self.stored.get("data", "")
+        rows = unsealed(self.study, lengths)["contestants"] if lengths else ()
+        return next((row for row in rows if row["contestant"] == self.name), None)
+
+    @cached_property
+    def samples(self) -> list[tuple[Entry, str, str]]:
+        """Newest comparisons with the opponent's name and the address of each; none in an open study."""
+        index = index_store.newest(self.study) if self.study.is_closed else None
+        if index is None:
+            return []
+        newest = places(index, Question(contestants=(self.contestant.pk,)))[:SAMPLES]
+        root, _, query = self.comparisons_url.partition("?")
+        found = entries(self.study, [int(pk) for pk in index.pair[newest]])
+        return [(entry, self._opponent(entry), f"{root}{entry.pair.pk}/?{query}") for entry in found]
+
+    def _opponent(self, entry: Entry) -> str:
+        others = (side for side in entry.sides if side.completion.contestant_id != self.contestant.pk)
+        return next((side.name for side in others), self.name)
+
+    def _panels(self) -> Iterator[Panel]:
+        level = self.level
+        if len(self.by_category) > 1:
+            yield self.make_panel(
+                "categories",
+                "Ratings by category",
+                f"By {self.label}. Dots are ratings, bars {level:g} % intervals. Each category is ranked on "
+                "its own, about the same centre.",
+                placed_table("Ratings by category", "Category", self.by_category, level),
+                draw=lambda: charts_places(self.by_category, level),
+                height=step(len(self.by_category) + 3),
+            )
+        if self.by_raters:
+            yield self.make_panel(
+                "raters",
+                "Ratings by kind of raters",
+                "Over all categories. Judges are compared with people on the page of each kind of raters.",
+                placed_table("Ratings by kind of raters", "Raters", self.by_raters, level),
+                draw=lambda: kinds_places(self.by_raters, level),
+                height=step(1.5 * len(self.by_raters) + 3),
+            )
+        if self.opponents:
+            yield self.make_panel(
+                "opponents",
+                "Opponents",
+                f"By {self.label}. The share of points won, a tie counting half; beyond the dashed line this "
+                f"contestant wins more. Bars are Wilson’s {level:g} % intervals, in which every game counts "
+                "as independent, so where several raters saw one prompt they are too narrow.",
+                opponents_table(self.name, self.opponents, level),
+                draw=lambda: win_rates(self.opponents, level),
+                height=step(len(self.opponents) + 3),
+            )
+        if len(self.history) > 1:
+            changed = " Open circles are of earlier methods, so a step there may be theirs."
+            yield self.make_panel(
+                "history",
+                "Rating by snapshot",
+                f"By {self.label}, all categories. Kept are the newest snapshots, and the last of each day "
+                "for a month." + (changed if self.methods_changed else ""),
+                history_table(self.history, level),
+                draw=lambda: history(self.history, level),
+                height=10,
+            )
+
+
+@require_safe
+def to_board(request: HttpRequest, slug: str) -> HttpResponse:
+    """The list of contestants is the board."""
+    return redirect(visible(request, slug))
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ContestantPage:
+    """The page of the contestant an address names, in a fixed number of queries.
+
+    Raises Http404, UnknownSettingError or NoNumbersError.
+    """
+    contestant = get_object_or_404(Contestant, study=study, slug=place["contestant"])
+    setting = ContestantPage.setting_for(request.GET, snapshot)
+    found = find(snapshot, setting, Scope.BOARD, Scope.CATEGORIES, also=Q(kind="data"))
+    return ContestantPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-contestant", args=[study.slug, contestant.slug]),
+        query=setting.query(),
+        contestant=contestant,
+        setting=setting,
+        stored=found.stored,
+        pending=found.pending,
+        past=_past(snapshot, setting),
+    )
+
+
+def _past(snapshot: Snapshot, setting: Setting) -> list[tuple[Any, str, str]]:
+    """Time, methodology and standings of the snapshots that are kept, newest first.
+
+    None for a setting that they do not hold: only the newest is computed on demand.
+    """
+    if not setting.is_stored(snapshot.counts["categories"]):
+        return []
+    rows = SnapshotSlice.objects.filter(snapshot__study=snapshot.study_id)
+    own = rows.for_categories(setting.raters, setting.ties, setting.method).filter(category="")
+    newest = own.order_by("-snapshot_id")
+    return list(
+        newest.values_list("snapshot__created_at", "snapshot__methodology", "payload")[:MOST_SNAPSHOTS]
+    )

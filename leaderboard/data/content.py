@@ -1,0 +1,140 @@
+"""What a study consists of: lengths of its texts, how often its pairs were rated, what has no rating."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from leaderboard.snapshots.opinions import Opinions
+    from leaderboard.snapshots.text_sizes import Texts
+
+    BoolArray = npt.NDArray[np.bool_]
+    FloatArray = npt.NDArray[np.float64]
+
+MANY: Final = 10
+"""Pairs with so many ratings or more are counted together."""
+
+
+def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
+    """Sizes of prompts, completions and demonstrations, for all and for each category and subset.
+
+    Demonstrations are what people wrote: completions of contestants that are people, and reference answers.
+    Replaced completions are left out. ``coverage`` counts pairs by their scored ratings, ``unscored`` the
+    comparisons without a rating by reason and those of identical completions, all for each kind of rater.
+    """
+    return {
+        "tokenizer": texts.tokenizer,
+        "groups": [_group(texts, *place) for place in _places(texts)],
+        "contestants": list(_contestants(texts)),
+        "pairs": texts.pairs,
+        "many": MANY,
+        "coverage": list(_coverage(opinions, texts.pairs)),
+        "unscored": list(_unscored(opinions)),
+    }
+
+
+def _places(texts: Texts) -> Iterator[tuple[str | None, str | None]]:
+    """All, then each named category, then each named subset."""
+    yield None, None
+    yield from ((name, None) for name in sorted(set(texts.category)) if name)
+    yield from ((None, name) for name in sorted(set(texts.subset)) if name)
+
+
+def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, Any]:
+    import numpy as np
+
+    from leaderboard.stats.descriptive import describe
+    from leaderboard.stats.style import MEASURES
+
+    asked = np.ones(len(texts.prompts), dtype=np.bool_)
+    for wanted, column in ((category, texts.category), (subset, texts.subset)):
+        if wanted is not None:
+            asked &= np.array(column) == wanted
+    return {
+        "category": category,
+        "subset": subset,
+        "prompts": int(asked.sum()),
+        "texts": [
+            {"what": what, "measure": measure, "unknown": int(np.isnan(sizes[:, place]).sum())}
+            | describe(sizes[:, place]).as_dict()
+            for what, sizes in _sizes(texts, asked)
+            for place, measure in enumerate(MEASURES)
+        ],
+    }
+
+
+def _sizes(texts: Texts, asked: BoolArray) -> Iterator[tuple[str, FloatArray]]:
+    """Sizes of the texts of some prompts, by what they are."""
+    import numpy as np
+
+    answers = texts.current & asked[texts.prompt]
+    by_people = np.array([kind == "people" for _, kind, _ in texts.contestants] + [False])[texts.contestant]
+    references = texts.references[asked[texts.reference_prompt]]
+    yield "prompt", texts.prompts[asked]
+    yield "completion", texts.completions[answers & ~by_people]
+    yield "demonstration", np.concatenate((texts.completions[answers & by_people], references))
+
+
+def _contestants(texts: Texts) -> Iterator[dict[str, Any]]:
+    import numpy as np
+
+    from leaderboard.stats.descriptive import describe
+    from leaderboard.stats.style import MEASURES
+
+    for number, (name, kind, retired) in enumerate(texts.contestants):
+        own = texts.current & (texts.contestant == number)
+        sizes = texts.completions[own]
+        found: dict[str, Any] = {
+            "contestant": name,
+            "kind": kind,
+            "retired": retired,
+            "completions": int(own.sum()),
+            "empty": int((own & texts.empty).sum()),
+            "unknown": int(np.isnan(sizes[:, 0]).sum()),
+        }
+        for place, measure in enumerate(MEASURES):
+            described = describe(sizes[:, place]).as_dict()
+            found |= {f"{measure}_mean": described["mean"], f"{measure}_sd": described["sd"]}
+        yield found
+
+
+def _coverage(opinions: Opinions, pairs: int) -> Iterator[dict[str, Any]]:
+    """How many pairs have 0, 1, 2, ... ratings, the last number being MANY or more."""
+    import numpy as np
+
+    for choice in _kinds_of_raters(opinions):
+        own = opinions.by(choice.ids)
+        rated = own.rows[own.scored]
+        times = np.unique(rated["pair"], return_counts=True)[1]
+        counts = np.bincount(np.minimum(times, MANY), minlength=MANY + 1)
+        counts[0] = max(0, pairs - len(times))
+        last = int(np.flatnonzero(counts).max(initial=0))
+        yield {
+            "raters": choice.selector,
+            "label": choice.label,
+            "simulated": choice.simulated,
+            "ratings": len(rated),
+            "pairs": counts[: last + 1].tolist(),
+        }
+
+
+def _unscored(opinions: Opinions) -> Iterator[dict[str, Any]]:
+    for choice in _kinds_of_raters(opinions):
+        own = opinions.by(choice.ids)
+        reasons = Counter(own.rows["reason"][own.unscored].tolist())
+        yield {
+            "raters": choice.selector,
+            "label": choice.label,
+            "comparisons": len(own),
+            "identical": int(own.identical.sum()),
+            "reasons": {reason.decode(): count for reason, count in sorted(reasons.items())},
+        }
+
+
+def _kinds_of_raters(opinions: Opinions) -> Iterator[Any]:
+    return (choice for choice in opinions.raters if not choice.selector.startswith("group:"))

@@ -1,0 +1,127 @@
+"""Lengths of texts as boxes, and how many pairs have how many ratings."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from leaderboard.data.table import LENGTHS, TEXTS, TextLengths, times_named
+from leaderboard.pages.figure import (
+    MOST_SERIES,
+    SERIES,
+    Figure,
+    full,
+    layout,
+    legend,
+    legend_name,
+    names_axis,
+    title,
+)
+from leaderboard.snapshots.canonical import Content
+
+_GAP: Final = 0.27
+"""The distance of the boxes of one part."""
+
+_SHORTEST: Final = 1.0
+"""The logarithmic axis has no 0: what is shorter is drawn here; the hover text has the true number."""
+
+
+_TICKS: Final = {
+    "tickvals": [factor * 10**power for power in range(8) for factor in (1, 3)],
+    "ticktext": [text for power in range(8) for text in (f"{10**power:,}", "")],
+    "tickangle": 0,
+}
+"""Lines at 1, 3, 10, 30 ...; names at powers of ten alone, or they meet on a phone."""
+
+
+def parts_of(lengths: Sequence[TextLengths]) -> list[str]:
+    """The parts in their order."""
+    return list(dict.fromkeys(one.part for one in lengths))
+
+
+def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
+    """A box for each kind of texts of each part: quartiles, with lines to the shortest and the longest."""
+    known = [one for one in lengths if one.count]
+    parts, kinds = parts_of(known), [what for what in TEXTS if any(one.what == what for one in known)]
+    traces: list[Figure] = []
+    for number, what in enumerate(kinds):
+        own = [one for one in known if one.what == what]
+        places = [parts.index(one.part) + (number - (len(kinds) - 1) / 2) * _GAP for one in own]
+        traces += [_boxes(what, own, places), _medians(what, own, places)]
+    drawn_on = layout(
+        xaxis={
+            "title": title(f"Length in {LENGTHS[measure]} (logarithmic)"),
+            "type": "log",
+            **_TICKS,
+        },
+        yaxis={**names_axis(parts), "range": [len(parts) - 0.5, -0.5], "showgrid": False},
+        **legend(len(kinds)),
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+    )
+    return {"data": traces, "layout": drawn_on}
+
+
+def _boxes(what: str, own: Sequence[TextLengths], places: Sequence[float]) -> Figure:
+    colour = SERIES[list(TEXTS).index(what)]
+    ends = {"q1": "q1", "median": "median", "q3": "q3", "lowerfence": "min", "upperfence": "max"}
+    return {
+        "type": "box",
+        "orientation": "h",
+        "name": TEXTS[what],
+        "y": list(places),
+        **{key: [max(_SHORTEST, getattr(one, name)) for one in own] for key, name in ends.items()},
+        "width": _GAP * 0.7,
+        "line": {"color": colour, "width": 1.5},
+        "hoverinfo": "skip",
+    }
+
+
+def _medians(what: str, own: Sequence[TextLengths], places: Sequence[float]) -> Figure:
+    """Points that carry the numbers as hover texts."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "showlegend": False,
+        "x": [max(_SHORTEST, one.median or 0.0) for one in own],
+        "y": list(places),
+        "text": [_text(one) for one in own],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": SERIES[list(TEXTS).index(what)], "size": 7},
+    }
+
+
+def _text(one: TextLengths) -> str:
+    return (
+        f"{full(one.part)}: {TEXTS[one.what].lower()}, n {one.count:,}<br>"
+        f"median {one.median:,.6g}, half between {one.q1:,.6g} and {one.q3:,.6g}<br>"
+        f"shortest {one.min:,.6g}, longest {one.max:,.6g} {LENGTHS[one.measure]}"
+    )
+
+
+def coverage_bars(content: Content) -> Figure:
+    """How many pairs have how many ratings, one bar for each kind of raters."""
+    times, shown = times_named(content), content["coverage"][:MOST_SERIES]
+    traces = []
+    for number, row in enumerate(shown):
+        counts = [*row["pairs"], *[0] * (len(times) - len(row["pairs"]))]
+        traces.append(
+            {
+                "type": "bar",
+                "name": legend_name(row["label"]),
+                "x": list(range(len(times))),
+                "y": counts,
+                "text": [
+                    f"{full(row['label'])}: {count:,} of {content['pairs']:,} pairs with {each}"
+                    for count, each in zip(counts, times, strict=True)
+                ],
+                "textposition": "none",
+                "hovertemplate": "%{text}<extra></extra>",
+                "marker": {"color": SERIES[number]},
+            }
+        )
+    drawn_on = layout(
+        barmode="group",
+        xaxis={**names_axis(times), "title": title("Ratings of a pair"), "showgrid": False},
+        yaxis={"title": title("Pairs"), "rangemode": "tozero"},
+        **legend(len(traces)),
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+    )
+    return {"data": traces, "layout": drawn_on}

@@ -1,0 +1,199 @@
+"""About the data of a study: how long its texts are, and how often and how well they were rated."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard.agreement.table import within_table
+from leaderboard.data.figure import coverage_bars, length_boxes
+from leaderboard.data.table import (
+    EVERYTHING,
+    LENGTHS,
+    TEXTS,
+    TextLengths,
+    all_lengths_table,
+    coverage_table,
+    length_words,
+    lengths_table,
+    text_contestants_table,
+    text_lengths,
+    unscored_table,
+)
+from leaderboard.models import Snapshot
+from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.page import Page, Panel, step
+from leaderboard.rater_kinds.kinds import Choices, choices, ending, labels, one_of
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.sealing import unsealed
+from leaderboard.snapshots.stored import Stored
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataPage(Page):
+    """The texts and ratings of a study in numbers; no text is on it."""
+
+    measure: str
+    stored: Stored = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/data.html"
+    tab: ClassVar[str] = "study-data"
+
+    @cached_property
+    def content(self) -> Content | None:
+        """As far as it may be seen now; None in a snapshot from before texts were measured."""
+        lengths = self.stored.get("data", "")
+        return lengths and unsealed(self.study, lengths)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the snapshot is from before texts were measured."""
+        return self.content is None
+
+    @property
+    def noun(self) -> str:
+        return LENGTHS[self.measure]
+
+    @property
+    def tokenizer(self) -> str:
+        return str(self.content["tokenizer"]) if self.content else ""
+
+    @property
+    def switches(self) -> list[Choices]:
+        options = [(name, noun.capitalize()) for name, noun in LENGTHS.items()]
+        return [choices("measure", "Length in", options, self.measure, _query)]
+
+    @cached_property
+    def lengths(self) -> list[TextLengths]:
+        """Every part of the study with its texts, by the chosen measure."""
+        return text_lengths(self.content, self.measure) if self.content else []
+
+    @property
+    def totals(self) -> list[tuple[str, int, int]]:
+        """Texts of each kind in the whole study: their name, how many are known, and how many are not."""
+        return [(TEXTS[one.what], one.count, one.unknown) for one in self.lengths if one.part == EVERYTHING]
+
+    @property
+    def prompts(self) -> int:
+        return int(self.content["groups"][0]["prompts"]) if self.content else 0
+
+    @property
+    def pairs(self) -> int:
+        return int(self.content["pairs"]) if self.content else 0
+
+    @property
+    def unknown(self) -> int:
+        """Texts that are not known."""
+        return sum(unknown for _, _, unknown in self.totals)
+
+    @property
+    def known(self) -> int:
+        return sum(count for _, count, _ in self.totals)
+
+    @property
+    def shown(self) -> tuple[Panel, ...]:
+        """The panels that stand on the page."""
+        return tuple(panel for panel in self.panels if panel.slug != "all-lengths")
+
+    @property
+    def everything_csv(self) -> str:
+        """Where the file with every measure is."""
+        found = self.panel("all-lengths")
+        return found.csv_url if found else ""
+
+    def _panels(self) -> Iterator[Panel]:
+        """Those the page shows, and every measure in one file."""
+        content = self.content
+        if content is None:
+            return
+        if self.lengths:
+            yield self._lengths_panel()
+            table = all_lengths_table(content)
+            yield self.make_panel("all-lengths", "Lengths by every measure", "For a file.", table)
+        if content["contestants"]:
+            yield self.make_panel(
+                "contestants",
+                "Completions of each contestant",
+                "A rater who prefers longer answers favours whoever writes more. Empty completions are known "
+                "to have nothing in them and count as length 0; unknown ones are in no mean.",
+                text_contestants_table(content),
+            )
+        yield from self._rating_panels(content)
+
+    def _lengths_panel(self) -> Panel:
+        drawn = len({one.part for one in self.lengths if one.count})
+        return self.make_panel(
+            "lengths",
+            f"Length in {self.noun}",
+            "Half of the texts lie inside the box, the line in it is the median, and the arms reach to the "
+            "shortest and the longest. Demonstrations are what people wrote: human contestants and "
+            "references." + (f" Tokens are those of {self.tokenizer}." if self.measure == "tokens" else ""),
+            lengths_table(self.lengths, length_words(self.measure, self.tokenizer)),
+            draw=(lambda: length_boxes(self.measure, self.lengths)) if drawn else None,
+            height=step(2.4 * drawn + 5),
+        )
+
+    def _rating_panels(self, content: Content) -> Iterator[Panel]:
+        crowded = len(content["coverage"]) > MOST_SERIES
+        if content["coverage"]:
+            yield self.make_panel(
+                "coverage",
+                "How often pairs were rated",
+                f"Of the {content['pairs']:,} pairs of the study, how many have how many ratings by each "
+                "kind of raters. Replies without a rating do not count here."
+                + (f" The figure shows the first {MOST_SERIES} kinds, the table all." if crowded else ""),
+                coverage_table(content),
+                draw=lambda: coverage_bars(content),
+                height=15,
+            )
+            yield self.make_panel(
+                "unscored",
+                "Replies without a rating",
+                "Counted by reason and left out of every ranking: none of them is taken for a tie. Pairs of "
+                "two identical texts are no replies: judges are not asked about them, or only as a test.",
+                unscored_table(content),
+            )
+        yield from self._agreement_panel()
+
+    def _agreement_panel(self) -> Iterator[Panel]:
+        found = dict(self.stored.all("agreement"))
+        agreed = [
+            (label, found[raters])
+            for raters, label in labels(self.snapshot).items()
+            if raters in found and any(row["pairs"] for row in found[raters]["within"]["rows"])
+        ]
+        if agreed:
+            yield self.make_panel(
+                "within",
+                "Do raters of a kind agree?",
+                "Krippendorff’s alpha over pairs that were rated at least twice: 0 is what chance gives, 1 "
+                f"the same rating every time. Low and high are the ends of {self._level} % intervals.",
+                within_table(agreed),
+            )
+
+    @property
+    def _level(self) -> str:
+        found = next((content.get("level") for _, content in self.stored.all("agreement")), None)
+        return f"{found or self.snapshot.parameters['interval']:g}"
+
+
+def _query(measure: str = "words") -> str:
+    return ending([("measure", "" if measure == "words" else measure)])
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> DataPage:
+    """The page by the measure an address asks for."""
+    measure = one_of(request.GET, "measure", tuple(LENGTHS), "words")
+    return DataPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-data", args=[study.slug]),
+        query=_query(measure),
+        measure=measure,
+        stored=Stored.read(snapshot, Q(kind="data") | Q(kind="agreement")),
+    )

@@ -1,0 +1,155 @@
+"""What a study consists of: lengths of its texts, ratings per pair, replies without a rating."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.snapshots.canonical import Content
+
+LENGTHS: Final = {
+    "words": "words",
+    "tokens": "tokens",
+    "unique_words": "unique words",
+    "characters": "characters",
+}
+"""The ways to measure a text, with the noun that stands behind a number."""
+
+TEXTS: Final = {"prompt": "Prompts", "completion": "Completions", "demonstration": "Demonstrations"}
+
+EVERYTHING: Final = "All prompts"
+
+_SUMMARY: Final = ("count", "unknown", "mean", "sd", "min", "q1", "median", "q3", "max")
+_COLUMNS: Final = ("n", "Unknown", "Mean", "SD", "Min", "Q1", "Median", "Q3", "Max")
+
+
+@dataclass(frozen=True)
+class TextLengths:
+    """Lengths of one kind of texts of one part of a study, by one measure; numbers are None without texts."""
+
+    part: str
+    prompts: int
+    what: str
+    measure: str
+    count: int
+    unknown: int
+    mean: float | None
+    sd: float | None
+    min: float | None
+    q1: float | None
+    median: float | None
+    q3: float | None
+    max: float | None
+
+
+def part_name(group: Mapping[str, Any]) -> str:
+    """All prompts, or those of a category or a subset by its name."""
+    if group["category"] is not None:
+        return str(group["category"])
+    return EVERYTHING if group["subset"] is None else f"Subset {group['subset']}"
+
+
+def text_lengths(content: Content, measure: str) -> list[TextLengths]:
+    """The parts of a study in their order, each with its texts; what a part has none of is left out."""
+    return [
+        TextLengths(
+            part_name(group),
+            group["prompts"],
+            row["what"],
+            measure,
+            **{name: row[name] for name in _SUMMARY},
+        )
+        for group in content["groups"]
+        for row in group["texts"]
+        if row["measure"] == measure and row["count"] + row["unknown"]
+    ]
+
+
+def length_words(measure: str, tokenizer: str) -> str:
+    """What is measured, in words; tokens with the tokenizer that counted them."""
+    return f"Length in {LENGTHS[measure]}" + (f" of {tokenizer}" if measure == "tokens" else "")
+
+
+def lengths_table(lengths: Sequence[TextLengths], caption: str) -> DataTable:
+    """One row for each kind of texts of each part."""
+    rows = (
+        (one.part, TEXTS[one.what], *(_rounded(getattr(one, name)) for name in _SUMMARY)) for one in lengths
+    )
+    return DataTable(caption, ("Part", "Texts", *_COLUMNS), tuple(rows))
+
+
+def all_lengths_table(content: Content) -> DataTable:
+    """Every measure of every part, one below the other: for a file."""
+    rows = (
+        (one.part, one.prompts, TEXTS[one.what], noun, *(_rounded(getattr(one, name)) for name in _SUMMARY))
+        for measure, noun in LENGTHS.items()
+        for one in text_lengths(content, measure)
+    )
+    columns = ("Part", "Prompts", "Texts", "Measure", *_COLUMNS)
+    return DataTable(f"Lengths of texts. Tokens: {content['tokenizer']}", columns, tuple(rows))
+
+
+def text_contestants_table(content: Content) -> DataTable:
+    """Each contestant's completions: how many, and how long on average."""
+    rows = (
+        (
+            row["contestant"] + (" (retired)" if row["retired"] else ""),
+            "people" if row["kind"] == "people" else "model",
+            *(row[name] for name in ("completions", "empty", "unknown")),
+            *(_rounded(row[f"{measure}_{name}"]) for measure in LENGTHS for name in ("mean", "sd")),
+        )
+        for row in content["contestants"]
+    )
+    lengths = (
+        f"{'Mean' if name == 'mean' else 'SD'} {noun}" for noun in LENGTHS.values() for name in ("mean", "sd")
+    )
+    columns = ("Contestant", "Kind", "Completions", "Empty", "Unknown", *lengths)
+    return DataTable(f"Completions of each contestant. Tokens: {content['tokenizer']}", columns, tuple(rows))
+
+
+def times_named(content: Content) -> list[str]:
+    """The numbers of ratings a pair has, up to the largest that occurs: "0", "1", ... "10 or more"."""
+    most = max((len(row["pairs"]) for row in content["coverage"]), default=1)
+    return [f"{n} or more" if n == content["many"] else str(n) for n in range(most)]
+
+
+def coverage_table(content: Content) -> DataTable:
+    """How many pairs have how many ratings, for each kind of raters."""
+    times = times_named(content)
+    rows = (
+        (row["label"], row["ratings"], *(_padded(row["pairs"], len(times)))) for row in content["coverage"]
+    )
+    columns = ("Raters", "Ratings", *(f"{each} rating{'' if each == '1' else 's'}" for each in times))
+    return DataTable(f"Pairs by ratings, {content['pairs']:,} pairs in all", columns, tuple(rows))
+
+
+def unscored_table(content: Content) -> DataTable:
+    """Replies without a rating by reason, for each kind of raters, and how many were of identical texts."""
+    reasons = sorted({reason for row in content["unscored"] for reason in row["reasons"]})
+    rows = []
+    for row in content["unscored"]:
+        total, identical = sum(row["reasons"].values()), row.get("identical", 0)
+        replies = row["comparisons"] - identical
+        share = round(100 * total / replies, 2) if replies else None
+        by_reason = (row["reasons"].get(one, 0) for one in reasons)
+        rows.append((row["label"], replies, total, share, *by_reason, identical))
+    columns = (
+        "Raters",
+        "Replies",
+        "Unscored",
+        "Share, %",
+        *(one.replace("_", " ").capitalize() for one in reasons),
+        "Identical texts",
+    )
+    return DataTable("Replies without a rating", columns, tuple(rows))
+
+
+def _padded(counts: Sequence[int], length: int) -> list[int]:
+    return [*counts, *[0] * (length - len(counts))]
+
+
+def _rounded(value: float | None) -> Cell:
+    """Lengths with one decimal; whole ones without."""
+    if value is None:
+        return None
+    return int(value) if value == int(value) else round(value, 1)

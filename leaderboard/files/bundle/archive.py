@@ -1,0 +1,192 @@
+"""A bundle's zip file: written whole, and read as if a stranger had made it.
+
+Nothing is unpacked to disk. Only the files a bundle has are read, each no further than the manifest says.
+"""
+
+import hashlib
+import json
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import IO, Any, Final
+
+# What stands in a bundle: the names of its files, what is said about them, and what goes wrong.
+
+
+FORMAT: Final = "likert-arena-bundle"
+VERSION: Final = 1
+"""Raised whenever an older program could not read a bundle, or would read it wrongly."""
+
+MANIFEST: Final = "MANIFEST.json"
+README: Final = "README.md"
+PARAMETERS: Final = "parameters.json"
+OPINIONS: Final = "inputs/opinions.json"
+COMPARISONS: Final = "inputs/comparisons.csv"
+CONTESTANTS: Final = "inputs/contestants.csv"
+RATERS: Final = "inputs/raters.csv"
+PROMPTS: Final = "inputs/prompts.csv"
+COMPLETIONS: Final = "inputs/completions.csv"
+SIZES: Final = "inputs/text_sizes.json"
+PROMPT_TEXTS: Final = "texts/prompts.jsonl"
+COMPLETION_TEXTS: Final = "texts/completions.jsonl"
+RESULTS: Final = "results/tables.jsonl"
+
+NEEDED: Final = (
+    README,
+    PARAMETERS,
+    OPINIONS,
+    COMPARISONS,
+    CONTESTANTS,
+    RATERS,
+    PROMPTS,
+    COMPLETIONS,
+    RESULTS,
+)
+OPTIONAL: Final = (SIZES, PROMPT_TEXTS, COMPLETION_TEXTS)
+"""Files beside the manifest that every bundle has, and those it may have."""
+
+
+class BundleError(Exception):
+    """A bundle cannot be made or read; the message is a sentence for whoever wanted to."""
+
+
+def canonical(content: Any) -> str:
+    """One line of JSON with sorted keys, as snapshots keep their tables."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def pretty(content: Mapping[str, Any]) -> str:
+    """JSON for people to read."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+LARGEST: Final = 2 * 1024**3
+"""Bytes of all files together, unpacked."""
+
+LARGEST_MANIFEST: Final = 1024**2
+MOST_PACKED: Final = 400
+"""How many times its packed size a large file may have; texts and numbers stay far below."""
+
+_SMALL: Final = 1024**2
+_PIECE: Final = 1024**2
+_MADE: Final = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the archive, so that equal contents make equal archives."""
+
+
+class Writer:
+    """Puts files into an archive, and at the end the manifest with their digests."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6)
+        self._files: dict[str, dict[str, Any]] = {}
+
+    def add(self, name: str, pieces: Iterable[bytes]) -> None:
+        """One file, piece by piece."""
+        import hashlib
+
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(_entry(name), "w", force_zip64=True) as member:
+            for piece in pieces:
+                digest.update(piece)
+                size += len(piece)
+                member.write(piece)
+        self._files[name] = {"bytes": size, "sha256": digest.hexdigest()}
+
+    def close(self, facts: Mapping[str, Any]) -> None:
+        """Write the manifest: ``facts`` about the whole, and every file with its size and digest."""
+        manifest = {"format": FORMAT, "version": VERSION, **facts, "files": self._files}
+        self._archive.writestr(_entry(MANIFEST), pretty(manifest))
+        self._archive.close()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _MADE)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+class Reader:
+    """The files of a bundle, checked as they are read. Raises BundleError."""
+
+    def __init__(self, file: IO[bytes] | str) -> None:
+        try:
+            self._archive = zipfile.ZipFile(file)
+        except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise BundleError(f"This is no bundle: {error}.") from error
+        self._entries = self._listed()
+        self.manifest = self._manifest()
+
+    def _listed(self) -> dict[str, zipfile.ZipInfo]:
+        known, found = {MANIFEST, *NEEDED, *OPTIONAL}, {}
+        for entry in self._archive.infolist():
+            if entry.filename not in known:
+                raise BundleError(f"The archive holds {entry.filename[:100]!r}, which no bundle has.")
+            if entry.filename in found:
+                raise BundleError(f"The archive holds {entry.filename} twice.")
+            if entry.flag_bits & 0x1:
+                raise BundleError(f"{entry.filename} is encrypted.")
+            found[entry.filename] = entry
+        if sum(entry.file_size for entry in found.values()) > LARGEST:
+            raise BundleError(f"Unpacked, the files have more than {LARGEST // 1024**3} GB together.")
+        return found
+
+    def _manifest(self) -> dict[str, Any]:
+        if MANIFEST not in self._entries:
+            raise BundleError("This is no bundle: it has no MANIFEST.json.")
+        try:
+            manifest = json.loads(self._bytes(MANIFEST, LARGEST_MANIFEST))
+            if manifest["format"] != FORMAT:
+                raise BundleError("This is no bundle of this program.")
+            if manifest["version"] != VERSION:
+                version = str(manifest["version"])[:20]
+                raise BundleError(f"The bundle has version {version}; this program reads {VERSION}.")
+            listed = {
+                name: (int(one["bytes"]), str(one["sha256"])) for name, one in manifest["files"].items()
+            }
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise BundleError("The manifest of the bundle cannot be read.") from error
+        missing = [name for name in NEEDED if name not in listed or name not in self._entries]
+        if missing or listed.keys() != self._entries.keys() - {MANIFEST}:
+            named = missing or sorted(listed.keys() ^ (self._entries.keys() - {MANIFEST}))
+            raise BundleError(f"The manifest and the files do not match: {', '.join(named)[:200]}.")
+        self._said = listed
+        return dict(manifest)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def read(self, name: str) -> bytes:
+        """One file; its size and digest are those of the manifest."""
+        size, digest = self._said[name]
+        content = self._bytes(name, size)
+        if len(content) != size or sha256(content) != digest:
+            raise BundleError(f"{name} is not what the manifest says: the bundle was changed or damaged.")
+        return content
+
+    def json(self, name: str) -> Any:
+        """One file as JSON."""
+        try:
+            return json.loads(self.read(name))
+        except (ValueError, RecursionError) as error:
+            raise BundleError(f"{name} is no JSON.") from error
+
+    def _bytes(self, name: str, most: int) -> bytes:
+        entry = self._entries[name]
+        if entry.file_size > max(_SMALL, MOST_PACKED * entry.compress_size):
+            raise BundleError(f"{name} is packed more tightly than any data are.")
+        pieces, size = [], 0
+        try:
+            with self._archive.open(entry) as member:
+                while piece := member.read(_PIECE):
+                    size += len(piece)
+                    if size > most:
+                        raise BundleError(f"{name} is longer than the manifest says.")
+                    pieces.append(piece)
+        except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+            raise BundleError(f"{name} cannot be unpacked: {error}.") from error
+        return b"".join(pieces)

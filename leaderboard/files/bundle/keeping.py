@@ -1,0 +1,78 @@
+"""Bundles that were asked for, kept in the data folder until the board shows another snapshot."""
+
+import secrets
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+from arena.models import Study
+from leaderboard.files.bundle.archive import VERSION, BundleError
+from leaderboard.files.bundle.making import make
+from leaderboard.models import Snapshot
+
+LEFT_AFTER: Final = 24 * 3600
+"""Seconds after which a part that nobody wrote to was left by a process that died."""
+
+_making = threading.Lock()
+
+
+class BusyError(BundleError):
+    """Another bundle is being packed right now."""
+
+
+def kept(study: Study, snapshot: Snapshot) -> Path | None:
+    """The bundle of a snapshot where it was packed before."""
+    path = _path(study, snapshot)
+    return path if path.is_file() else None
+
+
+def packed(study: Study, snapshot: Snapshot) -> Path:
+    """The bundle of the snapshot that a board shows, packed now unless it is kept. Raises BundleError."""
+    found = kept(study, snapshot)
+    if found is not None:
+        return found
+    if not _making.acquire(blocking=False):
+        raise BusyError("Another bundle is being packed right now; try again in a minute.")
+    try:
+        return _packed(study, _path(study, snapshot))
+    finally:
+        _making.release()
+
+
+def _packed(study: Study, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("x+b") as file:
+            made = make(study, file)
+        place = _path(study, made)
+        for old in path.parent.glob(f"{study.pk}-*.zip"):
+            old.unlink(missing_ok=True)
+        _tidy(path.parent)
+        return part.replace(place)
+    except OSError as error:
+        raise BundleError(f"The bundle cannot be written ({error.strerror or error}).") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _tidy(folder: Path) -> None:
+    """Remove the bundles of studies that are gone, and parts left by processes that died."""
+    there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
+    for path in folder.glob("*.zip"):
+        if path.name.partition("-")[0] not in there:
+            path.unlink(missing_ok=True)
+    for path in folder.glob(".*.part"):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < time.time() - LEFT_AFTER:
+                path.unlink()
+
+
+def _path(study: Study, snapshot: Snapshot) -> Path:
+    """The time tells snapshots apart that have one number in two databases, such as a restored one."""
+    made = f"{snapshot.created_at:%Y%m%dT%H%M%S%f}"
+    return Path(settings.VAR_DIR) / "bundles" / f"{study.pk}-{snapshot.pk}-{made}-{VERSION}.zip"

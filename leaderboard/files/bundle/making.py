@@ -1,0 +1,238 @@
+"""Making a bundle from a study and the snapshot its board shows."""
+
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, Any, Final
+
+from django.conf import settings
+
+from arena.data.writing.interchange import question
+from arena.models import Completion, Prompt, Study
+from leaderboard.files.bundle import archive
+from leaderboard.files.bundle.archive import BundleError, Writer, pretty, sha256
+from leaderboard.files.bundle.arrays import Numbered, facts_json, lines_csv, numbered, rows_csv, table_csv
+from leaderboard.files.bundle.recomputing import line_of, place_of
+from leaderboard.files.bundle.sizes import sizes_json
+from leaderboard.files.raters import called
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.text_sizes import texts
+
+# What a bundle says about itself to whoever opens it.
+
+
+def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_texts: bool) -> str:
+    """The README of a bundle, in plain words."""
+    made_up = (
+        "\nSome or all of the votes were made up by a program. They say nothing about any model.\n"
+        if any(one["simulated"] for one in snapshot.counts["raters"]) or study.simulated
+        else ""
+    )
+    texts = (
+        f"| `{archive.PROMPT_TEXTS}`, `{archive.COMPLETION_TEXTS}` | the texts themselves |\n"
+        if with_texts
+        else ""
+    )
+    commit = f", commit {facts['versions']['commit']}" if facts["versions"]["commit"] else ""
+    return f"""# {_one_line(study.name)}: the published board and all it was computed from
+
+Snapshot of {snapshot.created_at:%Y-%m-%d %H:%M} UTC, data as of watermark {snapshot.watermark},
+methodology {snapshot.methodology}, seed {snapshot.seed}.
+Made by Likert Arena {facts["versions"]["likert-arena"]}{commit}.
+{made_up}
+## Compute it again
+
+With Likert Arena of the same version installed (no study, no account and no database is needed):
+
+    python manage.py recompute THIS-FILE.zip
+
+It computes every table in `{archive.RESULTS}` from the files in `inputs/` and says which came out
+equal. It ends with exit code 0 if all did, with 1 if not. Numbers are rounded to six decimals. Processors
+may differ in the fifteenth digit; where that turns the rounding of a sixth decimal, the command says so and
+does not call it a difference.
+
+## What is in it
+
+| file | what it holds |
+|---|---|
+| `{archive.MANIFEST}` | every file with its size and SHA-256 |
+| `{archive.PARAMETERS}` | method, rounds, seed, interval, versions of everything that computed |
+| `{archive.COMPARISONS}` | one line per comparison in the order they were given, columns below |
+| `{archive.CONTESTANTS}` | the contestants that are ranked, by number |
+| `{archive.RATERS}` | who rated: judges by name, people by a pseudonym |
+| `{archive.PROMPTS}` | the prompts rated: id, category, subset, SHA-256 of `[turns, input]` as JSON |
+| `{archive.COMPLETIONS}` | the completions: prompt, contestant, SHA-256 of the turns as JSON |
+| `{archive.OPINIONS}` | names, categories, which raters can be selected together, types of the columns |
+| `{archive.SIZES}` | how long the texts are: words, distinct words, tokens, characters |
+{texts}| `{archive.RESULTS}` | the published tables, one line each |
+
+In `{archive.COMPARISONS}`, `pair`, `rater`, `prompt`, `first_text` and `second_text` are numbers of the
+other files. `first` and `second` are the contestants in the order in which they were shown (-1: not ranked),
+`swapped` tells whether the pair's second completion was shown first. `rating` runs from 1 (first much better)
+to `points` (second much better); it is 0 where there is none, and `reason` says why. `category` is a place in
+the list of categories, `score_difference` the first minus the second score of a rater that gives scores.
+"""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+AT_ONCE: Final = 1000
+
+
+def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot:
+    """Write the bundle of the newest snapshot into a file; returns the snapshot. Raises BundleError."""
+    snapshot = Snapshot.objects.newest(study)
+    if snapshot is None:
+        raise BundleError(f'The study "{study.slug}" has no numbers yet.')
+    read = opinions(study, until=snapshot.last_comparison)
+    if read.mark != snapshot.data:
+        raise BundleError("The published numbers are older than the data; refresh the study and try again.")
+    if not len(read):
+        raise BundleError(f'Nobody has rated in the study "{study.slug}" yet.')
+    sizes = texts(study)
+    inputs, facts = numbered(read, sizes.completion), _parameters(study, snapshot)
+    writer = Writer(file)
+    writer.add(archive.README, [readme(study, snapshot, facts, with_texts=with_texts).encode()])
+    writer.add(archive.PARAMETERS, [pretty(facts).encode()])
+    _add_inputs(writer, study, inputs)
+    writer.add(archive.SIZES, [sizes_json(sizes, inputs.ids["text"]).encode()])
+    if with_texts:
+        _add_texts(writer, study, inputs)
+    writer.add(archive.RESULTS, results(snapshot))
+    about = {name: facts[name] for name in ("study", "snapshot_at", "watermark", "methodology")}
+    writer.close(about)
+    return snapshot
+
+
+def results(snapshot: Snapshot) -> Iterator[bytes]:
+    """Every table of the snapshot, one line each."""
+    fields = ("kind", "raters", "ties", "category", "method")
+    for row in SnapshotSlice.objects.filter(snapshot=snapshot).order_by(*fields).iterator(200):
+        yield line_of(place_of(row), row.payload).encode()
+
+
+def _parameters(study: Study, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "study": study.slug,
+        "name": study.name,
+        "snapshot_at": snapshot.created_at.isoformat(),
+        "watermark": snapshot.watermark,
+        "methodology": snapshot.methodology,
+        "seed": snapshot.seed,
+        **snapshot.parameters,
+        "simulated": study.simulated,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """What computes here: this program, its commit where that is known, and what it stands on."""
+    found: dict[str, str | None] = {
+        "likert-arena": settings.VERSION,
+        "commit": commit(settings.BASE_DIR),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
+    for package in ("numpy", "scipy", "pandas", "numba"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def commit(folder: Path) -> str | None:
+    """The commit that is checked out, read from git's own files; None where this is no working tree."""
+    try:
+        head = (folder / ".git" / "HEAD").read_text().strip()
+        if not head.startswith("ref: "):
+            return head
+        name = head.removeprefix("ref: ")
+        loose = folder / ".git" / name
+        if loose.is_file():
+            return loose.read_text().strip()
+        packed = (folder / ".git" / "packed-refs").read_text().splitlines()
+        return next((line.split()[0] for line in packed if line.endswith(f" {name}")), None)
+    except OSError:
+        return None
+
+
+def _completions(study: Study) -> Any:
+    return Completion.objects.filter(prompt__study=study).order_by("pk")
+
+
+def _add_inputs(writer: Writer, study: Study, inputs: Numbered) -> None:
+    read = inputs.opinions
+    writer.add(archive.OPINIONS, [facts_json(read).encode()])
+    writer.add(archive.COMPARISONS, rows_csv(read))
+    players = zip(range(len(read.names)), read.names, read.kinds, strict=True)
+    writer.add(archive.CONTESTANTS, [table_csv(("number", "name", "kind"), players)])
+    names = called(study)
+    raters = (
+        (number, names[pk].name, names[pk].kind, int(names[pk].simulated))
+        for number, pk in enumerate(inputs.ids["rater"].tolist())
+    )
+    writer.add(archive.RATERS, [table_csv(("number", "rater", "kind", "simulated"), raters)])
+    writer.add(archive.PROMPTS, _prompts(study, inputs))
+    writer.add(archive.COMPLETIONS, _completion_hashes(study, inputs))
+
+
+def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
+    """The prompts that were rated: their ids, where they belong, and the digests of their texts."""
+    number = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
+    yield table_csv(("number", "id", "category", "subset", "sha256"), ())
+    for prompt in Prompt.objects.filter(study=study).order_by("pk").iterator(AT_ONCE):
+        if prompt.pk in number:
+            name = question(prompt.external_id, prompt.subset)
+            row = (number[prompt.pk], name, prompt.category, prompt.subset, prompt_digest(prompt))
+            yield lines_csv([row])
+
+
+def prompt_digest(prompt: Prompt) -> str:
+    """SHA-256 of the turns and the input of a prompt, as canonical JSON; empty where it is not known."""
+    if not prompt.turns:
+        return ""
+    text = json.dumps([prompt.turns, prompt.input], ensure_ascii=False, separators=(",", ":"))
+    return sha256(text.encode("utf-8", "surrogatepass"))
+
+
+def _completion_hashes(study: Study, inputs: Numbered) -> Iterator[bytes]:
+    number = {pk: place for place, pk in enumerate(inputs.ids["text"].tolist())}
+    prompts = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
+    yield table_csv(("number", "prompt", "contestant", "sha256"), ())
+    fields = ("pk", "prompt", "contestant__name", "digest", "turns", "is_empty")
+    for pk, prompt, contestant, digest, turns, empty in (
+        _completions(study).values_list(*fields).iterator(AT_ONCE)
+    ):
+        if pk in number:  # what was added meanwhile is none of the snapshot's
+            known = digest if turns or empty else ""
+            yield lines_csv([(number[pk], prompts.get(prompt, ""), contestant or "", known)])
+
+
+def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
+    """The texts themselves, by the numbers they have in the inputs."""
+    number = {pk: place for place, pk in enumerate(inputs.ids["text"].tolist())}
+    prompts = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
+    asked = Prompt.objects.filter(study=study).order_by("pk").values_list("pk", "turns", "input")
+    writer.add(
+        archive.PROMPT_TEXTS,
+        (
+            _line({"number": prompts[pk], "turns": turns, "input": given})
+            for pk, turns, given in asked.iterator(AT_ONCE)
+            if pk in prompts
+        ),
+    )
+    answered = _completions(study).values_list("pk", "turns").iterator(AT_ONCE)
+    writer.add(
+        archive.COMPLETION_TEXTS,
+        (_line({"number": number[pk], "turns": turns}) for pk, turns in answered if pk in number),
+    )
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content) + "\n").encode()

@@ -1,0 +1,291 @@
+"""The files for other programs: what there is, in which forms, and what a file leaves out."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from django.db.models import F, Q
+
+from arena.data.export import CHUNK
+from arena.data.writing.interchange import (
+    ARENA,
+    CONVERSATIONS,
+    EVALICA,
+    LANGUAGE_NOT_KNOWN,
+    PREFERENCES,
+    SIDES,
+    WINNERS,
+    LeftOut,
+    Preference,
+    Said,
+    Texts,
+    preference,
+    question,
+    texts_row,
+    winner,
+)
+from arena.data.writing.tables import Row, Table, batches
+from arena.data.writing.writers import MEDIA_TYPES, WRITERS
+from arena.models import Completion, Pair, Rater, Study
+from arena.models.querysets import ComparisonQuerySet
+from leaderboard.files import published
+from leaderboard.files.raters import called
+from leaderboard.files.tables import check_form
+from leaderboard.files.wanted import ExportError, Wanted
+from leaderboard.terminal.vote_rows import prompt_label
+
+# A study's votes as other programs read them: in Chatbot Arena's columns, and as evalica's games.
+
+
+NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
+NO_CONTESTANT: Final = "between texts without two different contestants"
+IDENTICAL: Final = "by a judge about two identical texts"
+RETIRED: Final = "with a retired contestant"
+
+
+def arena(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Row]:
+    """One row per scored comparison; model_a was shown first. What is left out is counted by reason."""
+    comparisons = wanted.comparisons(study)
+    _count_unscored(comparisons, left_out)
+    raters = called(study)
+    prompt = ("external_id", "subset", "category", "turns", "extra__language")
+    columns = (
+        *("rater", "rating", "points", "created_at", "swapped"),
+        *("pair__first__contestant__name", "pair__second__contestant__name"),
+        *(f"pair__prompt__{name}" for name in prompt),
+    )
+    for row in comparisons.filter(status="scored").values_list(*columns).iterator(CHUNK):
+        rater, rating, points, created, swapped, one, other, number, subset, category, turns, language = row
+        first, second = (other, one) if swapped else (one, other)
+        word = winner(rating, points, WINNERS, ties=wanted.ties)
+        if first is None or second is None or first == second:
+            left_out[NO_CONTESTANT] += 1
+        elif word is None:
+            left_out[NO_SIDE] += 1
+        else:
+            who = raters[rater]
+            yield {
+                "question_id": question(number, subset),
+                "model_a": first,
+                "model_b": second,
+                "winner": word,
+                "judge": who.name,
+                "turn": max(1, len(turns)),
+                "language": language if isinstance(language, str) and language else LANGUAGE_NOT_KNOWN,
+                "tstamp": created.timestamp(),
+                "score_1_8": rating if points == 8 else None,
+                "rating": rating,
+                "points": points,
+                "shown_first": "model_a",
+                "category": category or None,
+                "protocol": who.protocol,
+                "protocol_version": who.version,
+                "rater_kind": who.kind,
+                "simulated": who.simulated,
+            }
+
+
+def evalica(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Row]:
+    """One row per game of the board; left was shown first. What is left out is counted by reason."""
+    comparisons = wanted.comparisons(study)
+    _count_unscored(comparisons, left_out)
+    names = ("pair__first__contestant__name", "pair__second__contestant__name")
+    prompts = ("pair__prompt", "pair__prompt__external_id", "pair__prompt__subset")
+    columns = ("rating", "points", "swapped", *prompts, *names)
+    scored = comparisons.filter(status="scored")
+    different = scored.exclude(pair__first__contestant=F("pair__second__contestant"))
+    retired = Q(pair__first__contestant__retired_at__isnull=False) | Q(
+        pair__second__contestant__retired_at__isnull=False
+    )
+    named = different.filter(pair__first__contestant__isnull=False, pair__second__contestant__isnull=False)
+    _add(left_out, NO_CONTESTANT, scored.count() - named.count())
+    _add(left_out, RETIRED, named.filter(retired).count())
+    for rating, points, swapped, prompt, number, subset, one, other in (
+        named.exclude(retired).values_list(*columns).iterator(CHUNK)
+    ):
+        word = winner(rating, points, SIDES, ties=wanted.ties)
+        if word is None:
+            left_out[NO_SIDE] += 1
+            continue
+        left, right = (other, one) if swapped else (one, other)
+        yield {
+            "left": left,
+            "right": right,
+            "winner": word,
+            "prompt": prompt_label(prompt),
+            "prompt_id": question(number, subset),
+        }
+
+
+def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> None:
+    unscored = comparisons.filter(status="unscored").order_by()
+    for reason in unscored.values_list("reason", flat=True).iterator(CHUNK):
+        left_out[f"unscored: {reason}"] += 1
+    _add(left_out, IDENTICAL, comparisons.filter(status="identical").count())
+
+
+def _add(left_out: Counter[str], reason: str, number: int) -> None:
+    if number:
+        left_out[reason] += number
+
+
+# A study's pairs as preferences for reward models: prompt, chosen, rejected and how clear it is.
+
+
+PAIRS: int = 200
+"""Pairs whose texts are in memory at a time."""
+
+
+def preferences(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Row]:
+    """One row per pair that its raters prefer one side of. Pairs left out are counted by reason."""
+    simulated = frozenset(Rater.objects.filter(simulated=True).values_list("pk", flat=True))
+    for batch in batches(_decided(study, wanted, simulated, left_out), PAIRS):
+        texts = _texts(row["pair"] for row in batch)
+        for row in batch:
+            decided: Preference = row["preference"]
+            found, prompt = texts[row["pair"]]
+            written = texts_row(found, decided.first_chosen, conversational=wanted.conversational)
+            if isinstance(written, LeftOut):
+                left_out[written.value] += 1
+                continue
+            yield {
+                **written,
+                "margin": decided.margin,
+                "n_raters": decided.raters,
+                "agreement": round(decided.agreement, 6),
+                **prompt,
+                "simulated": row["simulated"],
+            }
+
+
+def _decided(
+    study: Study, wanted: Wanted, simulated: frozenset[int], left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """The pairs with a preference, in the order they were made."""
+    scored = wanted.comparisons(study).filter(status="scored").order_by("pair", "pk")
+    read = scored.values_list("pair", "rater", "rating", "points", "swapped").iterator(CHUNK)
+    for pair, rows in groupby(read, key=itemgetter(0)):
+        said = [Said(rater, rating or 0, points, swapped) for _, rater, rating, points, swapped in rows]
+        found = preference(said, ties=wanted.ties)
+        if isinstance(found, Preference):
+            by_program = any(one.rater in simulated for one in said)
+            yield {"pair": pair, "preference": found, "simulated": by_program}
+        else:
+            left_out[found.value if found else "no rating with a side"] += 1
+
+
+def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
+    """The texts of some pairs, and what their prompts are called, by the id of the pair."""
+    found = Pair.objects.filter(pk__in=list(pairs)).select_related("prompt", "first", "second").order_by()
+    return {
+        pair.pk: (
+            Texts(pair.prompt.turns, pair.prompt.input, _turns(pair.first), _turns(pair.second)),
+            {
+                "prompt_id": question(pair.prompt.external_id, pair.prompt.subset),
+                # Never null: readers that take the type of a column from its first rows would find none.
+                "category": pair.prompt.category,
+            },
+        )
+        for pair in found
+    }
+
+
+def _turns(completion: Completion) -> list[str]:
+    """The turns; one with nothing in it where the text is known to be empty."""
+    return completion.turns or ([""] if completion.is_empty else [])
+
+
+JSON: Final = "json"
+"""The form of a leaderboard that no table has."""
+
+TYPES: Final = {**MEDIA_TYPES, JSON: "application/json"}
+"""Media types by form."""
+
+Rows = Callable[[Study, Wanted, Counter[str]], Iterator[Row]]
+
+_ROWS: Final[Mapping[str, Rows]] = {"arena": arena, "evalica": evalica, "preferences": preferences}
+
+OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "leaderboard": (JSON, *WRITERS),
+    "arena": tuple(WRITERS),
+    "preferences": tuple(WRITERS),
+    "evalica": ("csv", "jsonl", "parquet"),
+}
+"""The forms of each, the usual one first."""
+
+
+@dataclass
+class Piecewise:
+    """A file as pieces that are read while they are taken; afterwards it is known what was left out."""
+
+    what: str
+    wanted: Wanted
+    pieces: Iterator[bytes]
+    rows: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def note(self) -> dict[str, Any]:
+        """What the file holds and what not, once it is written."""
+        return {
+            "what": self.what,
+            "raters": self.wanted.raters,
+            "ties": "on" if self.wanted.ties else "off",
+            "category": self.wanted.category or None,
+            "rows": self.rows,
+            "left_out": dict(sorted(self.left_out.items())),
+        }
+
+
+def interchange(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> Piecewise:
+    """A file of votes for another program; ``what`` is arena, evalica or preferences. Raises ExportError."""
+    _check(what, form)
+    # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
+    wanted = Wanted.read(study, asked, everybody=what == "arena")
+    found = Piecewise(what, wanted, iter(()))
+
+    def counted() -> Iterator[Row]:
+        for row in _ROWS[what](study, wanted, found.left_out):
+            found.rows += 1
+            yield row
+
+    found.pieces = WRITERS[form](table_of(what, wanted), counted())
+    return found
+
+
+def table_of(what: str, wanted: Wanted) -> Table:
+    """The columns of a file of votes."""
+    if what == "preferences":
+        return CONVERSATIONS if wanted.conversational else PREFERENCES
+    return {"arena": ARENA, "evalica": EVALICA}[what]
+
+
+def note_of(study: Study, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What such a file would hold and leave out, without keeping it. Raises ExportError."""
+    found = interchange(study, what, "jsonl", asked)
+    for _ in found.pieces:
+        pass
+    return found.note()
+
+
+def note_json(note: Mapping[str, Any]) -> bytes:
+    """A note as a small file."""
+    return f"{json.dumps(note, ensure_ascii=False, indent=2)}\n".encode()
+
+
+def leaderboard_pieces(study: Study, form: str, asked: Mapping[str, str]) -> Iterator[bytes]:
+    """The newest leaderboard as JSON by category and contestant, or as a table. Raises ExportError."""
+    _check("leaderboard", form)
+    _, found = published.leaderboard(study, asked)
+    if form == JSON:
+        return published.text(found)
+    return WRITERS[form](published.LEADERBOARD, published.rows(found))
+
+
+def _check(what: str, form: str) -> None:
+    if form not in OTHERS[what]:
+        raise ExportError(f"There is no {what} as {form}; there is {', '.join(OTHERS[what])}.")
+    check_form(form)

@@ -1,0 +1,114 @@
+"""A whole leaderboard in the shape of Chatbot Arena's published files: category, then contestant."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from arena.data.writing.tables import Row, Table, Type
+from arena.models import Study
+from leaderboard.files.wanted import ExportError
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.snapshots.settings import Setting, UnknownSettingError, parse
+
+FULL: Final = "full"
+"""The key of all categories together, as in those files."""
+
+LEADERBOARD: Final = Table(
+    "leaderboard",
+    {
+        **dict.fromkeys(("category", "contestant"), Type.TEXT),
+        **dict.fromkeys(("rating", "rating_q025", "rating_q975"), Type.NUMBER),
+        **dict.fromkeys(("n", "rank", "rank_ub"), Type.INTEGER),
+        **dict.fromkeys(("method", "ties_mode", "raters", "rater_kind", "methodology"), Type.TEXT),
+        "simulated": Type.FLAG,
+    },
+    complete=True,
+)
+"""The same as a table, one row per category and contestant."""
+
+
+def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[str, dict[str, Any]]]:
+    """The newest snapshot, and by category and contestant its rating, interval, n and method.
+
+    Contestants without a game in a category are not in it. ``asked`` holds raters, ties and method as in
+    the address of a board. Raises ExportError where the study
+    has no such numbers.
+    """
+    snapshot = Snapshot.objects.newest(study)
+    try:
+        chosen = parse(asked, snapshot.counts) if snapshot else None
+    except UnknownSettingError as error:
+        raise ExportError(str(error)) from error
+    if snapshot is None or chosen is None:
+        raise ExportError(f'The study "{study.slug}" has no numbers yet.')
+    chosen = replace(chosen, category="")
+    if not chosen.is_stored(snapshot.counts["categories"]) or chosen.level != "95":
+        raise ExportError(
+            "A whole leaderboard is published with the usual tie band, 95% intervals and prompts."
+        )
+    stored = SnapshotSlice.objects.filter(
+        snapshot=snapshot, kind="standings", raters=chosen.raters, ties=chosen.ties, method=chosen.method
+    )
+    contents = {row.category: row.content for row in stored.order_by("category")}
+    if not contents:
+        raise ExportError(f'The study "{study.slug}" has no games for this setting.')
+    simulated = _simulated(study, snapshot, chosen)
+    return snapshot, {
+        key_of(category, contents): {
+            row["contestant"]: _entry(row, content, chosen) | {"simulated": simulated}
+            for row in content["standings"]
+            if row["rating"] is not None
+        }
+        for category, content in contents.items()
+    }
+
+
+def key_of(category: str, known: Mapping[str, Any]) -> str:
+    """What a category is called in the file: one that is itself named like the whole gets a longer name."""
+    if not category:
+        return FULL
+    key = category
+    while key == FULL or (key != category and key in known):
+        key += " (category)"
+    return key
+
+
+def text(found: Mapping[str, Any]) -> Iterator[bytes]:
+    """The file as JSON, one category at a time."""
+    yield b"{"
+    for number, (category, entries) in enumerate(found.items()):
+        body = json.dumps(entries, ensure_ascii=False, indent=1, allow_nan=False)
+        yield f"{',' if number else ''}\n{json.dumps(category, ensure_ascii=False)}: {body}".encode()
+    yield b"\n}\n"
+
+
+def rows(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+    """The rows of LEADERBOARD."""
+    for category, entries in found.items():
+        for contestant, entry in entries.items():
+            yield {"category": category, "contestant": contestant, **entry}
+
+
+def _entry(row: Mapping[str, Any], content: Mapping[str, Any], setting: Setting) -> dict[str, Any]:
+    quantiles = row.get("quantiles") or {}
+    kind, _, _ = setting.raters.partition(":")
+    return {
+        "rating": row["rating"],
+        "rating_q025": quantiles.get("2.5"),
+        "rating_q975": quantiles.get("97.5"),
+        "n": row["games"],
+        "rank": row["rank"],
+        "rank_ub": row.get("rank_ub"),
+        "method": content["method"],
+        "ties_mode": content["parameters"]["ties"],
+        "raters": setting.raters,
+        "rater_kind": kind,
+        "methodology": content["parameters"]["methodology"],
+    }
+
+
+def _simulated(study: Study, snapshot: Snapshot, setting: Setting) -> bool:
+    """Whether any of the votes behind these numbers were made up by a program."""
+    listed = snapshot.counts["raters"]
+    return study.simulated or any(one["simulated"] for one in listed if one["selector"] == setting.raters)

@@ -1,0 +1,207 @@
+"""The tables an import reads, one by one and all together, with the standings for the record."""
+
+import contextlib
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, Final
+
+from django.utils import timezone
+
+from arena.data import export
+from arena.data.writing import parquet, writers
+from arena.data.writing.tables import TABLES, Row, Table, Type
+from arena.data.writing.writers import WRITERS
+from arena.models import Study
+from leaderboard.files.wanted import ExportError
+from leaderboard.models import Snapshot
+from leaderboard.snapshots.settings import UnknownSettingError, parse
+from leaderboard.standings.page import Board
+
+# The published ranking as a table, one row per contestant.
+
+
+_INTEGERS: Final = ("rank", "rank_ub", "games", "wins", "losses", "ties", "component")
+_TEXTS: Final = ("contestant", "group", "unbounded")
+_STANDING: Final = (
+    *("rank", "rank_ub", "contestant", "rating", "low", "high", "p_first", "group", "unbounded"),
+    *_INTEGERS[2:],
+)
+_PARAMETERS: Final = {
+    "tie_band": Type.TEXT,
+    "interval": Type.NUMBER,
+    "intervals": Type.TEXT,
+    "rounds": Type.INTEGER,
+    "resample": Type.TEXT,
+    "clusters": Type.INTEGER,
+    "units": Type.INTEGER,
+    "seed": Type.INTEGER,
+    "k": Type.NUMBER,
+    "scale": Type.NUMBER,
+    "base": Type.NUMBER,
+    "init": Type.NUMBER,
+    "prior_games": Type.NUMBER,
+    "prior_rounds": Type.INTEGER,
+    "methodology": Type.TEXT,
+}
+
+STANDINGS: Final = Table(
+    "standings",
+    {
+        **dict.fromkeys(_STANDING, Type.NUMBER),
+        **dict.fromkeys(_INTEGERS, Type.INTEGER),
+        **dict.fromkeys(_TEXTS, Type.TEXT),
+        **dict.fromkeys(("study", "raters", "category", "method", "tie_rule"), Type.TEXT),
+        "simulated": Type.FLAG,
+        "all_games": Type.INTEGER,
+        "left_out": Type.INTEGER,
+        **_PARAMETERS,
+        "snapshot_at": Type.MOMENT,
+        "watermark": Type.TEXT,
+    },
+)
+"""One row per contestant; every row carries the method its numbers were made by."""
+
+
+def standings(study: Study, setting: dict[str, str]) -> list[Row]:
+    """The published standings of one setting. Raises ExportError where there are none."""
+    snapshot = Snapshot.objects.newest(study)
+    if snapshot is None:
+        raise ExportError(f'The study "{study.slug}" has no snapshot yet; make one: refresh {study.slug}.')
+    try:
+        chosen = parse(setting, snapshot.counts)
+    except UnknownSettingError as error:
+        raise ExportError(str(error)) from error
+    board = Board.read(study, snapshot, chosen) if chosen else None
+    if board is None or board.content is None:
+        raise ExportError(f'The study "{study.slug}" has no games for this setting, so it has no standings.')
+    return list(_standing_rows(board, board.content))
+
+
+def _standing_rows(board: Board, content: Any) -> Iterator[Row]:
+    parameters = content["parameters"]
+    method = {
+        "study": board.study.slug,
+        "raters": board.setting.raters,
+        "category": board.setting.category or None,
+        "method": content["method"],
+        "tie_rule": parameters["ties"],
+        "simulated": board.simulated,
+        "all_games": content["games"],
+        "left_out": content["left_out"],
+        **{name: parameters.get(name) for name in _PARAMETERS},
+        "snapshot_at": board.snapshot.created_at,
+        "watermark": board.snapshot.watermark,
+    }
+    for row in content["standings"]:
+        yield {**{name: row.get(name) for name in _STANDING}, **method}
+
+
+ALL: Final = "all"
+"""Every table at once."""
+
+RECORD: Final = "for-the-record"
+"""The folder, beside the tables, of what an import does not read."""
+
+WHAT: Final = (*TABLES, STANDINGS.name)
+"""The names of these tables."""
+
+
+def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
+    """The file of a table, piece by piece, read while it is taken. Raises ExportError before the first.
+
+    ``form`` is one of WRITERS. ``setting`` says which standings: raters, ties, category and method, as in the
+    address of a board.
+    """
+    check_form(form)
+    if what == STANDINGS.name:
+        return WRITERS[form](STANDINGS, standings(study, setting or {}))
+    return WRITERS[form](TABLES[what], export.rows(study, what))
+
+
+def check_form(form: str) -> None:
+    """Raise ExportError where this way of writing needs what is not installed."""
+    if form == "parquet" and not parquet.is_available():
+        raise ExportError(parquet.MISSING)
+
+
+def counts(study: Study) -> dict[str, int]:
+    """How many rows each table has that an import reads."""
+    return {what: export.count(study, what) for what in TABLES}
+
+
+def note_on_old_texts(study: Study) -> str:
+    """A sentence on comparisons about texts that were changed since; empty where there are none."""
+    old = export.about_old_texts(study)
+    if not old:
+        return ""
+    comparisons = "1 comparison is" if old == 1 else f"{old:,} comparisons are"
+    return f"{comparisons} about a text that was changed since; an import takes the current text instead."
+
+
+def file_name(study: Study, what: str, ending: str) -> str:
+    """A name for a download: ``demo-prompts-CC-BY-4.0-2025-01-31.csv``, the licence where one is stated."""
+    licence = re.sub(r"[^A-Za-z0-9.+]+", "-", study.licence).strip("-.")
+    parts = (study.slug, what, licence, f"{timezone.now().astimezone(UTC):%Y-%m-%d}")
+    return f"{'-'.join(part for part in parts if part)}.{ending}"
+
+
+def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Every file by its path in the export; tables without a row are left out.
+
+    What names others comes first: whatever is added meanwhile, all that a comparison names is there when the
+    files of that are read. Raises ExportError before the first.
+    """
+    check_form(form)
+    for what in reversed(TABLES):
+        if export.count(study, what):
+            yield f"{what}.{form}", pieces(study, what, form)
+    with contextlib.suppress(ExportError):  # where nothing is ranked yet
+        yield f"{RECORD}/{STANDINGS.name}.{form}", pieces(study, STANDINGS.name, form)
+    yield f"{RECORD}/study.json", [study_json(study)]
+
+
+def study_json(study: Study) -> bytes:
+    """The settings of a study, for the record."""
+    names = (
+        *("slug", "name", "description", "guidelines", "points", "criteria"),
+        *("ratings_per_pair_people", "ratings_per_pair_judges", "visibility", "sign_up_open"),
+        *("closed_at", "simulated", "licence", "created_at"),
+    )
+    values = {name: getattr(study, name) for name in names}
+    text = json.dumps(values, ensure_ascii=False, indent=2, default=datetime.isoformat)
+    return f"{text}\n".encode()
+
+
+def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
+    """Write every file into a folder, which is made where it is missing. Raises ExportError and OSError.
+
+    Files of an earlier export of the same form are replaced, or removed where the table is empty now.
+    """
+    check_form(form)
+    (folder / RECORD).mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, content in everything(study, form):
+        writers.save(folder / name, content)
+        written.append(folder / name)
+    for name in (*(f"{what}.{form}" for what in TABLES), f"{RECORD}/{STANDINGS.name}.{form}"):
+        if folder / name not in written:
+            (folder / name).unlink(missing_ok=True)
+    return written
+
+
+def zipped(study: Study, form: str) -> IO[bytes]:
+    """Every file in one zip archive, in a temporary file that goes when it is closed. Raises ExportError."""
+    check_form(form)
+    packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in everything(study, form):
+            with archive.open(name, "w", force_zip64=True) as member:
+                for piece in content:
+                    member.write(piece)
+    packed.seek(0)
+    return packed

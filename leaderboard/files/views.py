@@ -1,0 +1,121 @@
+"""Pages for operators: what a study holds, to take away."""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from arena.data.writing import parquet
+from arena.data.writing.writers import WRITERS
+from arena.models import Study
+from judging.judges.staff import staff_only
+from leaderboard.files import exports
+
+MEANINGS: Final = {
+    exports.ALL: "All of the below in one zip archive. Unpacked, an import reads it whole.",
+    "contestants": "Who is ranked, with maker, size and licence.",
+    "raters": "Who rated: people and judges. Simulated raters are marked.",
+    "prompts": "The instructions, with category, subset and references.",
+    "completions": "The answers as they are now.",
+    "pairs": "Which of two answers is known to be better.",
+    "comparisons": "Every rating that counts, and every reply without one.",
+    "standings": "The published ranking as the board first shows it, with its method on every row.",
+    "leaderboard": "Every category at once, in the shape of Chatbot Arena's published files.",
+    "arena": "Every vote in Chatbot Arena's columns and ours. People stand there under pseudonyms.",
+    "preferences": "Pairs with chosen and rejected text, margin and agreement, to train reward models.",
+    "evalica": "The games of the ranking: left, right and winner.",
+}
+TITLES: Final = {
+    exports.ALL: "Everything",
+    "pairs": "Gold labels",
+    "arena": "Votes for other programs",
+    "preferences": "Preference pairs",
+    "evalica": "Games for evalica",
+}
+FORMATS: Final = {"json": "JSON", "csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
+
+
+class Offer(NamedTuple):
+    """Something to download; ``rows`` is None where it is not counted, ``links`` are by form."""
+
+    title: str
+    meaning: str
+    rows: int | None
+    links: dict[str, str]
+
+
+@require_safe
+@staff_only
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    """What can be downloaded, with numbers of rows, and a choice of form."""
+    return _page(request, get_object_or_404(Study, slug=slug))
+
+
+@require_safe
+@staff_only
+def download(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The file asked for, written while it is sent; everything together as a zip archive."""
+    study = get_object_or_404(Study, slug=slug)
+    what, form = request.GET.get("what", ""), request.GET.get("format", "")
+    if what not in MEANINGS or form not in _forms(what):
+        return _page(request, study, "There is no such download; choose one from the list below.")
+    try:
+        return _everything(study, form) if what == exports.ALL else _one(study, what, form)
+    except exports.ExportError as error:
+        return _page(request, study, str(error))
+
+
+def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
+    context: dict[str, Any] = {
+        "study": study,
+        "offers": _offers(study),
+        "note": exports.note_on_old_texts(study),
+        "error": error,
+    }
+    return render(request, "leaderboard/export.html", context, status=404 if error else 200)
+
+
+def _offers(study: Study) -> list[Offer]:
+    counts = exports.counts(study)
+    return [
+        Offer(TITLES.get(what, what.capitalize()), meaning, counts.get(what), _links(what))
+        for what, meaning in MEANINGS.items()
+    ]
+
+
+def _links(what: str) -> dict[str, str]:
+    forms = [form for form in _forms(what) if form != "parquet" or parquet.is_available()]
+    return {FORMATS[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
+
+
+def _forms(what: str) -> list[str]:
+    """How it can be written."""
+    there = exports.OTHERS.get(what, tuple(WRITERS))
+    return [form for form in FORMATS if form in there]
+
+
+def _one(study: Study, what: str, form: str) -> HttpResponseBase:
+    response = StreamingHttpResponse(_pieces(study, what, form), content_type=exports.TYPES[form])
+    name = exports.file_name(study, what, form)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _pieces(study: Study, what: str, form: str) -> Iterator[bytes]:
+    if what == "leaderboard":
+        return exports.leaderboard_pieces(study, form, {})
+    if what in exports.OTHERS:
+        return exports.interchange(study, what, form, {}).pieces
+    return exports.pieces(study, what, form)
+
+
+def _everything(study: Study, form: str) -> HttpResponseBase:
+    return FileResponse(
+        exports.zipped(study, form),
+        as_attachment=True,
+        filename=exports.file_name(study, exports.ALL, "zip"),
+        content_type="application/zip",
+    )

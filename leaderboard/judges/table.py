@@ -1,0 +1,318 @@
+"""Judges side by side as tables: every measure with its interval, and what answers cost."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from leaderboard.bias.table import unscored_words
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.wording import counted, signed
+from leaderboard.snapshots.canonical import Content
+
+Spending = Mapping[str, Content | None]
+"""What the answers of each kind of raters cost, by selector (leaderboard.judges.report)."""
+
+NONE: Final = "–"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with its interval; ``n`` says of how many of what, or why there is no number."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure of every kind of raters. ``form`` writes a number, ``meaning`` says what it means."""
+
+    name: str
+    meaning: str
+    unit: str
+    form: Callable[[float], str]
+    cells: tuple[Measured, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def named(self) -> list[tuple[str, str, str]]:
+        """The texts of each cell with whose they are: on a phone a row is a card."""
+        return [(label, *texts) for label, texts in zip(self.labels, self.texts, strict=True)]
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """What stands in each cell: the number, and below it interval and n."""
+        return [
+            (self._number(each), "; ".join(filter(None, (self._between(each), each.n))))
+            for each in self.cells
+        ]
+
+    def _number(self, each: Measured) -> str:
+        return NONE if each.value is None else f"{self.form(each.value)}{self._unit}"
+
+    def _between(self, each: Measured) -> str:
+        if each.low is None or each.high is None:
+            return ""
+        return f"{self.form(each.low)} to {self.form(each.high)}{self._unit}"
+
+    @property
+    def _unit(self) -> str:
+        # A sign stays with its number at the end of a line.
+        between = "\u00a0" if self.unit == "%" else " "
+        return f"{between}{self.unit}" if self.unit else ""
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """How a line is read from the content of one kind of raters."""
+
+    name: str
+    meaning: str
+    read: Callable[[Content], Measured]
+    unit: str = ""
+    form: Callable[[float], str] = signed
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def whole(value: float) -> str:
+    return f"{value:,.0f}".replace("-", "−")
+
+
+def _of(content: Content | None, name: str, n: str = "", prefix: str = "") -> Measured:
+    """A value with its ends: NAME, NAME_low and NAME_high, or PREFIXlow and PREFIXhigh."""
+    if not content:
+        return Measured(None)
+    ends = (prefix or f"{name}_") + "low", (prefix or f"{name}_") + "high"
+    return Measured(content.get(name), content.get(ends[0]), content.get(ends[1]), n)
+
+
+def _bare(content: Content | None, name: str, n: str) -> Measured:
+    """The same where the ends are called low and high."""
+    if not content:
+        return Measured(None)
+    return Measured(content[name], content["low"], content["high"], n)
+
+
+def _main_scale(own: Content) -> Content | None:
+    """The statistics of position on the scale that was used most."""
+    scales = own["ratings"]["scales"]
+    most: Content | None = max(scales, key=lambda scale: scale["scored"], default=None)
+    return most["position"] if most else None
+
+
+def _first(own: Content) -> Measured:
+    at = _main_scale(own)
+    return _of(at, "share_first", counted(at["sided"], "rating") if at else "")
+
+
+def _unscored(own: Content) -> Measured:
+    found = own["unscored"]
+    if not found:
+        return Measured(None)
+    reasons = unscored_words(found["reasons"])
+    n = f"{found['unscored']:,} of {counted(found['answers'], 'answer')}"
+    return _of(found, "share", f"{n}: {reasons}" if reasons else n)
+
+
+def _worth(own: Content) -> Measured:
+    found = own["place"]["worth"]
+    return Measured(found["points"], found["low"], found["high"], found["reason"] or "")
+
+
+def _correlation(own: Content) -> Measured:
+    row = next((row for row in own["correlation"] if row["category"] is None), None)
+    if row is None:
+        return Measured(None, n="no pair rated by people")
+    return _of(row, "pearson", row["reason"] or counted(row["n"], "pair"))
+
+
+def _pairs(found: Content | None, key: str, noun: str) -> str:
+    return counted(found[key], noun) if found else ""
+
+
+def _own_family(own: Content) -> Measured:
+    found = own["own_family"]
+    return _bare(
+        found, "difference", f"against {found['against']}, {counted(found['n'], 'pair')}" if found else ""
+    )
+
+
+MEASURES: Final = (
+    _Measure(
+        "Pairs",
+        "Of those that every judge rated, how many these raters rated, and how many in both orders.",
+        lambda own: Measured(own["pairs"], n=f"{own['pairs_in_both_orders']:,} in both orders"),
+        "",
+        whole,
+    ),
+    _Measure(
+        "Unscored",
+        "Answers without a rating, among the pairs that every judge was asked about; by reason.",
+        _unscored,
+        "%",
+        percent,
+    ),
+    _Measure(
+        "Prefers the first",
+        "Among ratings that take a side; 50 % without position bias.",
+        _first,
+        "%",
+        percent,
+    ),
+    _Measure(
+        "Shift, both orders",
+        "How far the order moves a pair towards what is shown second, on a scale from −1 to 1. From pairs "
+        "asked in both orders.",
+        lambda own: _bare(
+            own["place"]["both_orders"], "value", _pairs(own["place"]["both_orders"], "n", "pair")
+        ),
+    ),
+    _Measure(
+        "Shift, every rating",
+        "The same from the mean of all ratings: right where the order is drawn by lot.",
+        lambda own: _bare(
+            own["place"]["every_rating"], "value", _pairs(own["place"]["every_rating"], "n", "rating")
+        ),
+    ),
+    _Measure(
+        "Second place is worth",
+        "What standing second adds to a contestant in this rater’s eyes; below 0 standing first is better.",
+        _worth,
+        "Elo points",
+        whole,
+    ),
+    _Measure(
+        "Noise",
+        "The deviation of this rater's error in one comparison.",
+        lambda own: _of(own["place"]["worth"], "noise"),
+        "Elo points",
+        whole,
+    ),
+    _Measure(
+        "Flips",
+        "The verdict changed when the pair was shown in the other order.",
+        lambda own: _bare(own["ratings"]["flips"], "rate", _pairs(own["ratings"]["flips"], "pairs", "pair")),
+        "%",
+        percent,
+    ),
+    _Measure(
+        "Same rating again",
+        "Test and retest: the very same rating when the same was asked again.",
+        lambda own: _of(own["retest"], "exact", _pairs(own["retest"], "n", "repeat")),
+        "%",
+        percent,
+    ),
+    _Measure(
+        "Same verdict again",
+        "Test and retest: first, tie or second as before.",
+        lambda own: _of(own["retest"], "same", _pairs(own["retest"], "n", "repeat")),
+        "%",
+        percent,
+    ),
+    _Measure(
+        "Identical texts: takes a side",
+        "Controls: pairs whose two texts are the same, where no side is better.",
+        lambda own: _of(own["controls"], "sided", _pairs(own["controls"], "n", "answer")),
+        "%",
+        percent,
+    ),
+    _Measure(
+        "Identical texts: shift",
+        "The mean answer to them on a scale from −1 to 1; 0 without position bias.",
+        lambda own: _of(own["controls"], "shift", _pairs(own["controls"], "n", "answer")),
+    ),
+    _Measure(
+        "Expected minus sampled",
+        "Where the probabilities of the answer are known: the expected rating less the one that was given, "
+        "on a scale from −1 to 1.",
+        lambda own: _of(own["expected"], "difference", _pairs(own["expected"], "n", "rating")),
+    ),
+    _Measure(
+        "Expected on the same side",
+        "How often the expected rating takes the side of the one that was given.",
+        lambda own: _of(own["expected"], "same_side", _pairs(own["expected"], "n", "rating")),
+        "%",
+        percent,
+    ),
+    _Measure(
+        "Correlation with people",
+        "Pearson’s r of mean preferences over the pairs both rated; of people, each with the others.",
+        _correlation,
+    ),
+    _Measure(
+        "Likes its own family better",
+        "The mean preference for contestants that may be related to the judge, less that of the others on "
+        "the same pairs, on a scale from −1 to 1.",
+        _own_family,
+    ),
+)
+
+
+def lines(content: Content) -> list[Line]:
+    """Every measure that is known of somebody, in the order of the table."""
+    raters, labels = content["raters"], _labels(content)
+    found = [
+        Line(each.name, each.meaning, each.unit, each.form, tuple(map(each.read, raters)), labels)
+        for each in MEASURES
+    ]
+    return [line for line in found if any(cell.value is not None for cell in line.cells)]
+
+
+def _labels(content: Content) -> tuple[str, ...]:
+    return tuple(own["label"] for own in content["raters"])
+
+
+def money(value: float) -> str:
+    return f"{value:,.4g}" if value < 1 else f"{value:,.2f}"
+
+
+_SPENT: Final = (
+    ("calls", "Calls", "Questions sent to an endpoint.", "", whole),
+    ("cached_share", "From the cache", "Replies that were there already.", "%", percent),
+    ("prompt_tokens", "Prompt tokens", "", "", whole),
+    ("completion_tokens", "Reply tokens", "Thinking included.", "", whole),
+    ("reasoning_tokens", "Thinking tokens", "", "", whole),
+    ("seconds", "Endpoint time", "Added up over calls; calls in flight together take less.", "s", whole),
+    ("cost", "Cost", "Of the calls that have a price.", "", money),
+)
+
+
+def spent(content: Content, spending: Spending) -> list[Line]:
+    """What answers cost per thousand pairs, a line for each kind of cost; none without a call."""
+    own = [spending.get(each["selector"]) for each in content["raters"]]
+    found = [
+        Line(name, meaning, unit, form, tuple(_cost(each, key) for each in own), _labels(content))
+        for key, name, meaning, unit, form in _SPENT
+    ]
+    return [line for line in found if any(cell.value is not None for cell in line.cells)]
+
+
+def _cost(own: Content | None, key: str) -> Measured:
+    found = _of(own, key)
+    if own is None or key != "cost":
+        return found
+    notes = [own["currency"] or "", f"{own['unpriced']:,} without a price" if own["unpriced"] else ""]
+    return Measured(found.value, found.low, found.high, ", ".join(filter(None, notes)))
+
+
+def lines_table(caption: str, content: Content, shown: Sequence[Line]) -> DataTable:
+    """Lines as plain numbers: for every kind of raters the value, both ends, and what is said of n."""
+    columns = ("Measure", "Unit", *(f"{label}{end}" for label in _labels(content) for end in _ENDS))
+    rows = tuple((line.name, line.unit, *_plain(line)) for line in shown)
+    return DataTable(caption, columns, rows)
+
+
+_ENDS: Final = ("", ", low", ", high", ", about")
+
+
+def _plain(line: Line) -> Iterator[Cell]:
+    times = 100 if line.form is percent else 1
+    for cell in line.cells:
+        for value in (cell.value, cell.low, cell.high):
+            yield None if value is None else round(times * value, 6)
+        yield cell.n

@@ -1,0 +1,132 @@
+"""An ablation as text for a terminal. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from leaderboard.agreement.table import category_names, without_pools
+from leaderboard.judges.table import NONE, Line, lines, spent
+from leaderboard.pages.wording import counted, signed
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import aligned, printable
+
+_Rows = Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+
+def as_text(report: Content, ties: Sequence[str] = ("on", "off")) -> str:
+    """Everything of a report, one table below the other; ``ties`` are the rules of standings."""
+    labels = [printable(own["label"]) for own in report["raters"]]
+    parts = [_about(report), *(f"Warning: {each}" for each in report["warnings"])]
+    parts += [f"Flag: {printable(flag['sentence'])}" for own in report["raters"] for flag in own["flags"]]
+    parts += [_asked(own) for own in report["raters"] if own["judge"]]
+    parts.append(_table("measure", labels, _of_lines(lines(report))))
+    parts += _histograms(report)
+    for rule in ties:
+        rows = _standings(report, rule)
+        if rows:
+            parts.append(f"Elo, ties {rule}: rank and rating.\n{_table('contestant', labels, rows)}")
+    correlated = _correlations(report)
+    if correlated:
+        parts.append(f"Correlation with people.\n{_table('category', labels, correlated)}")
+    costs = spent(report, {own["selector"]: own["cost"] for own in report["raters"]})
+    if costs:
+        parts.append(f"Per thousand pairs.\n{_table('measure', labels, _of_lines(costs))}")
+    return "\n\n".join(parts)
+
+
+def _about(report: Content) -> str:
+    names = ", ".join(printable(own["label"]) for own in report["raters"])
+    simulated = any(own["simulated"] for own in report["raters"])
+    note = " Simulated votes are among them: a program made them up." if simulated else ""
+    both = "; ".join(
+        f"{printable(own['label'])}: {own['pairs']}, {own['pairs_in_both_orders']} of them in both orders"
+        for own in report["raters"]
+    )
+    return (
+        f"{report['study']}: {names} on the {report['pairs']} pairs of {report['prompts']} prompts that "
+        f"every judge rated ({both}). Intervals of {report['level']:g} % over prompts; {report['rounds']} "
+        f"rounds, seed {report['seed']}.{note}"
+    )
+
+
+def _asked(own: Content) -> str:
+    judge = own["judge"]
+    setup = "".join(f"; {name}: {value}" for name, value in judge["setup"].items())
+    model = judge["model"] or "no model, simulated"
+    return printable(
+        f"{own['label']}: {model}, {judge['protocol']}, {judge['answer_scale']} "
+        f"({judge['points']} points){setup}"
+    )
+
+
+def _of_lines(shown: Sequence[Line]) -> _Rows:
+    return [(line.name, line.texts) for line in shown]
+
+
+def _histograms(report: Content) -> Iterator[str]:
+    """How often each rating was given as shown, one table for each scale in use."""
+    by_scale: dict[int, dict[str, Mapping[str, Any]]] = {}
+    for own in report["raters"]:
+        for scale in own["ratings"]["scales"]:
+            by_scale.setdefault(scale["points"], {})[own["label"]] = scale
+    for points, found in sorted(by_scale.items(), reverse=True):
+        rows = [
+            (str(rating), [(_share(scale, rating), "") for scale in found.values()])
+            for rating in range(1, points + 1)
+        ]
+        table = _table("rating", [printable(label) for label in found], rows)
+        yield f"Ratings as shown, {points} points, in percent: 1 is the completion shown first.\n{table}"
+
+
+def _share(scale: Mapping[str, Any], rating: int) -> str:
+    return f"{100 * scale['counts'][rating - 1] / max(1, scale['scored']):.1f}"
+
+
+def _standings(content: Content, ties: str) -> _Rows:
+    """Elo by every kind of raters: of each contestant rating with rank, and the interval."""
+    boards = [_board(own, ties) for own in content["raters"]]
+    return [(name, [_standing(board.get(name)) for board in boards]) for name in _order(boards)]
+
+
+def _board(own: Content, ties: str) -> dict[str, Content]:
+    found = own["standings"][ties]
+    return {row["contestant"]: row for row in found["standings"]} if found else {}
+
+
+def _order(boards: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Contestants as the first who ranks them does, then those that others add."""
+    return list(dict.fromkeys(name for board in boards for name in board))
+
+
+def _standing(row: Content | None) -> tuple[str, str]:
+    if row is None or row["rating"] is None:
+        return NONE, ""
+    interval = "" if row["low"] is None else f"{row['low']:.0f} to {row['high']:.0f}"
+    return f"{row['rank']}. {row['rating']:.0f}", interval
+
+
+def _correlations(content: Content) -> _Rows:
+    """Pearson's r with people by category: value, and interval with n."""
+    own = [_by_category(each) for each in content["raters"]]
+    names = list(dict.fromkeys(name for each in own for name in each))
+    return [(name, [_coefficient(each.get(name)) for each in own]) for name in names]
+
+
+def _by_category(own: Content) -> dict[str, Content]:
+    rows = without_pools({"rows": own["correlation"]})["rows"]
+    return dict(zip(category_names(rows), rows, strict=True))
+
+
+def _coefficient(row: Content | None) -> tuple[str, str]:
+    if row is None or row["pearson"] is None:
+        return NONE, (row or {}).get("reason") or ""
+    low, high = row["pearson_low"], row["pearson_high"]
+    interval = "" if low is None else f"{signed(low)} to {signed(high)}; "
+    return signed(row["pearson"]), interval + counted(row["n"], "pair")
+
+
+def _table(first: str, labels: Sequence[str], rows: _Rows) -> str:
+    cells = [
+        (printable(name), *(f"{value} ({note})" if note else value for value, note in row))
+        for name, row in rows
+    ]
+    return "\n".join(aligned([(first, *labels), *cells], {first, *labels})).replace("\u00a0", " ")

@@ -1,0 +1,208 @@
+"""Published numbers: snapshots of a study, and the state of computing the next one."""
+
+import json
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from arena.models import Study
+from leaderboard.models.querysets import (
+    ComputedViewQuerySet,
+    RefreshQuerySet,
+    SliceQuerySet,
+    SnapshotQuerySet,
+)
+
+
+class SnapshotChangedError(ImproperlyConfigured):
+    """Somebody tried to change a stored snapshot."""
+
+
+class Immutable(models.Model):
+    """A row that is written once: saving it again is refused."""
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise SnapshotChangedError(f"{self} is published; refresh the study instead of changing it")
+        super().save(*args, **kwargs)
+
+
+class Snapshot(Immutable):
+    """An immutable set of standings and figures, with the parameters and the data watermark that made it."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="snapshots")
+    created_at = models.DateTimeField(auto_now_add=True)
+    revision = models.PositiveBigIntegerField(help_text="The study's revision when the data were read.")
+    comparisons = models.PositiveBigIntegerField(help_text="Rows of comparisons read, revisions included.")
+    last_comparison = models.PositiveBigIntegerField(help_text="The largest id among them.")
+    methodology = models.CharField(max_length=20, help_text="Version of the way the numbers are made.")
+    seed = models.PositiveBigIntegerField()
+    parameters = models.JSONField()
+    counts = models.JSONField()
+    seconds = models.FloatField(help_text="Time the computation took.")
+
+    objects = SnapshotQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["study", "-id"], name="snapshot_newest_of_study")]
+
+    def __str__(self) -> str:
+        return f"snapshot {self.pk} of {self.study_id}"
+
+    @property
+    def data(self) -> tuple[int, int, int]:
+        """What the snapshot was made from, in an order in which later data are larger."""
+        return self.revision, self.comparisons, self.last_comparison
+
+    @property
+    def watermark(self) -> str:
+        """The same as one short text: revision, number of comparisons, largest id."""
+        return "{}.{}.{}".format(*self.data)
+
+
+class SnapshotSlice(Immutable):
+    """One table of a snapshot, as canonical JSON: what a page needs for one setting of its switches.
+
+    Fields that do not apply to a kind are empty: ratings and correlations do not depend on ties or method.
+    """
+
+    class Kind(models.TextChoices):
+        STANDINGS = "standings", "Standings"
+        MATRICES = "matrices", "Win, tie and game-count matrices"
+        RATINGS = "ratings", "Ratings as shown, with position statistics"
+        CORRELATION = "correlation", "Correlation with people"
+        AGREEMENT = "agreement", "Agreement with other raters, and among these"
+        LENGTH = "length", "Effect of length"
+        DATA = "data", "Lengths of the texts"
+
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="slices")
+    kind = models.CharField(max_length=20, choices=Kind)
+    raters = models.CharField(max_length=140, help_text="people, group:NAME or judge:SLUG")
+    ties = models.CharField(max_length=3, blank=True, help_text="on, off or empty")
+    category = models.CharField(max_length=100, blank=True, help_text="Empty for all categories together.")
+    method = models.CharField(max_length=20, blank=True)
+    payload = models.TextField(help_text="Canonical JSON")
+    inputs = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="SHA-256 of what costly tables were computed from.",
+    )
+
+    objects = SliceQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["snapshot", "kind", "raters", "ties", "category", "method"], name="slice_unique"
+            ),
+            models.CheckConstraint(condition=Q(ties__in=["on", "off", ""]), name="slice_ties_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.raters} {self.ties} {self.category} {self.method}".strip()
+
+    @property
+    def content(self) -> Any:
+        """The payload as Python values."""
+        return json.loads(self.payload)
+
+
+class ComputedView(models.Model):
+    """Tables that no snapshot holds, computed from the data of one because somebody asked for them."""
+
+    class State(models.TextChoices):
+        WANTED = "wanted", "Waiting for a worker"
+        RUNNING = "running", "Being computed"
+        READY = "ready", "Ready"
+        FAILED = "failed", "Could not be computed"
+
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="computed_views")
+    setting = models.CharField(max_length=2000, help_text="The setting as the end of an address.")
+    state = models.CharField(max_length=10, choices=State, default=State.WANTED)
+    wanted_at = models.DateTimeField(default=timezone.now)
+    attempts = models.PositiveSmallIntegerField(
+        default=0, help_text="How often a computation of it was started since it was wanted."
+    )
+    running_until = models.DateTimeField(null=True, blank=True)
+    computed_at = models.DateTimeField(null=True, blank=True, help_text="When it was ready, or failed.")
+    read_at = models.DateTimeField(null=True, blank=True, help_text="When somebody last looked at it.")
+    seconds = models.FloatField(null=True, blank=True)
+    error = models.TextField(blank=True)
+    payload = models.TextField(blank=True, help_text="Canonical JSON: a list of tables.")
+
+    objects = ComputedViewQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["snapshot", "setting"], name="computed_view_unique"),
+            models.CheckConstraint(
+                condition=Q(state__in=["wanted", "running", "ready", "failed"]),
+                name="computed_view_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.setting} of snapshot {self.snapshot_id}"
+
+
+class TextMeasure(models.Model):
+    """How long a text is, kept by the digest of the text and the version of the way to measure."""
+
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the turns as canonical JSON.")
+    version = models.PositiveSmallIntegerField()
+    characters = models.PositiveIntegerField()
+    words = models.PositiveIntegerField()
+    unique_words = models.PositiveIntegerField()
+    tokens = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["digest", "version"], name="text_measure_unique")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class ComparisonIndex(models.Model):
+    """What the comparison browser of a study looks through: made with its newest snapshot, and replaced."""
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="comparison_index")
+    version = models.CharField(max_length=40, help_text="Another one for every index that is made.")
+    payload = models.BinaryField(help_text="As packed by leaderboard.comparisons.index.")
+
+    class Meta:
+        verbose_name_plural = "comparison indexes"
+
+    def __str__(self) -> str:
+        return f"comparison index of {self.study_id}"
+
+
+class Refresh(models.Model):
+    """The state of computing a study's next snapshot: at most one is wanted and at most one is running."""
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="refresh")
+    wanted_at = models.DateTimeField(null=True, blank=True, help_text="When a task was last asked for.")
+    running_until = models.DateTimeField(
+        null=True, blank=True, help_text="A computation holds the study until then at the latest."
+    )
+    failed_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True, help_text="Why the last computation failed; empty when it did not.")
+
+    objects = RefreshQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "refreshes"
+
+    def __str__(self) -> str:
+        return f"refresh of {self.study_id}"
+
+    @classmethod
+    def of(cls, study_id: int) -> "Refresh":
+        """The study's row, made when it is missing."""
+        return cls.objects.get_or_create(study_id=study_id)[0]

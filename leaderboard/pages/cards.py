@@ -1,0 +1,65 @@
+"""What the list of studies shows of each."""
+
+import html
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.html import strip_tags
+
+from arena.models import Study
+from arena.models.querysets import StudyQuerySet
+from arena.texts.markdown import render
+from leaderboard.models import Snapshot
+
+SUMMARY: Final = 180
+"""Most characters of a description shown on a card; whole words where there are any."""
+
+
+def comparisons(snapshot: Snapshot | None, kind: str) -> int:
+    """Comparisons by ``people`` or by every ``judge`` together; 0 without a snapshot."""
+    raters = snapshot.counts["raters"] if snapshot else ()
+    return sum(choice["comparisons"] for choice in raters if choice["selector"].partition(":")[0] == kind)
+
+
+def holds_simulated(snapshot: Snapshot | None) -> bool:
+    """Whether any of a snapshot's votes were made up by a program."""
+    return snapshot is not None and any(choice["simulated"] for choice in snapshot.counts["raters"])
+
+
+@dataclass(frozen=True)
+class Card:
+    """A study with the counts of its newest snapshot; ``snapshot`` is None until there is one."""
+
+    study: Study
+    snapshot: Snapshot | None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether its votes, or some of them, were made up by a program."""
+        return self.study.simulated or holds_simulated(self.snapshot)
+
+    @property
+    def summary(self) -> str:
+        """The beginning of the study's description as plain text."""
+        text = " ".join(html.unescape(strip_tags(render(self.study.description))).split())
+        if len(text) <= SUMMARY:
+            return text
+        words = text[:SUMMARY].rpartition(" ")[0]  # not every script puts spaces between words
+        return (words if len(words) > SUMMARY // 2 else text[:SUMMARY]) + " …"
+
+    @property
+    def people(self) -> int:
+        """Comparisons by people."""
+        return comparisons(self.snapshot, "people")
+
+    @property
+    def judges(self) -> int:
+        """Comparisons by judges."""
+        return comparisons(self.snapshot, "judge")
+
+
+def cards(studies: StudyQuerySet) -> list[Card]:
+    """One card for each study, by name, in a number of queries that does not grow with them."""
+    listed = list(studies.order_by("name", "pk"))
+    newest = Snapshot.objects.newest_of(listed)
+    return [Card(study, newest.get(study.pk)) for study in listed]

@@ -1,0 +1,55 @@
+"""A page that shows its numbers at a setting of the switches, and waits where they are to be computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import NoNumbersError, Page, Switched
+from leaderboard.pages.switches import Switch, switches, words
+from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse
+
+EVERY_SWITCH = tuple(each.name for each in fields(Setting))
+"""The switches of the board, by their names in addresses."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingPage(Switched, Page):
+    """A page at one setting; ``takes`` are the switches that mean something on it."""
+
+    setting: Setting
+
+    takes: ClassVar[Sequence[str]] = EVERY_SWITCH
+
+    @classmethod
+    def setting_for(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> Setting:
+        """The setting an address asks for; switches that the page does not take are as usual.
+
+        Raises UnknownSettingError for a value that the study does not have, NoNumbersError without raters.
+        """
+        found = parse({name: wanted[name] for name in cls.takes if name in wanted}, snapshot.counts)
+        if found is None:
+            raise NoNumbersError("Nobody has rated yet.")
+        return found
+
+    @property
+    def raters(self) -> Mapping[str, Any]:
+        """The entry of the chosen raters in the snapshot's counts."""
+        return choice_of(self.snapshot.counts, self.setting.raters)
+
+    @property
+    def switches(self) -> Sequence[Switch]:
+        found = switches(self.setting, self.snapshot.counts)
+        return [switch for switch in found if switch.field in self.takes]
+
+    @property
+    def setting_words(self) -> str:
+        """What is shown, in words."""
+        return words(self.setting, self.snapshot.counts)
+
+    @property
+    def about_words(self) -> str:
+        """What of the study the numbers are about, as far as it is not everything."""
+        without = left_out(self.setting.category, self.snapshot.counts["categories"])
+        category = f"all categories but {without}" if without else self.setting.category
+        return ", ".join(filter(None, (category, "models only" if self.setting.contestants else "")))

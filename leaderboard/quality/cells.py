@@ -1,0 +1,154 @@
+"""A rater's figures as cells: a number, and below it how sure it is and of how many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from leaderboard.pages.table import Cell
+from leaderboard.pages.wording import signed
+from leaderboard.quality.figures import Figures
+from leaderboard.stats.rater_quality import Share
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What stands in a cell; ``sort`` orders rows by it, None for a cell without a number."""
+
+    value: str
+    note: str = ""
+    sort: float | None = None
+
+
+NOTHING: Final = Shown("–")
+
+COLUMNS: Final = {
+    "comparisons": "Comparisons",
+    "agreement": "With others",
+    "repeats": "Repeats",
+    "known": "Known pairs",
+    "speed": "Time",
+    "first": "First side",
+    "ties": "Ties",
+}
+"""The columns of the table of raters, by the names they have in addresses."""
+
+
+def shown(own: Figures) -> dict[str, Shown]:
+    """The cells of a rater by the names of COLUMNS."""
+    first = share(own.first)
+    return {
+        "comparisons": Shown(f"{own.comparisons:,}", sort=own.comparisons),
+        "agreement": _agreement(own),
+        "repeats": _repeats(own),
+        "known": share(own.known),
+        "speed": _speed(own),
+        # Ordered by how far from the middle: either side may be preferred.
+        "first": Shown(
+            first.value, first.note, None if own.first.value is None else abs(own.first.value - 0.5)
+        ),
+        "ties": share(own.ties),
+    }
+
+
+def share(found: Share) -> Shown:
+    """A share with its interval and the number of trials."""
+    if found.value is None:
+        return NOTHING
+    return Shown(
+        whole_percent(found.value), f"{_between(found.low, found.high)}n\u00a0{found.n:,}", found.value
+    )
+
+
+def whole_percent(value: float) -> str:
+    """Percent without decimals."""
+    return f"{100 * value:.0f}\u00a0%"
+
+
+def _agreement(own: Figures) -> Shown:
+    if own.agreement.share.value is None:
+        return NOTHING
+    kappa = own.agreement.kappa
+    beyond = "" if kappa is None else f", κ\u00a0{signed(kappa)}"
+    plain = plain_agreement(own)
+    return replace(plain, note=f"{plain.note}{beyond}")
+
+
+def plain_agreement(own: Figures) -> Shown:
+    """The share of agreement with others without kappa, which needs an explanation."""
+    found = own.agreement.share
+    if found.value is None:
+        return NOTHING
+    note = f"{_between(found.low, found.high)}n\u00a0{found.n:,}"
+    return Shown(whole_percent(found.value), note, found.value)
+
+
+def _between(low: float | None, high: float | None) -> str:
+    """An interval before what follows it; nothing where there is none."""
+    return "" if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f}\u00a0%, "
+
+
+def _repeats(own: Figures) -> Shown:
+    found = share(own.consistency.same)
+    apart = own.consistency.apart
+    return (
+        found if apart is None else Shown(found.value, f"{found.note}, {apart:.1f}\u00a0points", found.sort)
+    )
+
+
+def _speed(own: Figures) -> Shown:
+    if own.speed.median is None:
+        return NOTHING
+    below = own.speed.below
+    fast = f"{whole_percent(below.value or 0.0)} under\u00a0{own.speed.floor:g}\u00a0s, n\u00a0{below.n:,}"
+    return Shown(seconds(own.speed.median), fast, own.speed.median)
+
+
+def seconds(number: float) -> str:
+    """A time in the unit one would say it in."""
+    return (
+        f"{number:.1f} s" if number < 10 else f"{number:.0f} s" if number < 120 else f"{number / 60:.0f} min"
+    )
+
+
+_SHARES: Final = ("repeats", "checks", "gold", "first", "ties", "fast")
+
+FILE_COLUMNS: Final = (
+    "rater",
+    "simulated",
+    "left_out",
+    "paused",
+    "comparisons",
+    *(f"agreement{end}" for end in ("", "_low", "_high", "_n", "_kappa")),
+    *(f"{name}{end}" for name in _SHARES for end in ("", "_low", "_high", "_n")),
+    "repeats_points_apart",
+    "seconds_median",
+    "outlier_votes",
+    "outlier_most",
+    "outlier_flagged",
+    "remarks",
+)
+"""The columns of the file of figures."""
+
+
+def file_row(own: Figures, who: Sequence[Cell], remarks: Sequence[str]) -> tuple[Cell, ...]:
+    """A rater's figures in the columns FILE_COLUMNS; ``who`` are the first four."""
+    agreement, bets = own.agreement.share, own.outlier
+    shares = (own.consistency.same, own.checks, own.gold, own.first, own.ties, own.speed.below)
+    return (
+        *who,
+        own.comparisons,
+        *(_rounded(each) for each in (agreement.value, agreement.low, agreement.high)),
+        agreement.n,
+        _rounded(own.agreement.kappa),
+        *(cell for each in shares for cell in (*map(_rounded, (each.value, each.low, each.high)), each.n)),
+        _rounded(own.consistency.apart),
+        _rounded(own.speed.median),
+        bets.votes if bets else 0,
+        _rounded(bets.most) if bets else None,
+        bool(bets and bets.flagged),
+        "; ".join(remarks),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)

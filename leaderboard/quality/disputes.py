@@ -1,0 +1,259 @@
+"""Pages for operators: what raters disagree about, and settling it blind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arena.models import Assignment, Comparison, Pair, Rater, Study
+from arena.models.querysets import left_out_raters
+from arena.people.permissions import OperatorRequest, operator
+from arena.rating import adjudication, scales, screen, services
+from arena.rating.adjudication import adjudications
+from arena.rating.answers import RatingError
+from arena.rating.forms import RatingForm
+from leaderboard.quality import kept
+from leaderboard.quality.disagreements import KINDS, PEOPLE, Disputes
+
+# The queue of pairs that raters differ about, and what was decided about those that left it.
+
+
+PER_PAGE = 20
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A pair of the queue. What is said of it does not tell which answer anybody prefers.
+
+    ``split`` are the verdicts of people, most frequent side first: for one answer, for the other, ties.
+    ``points`` is how far two people, or people and judges, lie apart on the study's scale.
+    """
+
+    pair: Pair
+    split: tuple[int, int, int]
+    people: int
+    judges: int
+    points: float
+    from_judges: float | None
+
+
+def disputed(study: Study, kind: str, category: str, page: Any) -> Page[Dispute]:
+    """A page of the queue of one kind: settled pairs are none of it, nor those of other categories."""
+    import numpy as np
+
+    found = kept.disputed(study)
+    places = found.ranked(kind)
+    settled = list(adjudications(study).values_list("pair", flat=True))
+    places = places[~np.isin(found.pair[places], settled)]
+    if category:
+        wanted = Pair.objects.filter(prompt__study=study, prompt__category=category)
+        places = places[np.isin(found.pair[places], list(wanted.values_list("pk", flat=True)))]
+    chosen: Page[Any] = Paginator(places.tolist(), PER_PAGE).get_page(page)
+    pairs = Pair.objects.select_related("prompt").in_bulk([int(found.pair[place]) for place in chosen])
+    entries = [
+        _entry(study, found, place, pairs[int(found.pair[place])])
+        for place in chosen
+        if int(found.pair[place]) in pairs
+    ]
+    chosen.object_list = entries
+    return chosen
+
+
+def _entry(study: Study, found: Disputes, place: int, pair: Pair) -> Dispute:
+    sides = sorted((int(found.for_first[place]), int(found.for_second[place])), reverse=True)
+    steps = (study.points - 1) / 2
+    from_judges = float(found.from_judges[place])
+    apart = float(found.apart[place])
+    return Dispute(
+        pair=pair,
+        split=(sides[0], sides[1], int(found.ties[place])),
+        people=int(found.people[place]),
+        judges=int(found.judges[place]),
+        points=0.0 if apart != apart else apart * steps,
+        from_judges=None if from_judges != from_judges else from_judges * steps,
+    )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What somebody said of a pair, in the order in which it is shown on the page."""
+
+    who: str
+    judge: bool
+    simulated: bool
+    words: str
+    side: str
+    rating: int
+    points: int
+    rationale: str
+    reasons: Sequence[str]
+    left_out: bool
+
+
+def settled(study: Study, page: Any) -> Page[Comparison]:
+    """A page of decisions, the newest first."""
+    rows = adjudications(study).select_related("pair__prompt", "rater")
+    return Paginator(rows, PER_PAGE).get_page(page)
+
+
+def everybody(study: Study, pair: Pair, *, swapped: bool, left_out: Sequence[int]) -> list[Said]:
+    """All that people and judges said of a pair, people first and without names.
+
+    Answers are given in the order in which the page shows the two texts.
+    """
+    rows = Comparison.objects.current().filter(study=study, pair=pair, rating__isnull=False)
+    rows = rows.filter(purpose="study").select_related("rater").order_by("pk")
+    people = [row for row in rows if row.rater.kind == Rater.Kind.PERSON]
+    numbers = {pk: place for place, pk in enumerate(dict.fromkeys(row.rater_id for row in people), start=1)}
+    judges = sorted((row for row in rows if row.rater_id not in numbers), key=lambda row: row.rater.name)
+    return [_said(row, numbers.get(row.rater_id), swapped, left_out) for row in (*people, *judges)]
+
+
+def _said(row: Comparison, number: int | None, swapped: bool, left_out: Sequence[int]) -> Said:
+    rating = in_order(row, swapped=swapped)
+    return Said(
+        who=f"Person {number}" if number else row.rater.name,
+        judge=number is None,
+        simulated=row.rater.simulated,
+        words=scales.CAPTIONS[row.points][rating - 1],
+        side=side(rating, row.points),
+        rating=rating,
+        points=row.points,
+        rationale=row.rationale,
+        reasons=row.reasons,
+        left_out=row.rater_id in left_out,
+    )
+
+
+def in_order(row: Comparison, *, swapped: bool) -> int:
+    """The rating as if the texts had been shown in this order."""
+    rating = row.rating or 0
+    return rating if row.swapped == swapped else scales.mirror(rating, row.points)
+
+
+def side(rating: int, points: int) -> str:
+    """a, b or tie: which answer a rating prefers."""
+    score = scales.score(rating, points, ties=True)
+    return "tie" if score == 0.5 else "a" if score else "b"
+
+
+INVALID: Final = 422
+REFUSED: Final = 409
+SETTLED: Final = "settled"
+
+_LABELS: Final = {"people": "People differ", "judges": "People and judges differ", SETTLED: "Settled"}
+
+
+@require_safe
+@operator
+def disagreements(request: OperatorRequest) -> HttpResponse:
+    """The queue of one kind and category, or what was settled."""
+    study = request.study
+    show = request.GET.get("show", PEOPLE)
+    show = show if show in _LABELS else PEOPLE
+    categories = study.prompts.exclude(category="").order_by("category").values_list("category", flat=True)
+    known = list(categories.distinct())
+    category = request.GET.get("category", "")
+    category = category if category in known and show in KINDS else ""
+    number = request.GET.get("page")
+    page: Any = settled(study, number)
+    if show in KINDS:
+        page = disputed(study, show, category, number)
+    context = {
+        "study": study,
+        "show": show,
+        "choices": [(name, label, name == show) for name, label in _LABELS.items()],
+        "categories": known,
+        "category": category,
+        "page": page,
+        "query": "&" + urlencode({"show": show, "category": category}),
+        "decisions": [_decision(row) for row in page] if show == SETTLED else [],
+    }
+    return render(request, "leaderboard/quality/disagreements.html", context)
+
+
+def _decision(row: Comparison) -> dict[str, Any]:
+    """Without a word on which text: only on its page they are to be seen."""
+    words = screen.scale_points(row.points)[(row.rating or 1) - 1].caption
+    return {"row": row, "words": words}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def settle(request: OperatorRequest, pair: int) -> HttpResponse:
+    """One pair: to be settled by this person, or what everybody said once that is done."""
+    found = get_object_or_404(
+        Pair.objects.filter(prompt__study=request.study).select_related("prompt", "first", "second"), pk=pair
+    )
+    decided = adjudication.adjudications(request.study).filter(pair=found).select_related("rater").first()
+    if decided is not None:
+        if "assignment" in request.POST and decided.rater.user_id != request.user.pk:
+            messages.warning(request, "Somebody else settled this pair first. Your answer was not stored.")
+        return _answers(request, found, decided)
+    if request.method == "POST" and "assignment" in request.POST:
+        return _answer(request, found)
+    if request.method == "POST":
+        return _offer(request, found)
+    held = Assignment.objects.live().filter(
+        pair=found, rater__user=request.user, purpose="adjudication", study=request.study
+    )
+    assignment = held.for_page().order_by("-pk").first()
+    if assignment is None:
+        context = {"study": request.study, "pair": found}
+        return render(request, "leaderboard/quality/start.html", context)
+    return _task(request, assignment)
+
+
+def _offer(request: OperatorRequest, pair: Pair) -> HttpResponse:
+    try:
+        assignment = adjudication.offer(request.study, request.user, pair)
+    except RatingError as error:
+        messages.error(request, str(error))
+        return redirect("operate-disagreements", slug=request.study.slug)
+    services.mark_shown(assignment)
+    return redirect("operate-dispute", slug=request.study.slug, pair=pair.pk)
+
+
+def _answer(request: OperatorRequest, pair: Pair) -> HttpResponse:
+    form = RatingForm(request.study, request.POST)
+    named = Assignment.objects.named(request.POST["assignment"]).for_page().select_related("rater")
+    assignment = get_object_or_404(named, pair=pair, rater__user=request.user, purpose="adjudication")
+    if not form.is_valid():
+        return _task(request, assignment, form, INVALID)
+    try:
+        services.record_comparison(assignment.rater, assignment.public_id, form.answer(assignment))
+    except RatingError as error:
+        messages.error(request, str(error))
+        return _task(request, assignment, form, REFUSED)
+    return redirect("operate-dispute", slug=request.study.slug, pair=pair.pk)
+
+
+def _task(
+    request: OperatorRequest, assignment: Assignment, form: RatingForm | None = None, status: int = 200
+) -> HttpResponse:
+    context = {"study": request.study, "task": screen.build(assignment, form)}
+    return render(request, "leaderboard/quality/settle.html", context, status=status)
+
+
+def _answers(request: OperatorRequest, pair: Pair, decided: Comparison) -> HttpResponse:
+    """Both texts as they were shown to whoever decided, the decision, and what everybody else said."""
+    assignment = Assignment.objects.for_page().filter(comparisons=decided).first()
+    out = left_out_raters(request.study)
+    said = everybody(request.study, pair, swapped=decided.swapped, left_out=out)
+    context = {
+        "study": request.study,
+        "task": screen.build(assignment, None) if assignment else None,
+        "decided": decided,
+        "words": screen.scale_points(decided.points)[(decided.rating or 1) - 1].caption,
+        "side": side(decided.rating or 1, decided.points),
+        "said": said,
+    }
+    return render(request, "leaderboard/quality/answers.html", context)

@@ -1,0 +1,168 @@
+"""What everybody may know of a judge: its model and how it was asked, never where or with whose key."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import Count, Max, Min
+
+from arena.models import Contestant, Study
+from judging.models import Judge, JudgeRun, Panel
+from judging.protocols.answer_scales import FORMS
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Protocol, UnknownProtocolError
+from leaderboard.rater_kinds import families
+from leaderboard.rater_kinds.families import Kin
+
+SHOWN: Final = (
+    *("rater__slug", "rater__name", "provider", "model", "protocol", "form", "points"),
+    *("parameters", "wording", "samples", "temperature", "max_tokens", "options"),
+)
+"""The columns of a judge that pages show something of."""
+
+PUBLIC_OPTIONS: Final = (
+    *("top_p", "top_k", "min_p", "typical_p", "seed", "n", "stop", "frequency_penalty", "presence_penalty"),
+    *("repetition_penalty", "reasoning_effort", "verbosity", "max_completion_tokens"),
+)
+"""Options of a request that shape a sample. Others may tell of accounts or machines and are not shown."""
+
+
+@dataclass(frozen=True)
+class JudgeFacts:
+    """A judge's public facts and its runs over one study. ``model`` is empty for a simulated one.
+
+    ``family`` is that of the protocol, ``form`` names the answer scale in words. ``setup`` names what the
+    protocol leaves open and the judge decides: parameters, samples, and the hash of a wording of its own.
+    """
+
+    model: str
+    protocol: str
+    family: str
+    citation: str
+    form: str
+    points: int
+    setup: tuple[tuple[str, str], ...]
+    sampling: tuple[tuple[str, str], ...]
+    simulated: bool
+    runs: int
+    first_run: datetime | None
+    last_run: datetime | None
+
+
+def judge_facts(study: Study, selector: str, until: datetime) -> JudgeFacts | None:
+    """The facts of the judge a selector names, with its runs begun until then.
+
+    None for people, groups, panels, and judges that votes were imported from.
+    """
+    return facts_of_judges(study, [selector], until).get(selector)
+
+
+def facts_of_judges(study: Study, selectors: Iterable[str], until: datetime) -> dict[str, JudgeFacts]:
+    """The same of several at once, in two queries; those without facts are left out."""
+    slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
+    judges = list(Judge.objects.filter(rater__slug__in=slugs).select_related("rater")) if slugs else []
+    if not judges:
+        return {}
+    rows = JudgeRun.objects.filter(study=study, judge__in=judges, created_at__lte=until).order_by()
+    counted = rows.values("judge").annotate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
+    runs: dict[int, Mapping[str, Any]] = {row["judge"]: row for row in counted}
+    none = {"n": 0, "first": None, "last": None}
+    return {f"judge:{judge.slug}": _facts(judge, runs.get(judge.pk, none)) for judge in judges}
+
+
+def _facts(judge: Judge, runs: Mapping[str, Any]) -> JudgeFacts:
+    protocol: Protocol | None
+    try:
+        protocol = PROTOCOLS.named(judge.protocol)
+    except UnknownProtocolError:  # of another version of this program
+        protocol = None
+    return JudgeFacts(
+        "" if judge.is_simulated else judge.model,
+        protocol.title if protocol else judge.protocol,
+        protocol.family if protocol else "",
+        protocol.citation if protocol else "",
+        FORMS.get(judge.form, judge.form),
+        judge.points,
+        _setup(judge, protocol),
+        _sampling(judge),
+        judge.is_simulated,
+        runs["n"],
+        runs["first"],
+        runs["last"],
+    )
+
+
+def _setup(judge: Judge, protocol: Protocol | None) -> tuple[tuple[str, str], ...]:
+    """Parameters as they are for this judge, how often it is asked, and whether its words are its own."""
+    defaults = protocol.parameters if protocol else {}
+    values = {name: parameter.default for name, parameter in defaults.items()} | judge.parameters
+    found = [(name.replace("_", " "), _in_words(value)) for name, value in values.items()]
+    samples = max(judge.samples, protocol.samples if protocol else 1)
+    if samples > 1:
+        found.append(("samples", f"{samples}, the majority decides"))
+    if judge.wording:
+        texts = ", ".join(sorted(judge.wording))
+        found.append(("wording", f"own wording, hash {wording_hash(judge)[:12]} ({texts})"))
+    return tuple(found)
+
+
+def _in_words(value: Any) -> str:
+    listed = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return listed or "none"
+
+
+def wording_hash(judge: Judge) -> str:
+    """What tells wordings apart, as hex: that of the judge's first run, or of how it would ask now."""
+    return judge.prompt_hash or judge.current_prompt_hash()
+
+
+def as_they_are(selectors: Iterable[str]) -> list[tuple[Any, ...]]:
+    """What pages show of some judges, for telling whether that changed: no snapshot holds it."""
+    slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
+    return list(Judge.objects.filter(rater__slug__in=slugs).order_by("pk").values_list(*SHOWN))
+
+
+def _sampling(judge: Judge) -> tuple[tuple[str, str], ...]:
+    if judge.is_simulated:
+        return ()
+    own = {"temperature": judge.temperature, "longest reply in tokens": judge.max_tokens}
+    given = {name: judge.options[name] for name in PUBLIC_OPTIONS if name in judge.options}
+    return tuple(
+        (name, "as the endpoint does by itself" if value is None else str(value))
+        for name, value in (own | given).items()
+    )
+
+
+def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
+    """The contestants that are, or may be related to, each judge; ``judges`` are selectors and labels.
+
+    A judge is known by its model, a panel by those of its members, and one whose votes were imported by its
+    label; simulated ones are nobody.
+    """
+    slugs = {selector: selector.partition(":")[2] for selector in judges}
+    models = _models(slugs.values())
+    models_in_study = Contestant.objects.filter(study=study, kind=Contestant.Kind.MODEL)
+    contestants = [
+        families.Contestant(name, family, (slug, str(generation.get("model", ""))))
+        for name, family, slug, generation in models_in_study.values_list(
+            "name", "family", "slug", "generation"
+        )
+    ]
+    return {
+        selector: families.kin(models.get(slugs[selector], [label]), contestants)
+        for selector, label in judges.items()
+    }
+
+
+def _models(slugs: Iterable[str]) -> dict[str, list[str]]:
+    """The models behind each judge and panel of these slugs; none behind a simulated one."""
+    wanted = list(slugs)
+    fields = ("provider", "model")
+    asked = Judge.objects.filter(rater__slug__in=wanted).values_list("rater__slug", *fields)
+    members = Panel.objects.filter(rater__slug__in=wanted, members__isnull=False)
+    rows = [*asked, *members.values_list("rater__slug", *(f"members__{name}" for name in fields))]
+    found: dict[str, list[str]] = {}
+    for slug, provider, model in rows:
+        found.setdefault(slug, []).extend([model] if provider != Judge.Provider.SIMULATED else [])
+    return found

@@ -1,0 +1,85 @@
+"""What must be said beside a judge's numbers wherever one may choose it. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from leaderboard.rater_kinds.families import Kin, named, warning
+
+Kind = Literal["competes", "family", "unscored", "self-preference"]
+
+FEWEST_ANSWERS: Final = 20
+"""A share of fewer answers without a rating is not held against a judge."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One thing to know about a judge, as a sentence for a reader."""
+
+    kind: Kind
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How many answers a judge gave, and how many of them have no rating."""
+
+    given: int
+    unscored: int
+
+    @property
+    def share(self) -> float:
+        """Of the answers without a rating; 0 without any answer."""
+        return self.unscored / self.given if self.given else 0.0
+
+
+def flags(
+    label: str,
+    kin: Kin,
+    answers: Answers | None,
+    most_unscored: float,
+    own_family: Mapping[str, Any] | None = None,
+) -> list[Flag]:
+    """Everything to be said of a judge; ``most_unscored`` is the share from which a judge is flagged.
+
+    ``own_family`` is a table of leaderboard.bias.content, where there is one.
+    """
+    found: list[Flag] = []
+    if kin.itself:
+        found.append(
+            Flag("competes", f"{label} also competes here, as {named(kin.itself)}: it judges itself.")
+        )
+    if kin.family:
+        found.append(Flag("family", warning(label, kin.family)))
+    if answers and answers.given >= FEWEST_ANSWERS and answers.share > most_unscored:
+        found.append(
+            Flag(
+                "unscored",
+                f"{answers.unscored:,} of {answers.given:,} answers by {label} ({100 * answers.share:.1f} %) "
+                "have no rating. Its numbers are about the others, which may be the easier ones.",
+            )
+        )
+    if own_family:
+        found.append(Flag("self-preference", preference_sentence(label, own_family)))
+    return found
+
+
+def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
+    """How much better a judge likes its own family than others do, and whether chance could do it."""
+    low, high, apart = measured["low"], measured["high"], measured["difference"]
+    between = "" if low is None else f" (interval {_signed(low)} to {_signed(high)})"
+    if low is None or low <= 0 <= high:
+        what = "That may be chance."
+    elif apart > 0:
+        what = "That is more than chance explains, and may be self-preference."
+    else:
+        what = "That is more than chance explains: it is hard on its own."
+    return (
+        f"{label} rates its own family ({named(measured['kin'])}) {abs(apart):.2f} "
+        f"{'lower' if apart < 0 else 'higher'} than {measured['against']} do{between} on a scale from −1 to "
+        f"1, over {measured['n']:,} pairs that both rated. {what}"
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")

@@ -1,0 +1,224 @@
+"""One kind of raters: people, a judge or a group."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard.agreement.table import ALL_CATEGORIES, between, kappa_table, within_table
+from leaderboard.bias.figure import length_effect, mirrored_histogram, score_differences
+from leaderboard.bias.table import (
+    flips_table,
+    length_sentence,
+    length_table,
+    mirror_table,
+    scores_table,
+    unknown_sentence,
+)
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import Panel
+from leaderboard.rater_kinds.facts import JudgeFacts, judge_facts
+from leaderboard.rater_kinds.flags_of_study import snapshot_flags
+from leaderboard.rater_kinds.kinds import Choices, choices, ending, labels, listed
+from leaderboard.rater_kinds.reading import AboutRaters, Reading
+from leaderboard.raters.page import kind
+from leaderboard.raters.position_text import position_sentences
+from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, RaterFigure, summary
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.settings import Scope, UnknownSettingError
+
+MEASURES = {"words": "words", "unique_words": "different words"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterPage(AboutRaters):
+    """Everything about one kind of raters; no person is named."""
+
+    selector: str
+    judge: JudgeFacts | None
+
+    template: ClassVar[str] = "leaderboard/rater.html"
+    tab: ClassVar[str] = "study-raters"
+
+    @cached_property
+    def entry(self) -> Mapping[str, Any]:
+        raters: list[dict[str, Any]] = self.snapshot.counts["raters"]
+        return next(entry for entry in raters if entry["selector"] == self.selector)
+
+    @cached_property
+    def kind(self) -> Kind:
+        return kind(self.entry, self.stored, self.agreements, self.view.category)
+
+    @property
+    def what(self) -> str:
+        """What kind of raters it is, in a word."""
+        return {"people": "People", "judge": "Judge", "group": "Group"}[self.selector.partition(":")[0]]
+
+    @property
+    def figures(self) -> list[tuple[str, RaterFigure]]:
+        """The numbers of its row on the page of all kinds, by their names."""
+        return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
+
+    @property
+    def sentences(self) -> list[str]:
+        return position_sentences(self.kind, self.level) if self.kind.replies else []
+
+    @property
+    def length_sentences(self) -> list[str]:
+        content = self.kind.length
+        if content is None:
+            return []
+        found = [
+            length_sentence(each, self.level) for each in content["measures"] if each["name"] in MEASURES
+        ]
+        return [sentence for sentence in (*found, unknown_sentence(content)) if sentence]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be said of a judge, such as that it may be judging itself."""
+        found = snapshot_flags(self.study, self.snapshot, self.selector)
+        return [flag.sentence for flag in found.get(self.selector, [])]
+
+    @property
+    def dated(self) -> bool:
+        """Whether the snapshot was made before position and agreement were computed."""
+        scored = [one for one in self.kind.shown if one.scored]
+        placed = not scored or any(one.position for one in scored)
+        return not self.pending and not (self.agreements and placed)
+
+    @property
+    def board_url(self) -> str:
+        own = (("raters", self.selector), ("category", self.view.category))
+        return self.study.get_absolute_url() + ending(own)
+
+    @property
+    def comparisons_url(self) -> str:
+        """Its comparisons."""
+        address = reverse("study-comparisons", args=[self.study.slug])
+        return address + ending((("raters", self.selector), ("category", self.view.category)))
+
+    @property
+    def others(self) -> list[tuple[str, str]]:
+        """The other kinds of raters: label and address."""
+        return [
+            (entry["label"], reverse("study-rater", args=[self.study.slug, entry["selector"]]) + self.query)
+            for entry in listed(self.snapshot)
+            if entry["selector"] != self.selector
+        ]
+
+    @property
+    def switches(self) -> list[Choices]:
+        named = [(name, name) for name in self.snapshot.counts["categories"]]
+        if not named:
+            return []
+        options = [("", ALL_CATEGORIES), *named]
+        return [choices("category", "Category", options, self.view.category, self.view.query)]
+
+    def _panels(self) -> Iterator[Panel]:
+        yield from self._histograms()
+        yield from self._flips()
+        yield from self._scores()
+        yield from self._lengths()
+        yield from self._agreement()
+
+    def _histograms(self) -> Iterator[Panel]:
+        for one in self.kind.shown:
+            if one.replies:
+                yield self.make_panel(
+                    f"mirror-{one.points}",
+                    f"Ratings as shown and mirrored, scale of {one.points} points",
+                    "Filled bars say how often each rating was given, frames how often its mirror image was: "
+                    "the same opinion with the completions the other way round. Without position bias they "
+                    "are equal but for chance.",
+                    mirror_table(one),
+                    draw=lambda one=one: mirrored_histogram(one),
+                    height=15,
+                )
+
+    def _flips(self) -> Iterator[Panel]:
+        if self.kind.flips:
+            yield self.make_panel(
+                "flips",
+                "The same pair in both orders",
+                "What became of the verdict when the same rater saw the same two completions the other way "
+                "round.",
+                flips_table([(self.kind.label, self.kind.flips)]),
+            )
+
+    def _scores(self) -> Iterator[Panel]:
+        scores = self.kind.scores
+        if scores:
+            yield self.make_panel(
+                "scores",
+                "First minus second score",
+                "Each completion gets a score of its own. Without position bias the picture is "
+                "symmetric about 0.",
+                scores_table([(self.kind.label, scores)]),
+                draw=lambda: score_differences([(self.kind.label, scores)]),
+                height=15,
+            )
+
+    def _lengths(self) -> Iterator[Panel]:
+        measures = self.kind.length["measures"] if self.kind.length else ()
+        for measure in measures:
+            if measure["name"] in MEASURES and measure["bins"]:
+                noun = MEASURES[measure["name"]]
+                yield self.make_panel(
+                    f"length-{measure['name'].replace('_', '-')}",
+                    f"Winning and the number of {noun}",
+                    f"Points won against how many more {noun} the completion had than the other, with "
+                    f"{self.level:g} % intervals. Both completions of a pair are entered. A longer "
+                    "completion may also be a better one: the figure does not tell these apart.",
+                    length_table(self.kind.label, measure),
+                    draw=lambda measure=measure: length_effect(self.kind.label, measure),
+                    height=15,
+                )
+
+    def _agreement(self) -> Iterator[Panel]:
+        names = labels(self.snapshot)
+        entries = [
+            (names[other], self.kind.label, entry)
+            for other in names
+            if other != self.selector and (entry := between(self.agreements, self.selector, other))
+        ]
+        if entries:
+            yield self.make_panel(
+                "kappa",
+                "Agreement with other raters",
+                "Cohen's kappa with quadratic weights: 1 is the same rating every time, 0 what chance gives.",
+                kappa_table(entries),
+            )
+        within = (self.agreements.get(self.selector) or {}).get("within")
+        if within and within["rows"]:
+            yield self.make_panel(
+                "within",
+                "Agreement among themselves",
+                "Over pairs rated more than once. A judge is compared with itself, in the other order.",
+                within_table([("", {"within": within})]),
+            )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RaterPage:
+    """The page of one kind of raters. Raises UnknownSettingError where the study has no such kind."""
+    selector = place["selector"]
+    known = list(labels(snapshot))
+    if selector not in known:
+        there = ", ".join(known) or "none"
+        raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there}.')
+    view = Reading(**Reading.asked(request.GET, snapshot))
+    found = find(snapshot, view.setting, Scope.RATERS)
+    return RaterPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-rater", args=[study.slug, selector]),
+        query=view.query(),
+        selector=selector,
+        view=view,
+        stored=found.stored,
+        pending=found.pending,
+        judge=judge_facts(study, selector, snapshot.created_at),
+    )

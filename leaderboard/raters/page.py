@@ -1,0 +1,330 @@
+"""Every kind of raters side by side: people, each judge, and groups."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard.agreement.figure import correlations, kinds_map
+from leaderboard.agreement.table import (
+    ALL_CATEGORIES,
+    COEFFICIENTS,
+    between,
+    correlated,
+    correlation_table,
+    kind_matrix,
+    matrix_table,
+    row_of,
+    same_category,
+    without_pools,
+)
+from leaderboard.bias.figure import histogram, position_dots, score_differences
+from leaderboard.bias.table import position_table, ratings_table, scores_table, shown_by_scale
+from leaderboard.models import Snapshot
+from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.rater_kinds.flags_of_study import snapshot_flags
+from leaderboard.rater_kinds.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, listed, one_of
+from leaderboard.rater_kinds.reading import AboutRaters, Reading
+from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, RaterFigure, kinds_table, summary
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.settings import Scope, UnknownSettingError
+from leaderboard.snapshots.stored import Stored
+from leaderboard.standings.figure import intervals
+from leaderboard.standings.table import raters_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class View(Reading):
+    """What an address asks for: which kinds stand in one view, and the ties and method of their standings."""
+
+    chosen: tuple[str, ...]
+    usual: tuple[str, ...]
+    ties: str = "on"
+    method: str = "elo"
+
+    @classmethod
+    def of(cls, request: HttpRequest, snapshot: Snapshot) -> "View":
+        """Raises UnknownSettingError for what the snapshot does not have."""
+        known = [entry["selector"] for entry in snapshot.counts["raters"]]
+        usual = tuple([one for one in known if not one.startswith("group:")] or known)[:MOST_SERIES]
+        wanted = request.GET.getlist("with")
+        for selector in wanted:
+            if selector not in known:
+                raise UnknownSettingError(
+                    f'This study has no raters "{selector[:100]}". It has: {", ".join(known)}.'
+                )
+        method = one_of(request.GET, "method", tuple(METHOD_NAMES), "elo")
+        return cls(
+            chosen=tuple(one for one in known if one in wanted) or usual,
+            usual=usual,
+            ties="on" if method == "ordinal" else one_of(request.GET, "ties", ("on", "off"), "on"),
+            method=method,
+            **cls.asked(request.GET, snapshot),
+        )
+
+    def parts(self) -> list[tuple[str, str]]:
+        kinds = () if self.chosen == self.usual else self.chosen
+        ties, method = "" if self.ties == "on" else self.ties, "" if self.method == "elo" else self.method
+        return [*(("with", one) for one in kinds), *super().parts(), ("ties", ties), ("method", method)]
+
+    @property
+    def standings(self) -> Q:
+        """Where a snapshot holds the standings by the chosen kinds: with the usual band of ties alone."""
+        return Q(
+            kind="standings",
+            raters__in=() if self.band else self.chosen,
+            category=self.category,
+            ties=self.ties,
+            method=self.method,
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table of all kinds."""
+
+    kind: Kind
+    address: str
+    chosen: bool
+
+    @property
+    def cells(self) -> list[tuple[str, RaterFigure]]:
+        """Every number with the name of its column: on a phone a row is a card."""
+        return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatersPage(AboutRaters):
+    """All kinds of raters, and some of them in one view."""
+
+    view: View
+
+    template: ClassVar[str] = "leaderboard/raters.html"
+    tab: ClassVar[str] = "study-raters"
+
+    columns: ClassVar[tuple[str, ...]] = SUMMARY_COLUMNS
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """Every kind of raters, in the order of the board's switch."""
+        entries = listed(self.snapshot, *self.view.chosen)
+        return [kind(entry, self.stored, self.agreements, self.view.category) for entry in entries]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [
+            Line(
+                each,
+                reverse("study-rater", args=[self.study.slug, each.selector]) + self.view.shared,
+                each in self.compared,
+            )
+            for each in self.kinds
+        ]
+
+    @property
+    def notices(self) -> list[str]:
+        """What must be said of the judges."""
+        found = snapshot_flags(self.study, self.snapshot)
+        return [flag.sentence for flags in found.values() for flag in flags]
+
+    @cached_property
+    def compared(self) -> list[Kind]:
+        """The kinds in one view."""
+        return [each for each in self.kinds if each.selector in self.view.chosen]
+
+    @property
+    def dated(self) -> bool:
+        """Whether the snapshot was made before position and agreement were computed."""
+        return not self.pending and (
+            not self.agreements
+            or all(not one.position for each in self.kinds for one in each.shown if one.scored)
+        )
+
+    @property
+    def switches(self) -> list[Choices]:
+        view, counts = self.view, self.snapshot.counts
+        found = []
+        if counts["categories"]:
+            named = [(name, name) for name in counts["categories"]]
+            found.append(
+                choices("category", "Category", [("", ALL_CATEGORIES), *named], view.category, view.query)
+            )
+        if view.method != "ordinal":
+            ties = [("on", "Count half"), ("off", "Off")]
+            found.append(choices("ties", "Ties in ranks", ties, view.ties, view.query))
+        methods = list(METHOD_NAMES.items())
+        return [*found, choices("method", "Method of ranks", methods, view.method, view.query)]
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """What the form of kinds sends along, so that ticking a box changes nothing else."""
+        return [(name, value) for name, value in self.view.parts() if name != "with" and value]
+
+    def _panels(self) -> Iterator[Panel]:
+        """The table of all kinds, then the figures of those in one view."""
+        yield self.kinds_panel
+        yield from self._compared_panels()
+
+    @property
+    def comparing(self) -> tuple[Panel, ...]:
+        """The figures of the kinds in one view."""
+        return self.panels[1:]
+
+    @property
+    def kinds_panel(self) -> Panel:
+        return self.make_panel("kinds", "Every kind of raters", "One row for each.", kinds_table(self.kinds))
+
+    def _compared_panels(self) -> Iterator[Panel]:
+        yield from self._histograms()
+        yield from self._position()
+        yield from self._scores()
+        yield from self._ranks()
+        yield from self._correlation()
+        yield from self._kappa()
+
+    def _histograms(self) -> Iterator[Panel]:
+        found = [(each.label, each.ratings) for each in self.compared if each.ratings]
+        for points, shown in shown_by_scale(found).items():
+            yield self.make_panel(
+                f"ratings-{points}",
+                f"Ratings as shown, scale of {points} points",
+                "How often each rating was given, in the order in which the two completions were shown. "
+                "Raters without position bias give a symmetric picture. Unscored replies have bars of "
+                "their own." + self._alone([one.label for one in shown]),
+                ratings_table(points, shown),
+                draw=lambda points=points, shown=shown: histogram(points, shown),
+                height=step(15 if len(shown) <= MOST_SERIES else len(shown) * 1.5 + 5),
+            )
+
+    def _alone(self, labels: list[str]) -> str:
+        """Who it is where a figure shows one of several kinds: it has no legend."""
+        return f" Shown: {labels[0]} alone." if len(labels) == 1 < len(self.compared) else ""
+
+    def _position(self) -> Iterator[Panel]:
+        shown = [one for each in self.compared for one in each.told_apart if one.scored]
+        if shown:
+            yield self.make_panel(
+                "position",
+                "How often the first was preferred",
+                f"Among ratings that take a side. Bars are {self.level:g} % intervals; the dashed line at "
+                "50 % is what raters without position bias tend to.",
+                position_table(shown),
+                draw=lambda: position_dots(shown),
+                height=step(len(shown) * 1.5 + 5),
+            )
+
+    def _scores(self) -> Iterator[Panel]:
+        found = [(each.label, each.scores) for each in self.compared if each.scores]
+        if found:
+            yield self.make_panel(
+                "scores",
+                "First minus second score",
+                "For judges that give each completion a score of its own. Without position bias the "
+                "picture is symmetric about 0." + self._alone([label for label, _ in found]),
+                scores_table(found),
+                draw=lambda: score_differences(found),
+                height=15,
+            )
+
+    def _ranks(self) -> Iterator[Panel]:
+        view = self.view
+        read = [
+            (each, self.stored.get("standings", each.selector, view.category, view.ties, view.method))
+            for each in self.compared
+        ]
+        boards = [(each.label, content) for each, content in read if content]
+        if not boards:
+            return
+        rows = boards[0][1]["standings"]
+        order = [row["contestant"] for row in rows if row["rating"] is not None]
+        ties = "every rating as given" if view.method == "ordinal" else f"ties {view.ties}"
+        yield self.make_panel(
+            "ranks",
+            "Standings by each kind",
+            f"{METHOD_NAMES[view.method]}, {ties}. Dots are ratings, bars {self.level:g} % intervals; "
+            f"contestants are in the order of {boards[0][0]}.",
+            raters_table(order, boards),
+            draw=lambda: intervals(order, boards),
+            height=step(len(order) * max(1, 0.4 * len(boards)) + 5),
+        )
+
+    def _correlation(self) -> Iterator[Panel]:
+        chosen = [each.selector for each in self.compared]
+        names, read = labels(self.snapshot), [(one, self.stored.get("correlation", one)) for one in chosen]
+        found = [(names[one], content) for one, content in read if content and one != "people"]
+        ceiling = self.stored.get("correlation", "people")
+        if not found:
+            return
+        own = [correlated(label, without_pools(content), "pearson") for label, content in found]
+        people = correlated("People with each other", without_pools(ceiling), "pearson") if ceiling else []
+        yield self.make_panel(
+            "correlation",
+            "Correlation with people",
+            f"{COEFFICIENTS['pearson']} by category, with {self.level:g} % intervals. The upright mark is "
+            "how people agree with the other people.",
+            correlation_table([*found, *([("People with each other", ceiling)] if ceiling else [])]),
+            draw=lambda: correlations("pearson", own, people),
+            height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),
+        )
+
+    def _kappa(self) -> Iterator[Panel]:
+        chosen = [(each.selector, each.label) for each in self.compared]
+        values, pairs = kind_matrix(self.agreements, chosen, "kappa", self.view.category)
+        if any(value is not None for row in values.values for value in row):
+            yield self.make_panel(
+                "kappa",
+                "Agreement with each other",
+                "Weighted kappa of every two kinds: 1 is the same rating every time, 0 what chance gives. "
+                "Read across a row.",
+                matrix_table("Weighted kappa", values, pairs),
+                draw=lambda: kinds_map(values, pairs, "kappa"),
+                height=step(len(chosen) * 2 + 6),
+                width="matrix" if len(chosen) > FEW_KINDS else "",
+            )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RatersPage:
+    """The page of what an address asks for, in one query."""
+    if not snapshot.counts["raters"]:
+        raise NoNumbersError("Nobody has rated yet.")
+    view = View.of(request, snapshot)
+    found = find(snapshot, view.setting, Scope.RATERS, also=view.standings)
+    return RatersPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-raters", args=[study.slug]),
+        query=view.query(),
+        view=view,
+        stored=found.stored,
+        pending=found.pending,
+    )
+
+
+def kind(entry: Mapping[str, Any], stored: Stored, agreements: Mapping[str, Content], category: str) -> Kind:
+    """One kind of raters with its tables of one category."""
+    selector = entry["selector"]
+    own = agreements.get(selector)
+    return Kind(
+        selector,
+        entry["label"],
+        entry["raters"],
+        entry["comparisons"],
+        entry["simulated"],
+        stored.get("ratings", selector, category),
+        stored.get("length", selector, category),
+        row_of(between(agreements, selector, PEOPLE), category),
+        _row(stored.get("correlation", selector), category),
+        _row((own or {}).get("within"), category),
+    )
+
+
+def _row(content: Content | None, category: str) -> Content | None:
+    return next((row for row in (content or {}).get("rows", ()) if same_category(row, category)), None)

@@ -1,1 +1,0 @@
-"""From the rows of the database to the arrays the statistics take."""

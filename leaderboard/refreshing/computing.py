@@ -1,0 +1,250 @@
+"""The worker's part of numbers on demand: claim a setting, compute its tables, store them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl
+
+from arena.models import Study
+from leaderboard.agreement.content import agreement
+from leaderboard.bias.content import leanings
+from leaderboard.models import ComputedView, Snapshot
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.holding import Hold
+from leaderboard.snapshots.presentation import beside
+from leaderboard.snapshots.settings import (
+    EVERYONE,
+    MODELS,
+    Scope,
+    Setting,
+    left_out,
+    parse,
+    parse_for_all,
+    parse_for_judges,
+)
+from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
+
+if TYPE_CHECKING:
+    from leaderboard.snapshots.opinions import Choice, Opinions
+    from leaderboard.snapshots.text_sizes import Texts
+    from leaderboard.stats import Method, Ratings
+
+
+# Tables of a setting that no snapshot holds: what pages show for it, from the same functions.
+
+
+def any_tables(
+    opinions: Opinions,
+    setting: Setting,
+    scope: Scope,
+    method: Method,
+    known: Mapping[str, str],
+    texts: Texts | None = None,
+) -> Iterator[Table]:
+    """What the pages of a scope show at one setting, at the parameters of ``method``.
+
+    ``known`` holds payloads of standings by the digest of their inputs. A setting without a game has no
+    standings; without ``texts`` there is nothing about lengths. Raises ParameterError for a tie band that the
+    ratings of the chosen raters do not have; other raters, who used another scale, are left out then.
+    """
+    from leaderboard.stats import TieBand
+
+    band = TieBand.parse(setting.band) if setting.band else None
+    method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
+    asked = _Asked(opinions, setting, method, dict(known), texts)
+    shown = {Scope.BOARD: asked.board, Scope.CATEGORIES: asked.categories, Scope.RATERS: asked.raters}
+    yield from shown[scope]()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """``computed`` is read and added to: a group of the same raters as another choice costs nothing."""
+
+    opinions: Opinions
+    setting: Setting
+    method: Method
+    computed: dict[str, str]
+    texts: Texts | None
+
+    def board(self) -> Iterator[Table]:
+        """Of the chosen raters the standings with ties on and off, those by the method beside it, and the
+        matrices; of all others the standings."""
+        by_selector = {choice.selector: choice for choice in self.opinions.raters}
+        own = by_selector.pop(self.setting.raters)
+        yield from self._own(own)
+        for other in by_selector.values():
+            if not other.selector.startswith("group:"):
+                yield from self._others(other)
+
+    def categories(self) -> Iterator[Table]:
+        """The standings of the chosen raters over all categories, and in each."""
+        name, ties = self.setting.method, self.setting.ties
+        own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
+        for category in self._categories:
+            players = self._players(own, category)
+            place = {"category": category, "name": name, "ties": ties}
+            yield from self._standings("standings", own, players, players.ratings(), **place)
+
+    def raters(self) -> Iterator[Table]:
+        """How every choice of raters leans over all categories and in each, and how raters agree."""
+        for choice in self.opinions.raters:
+            for category in self._categories:
+                chosen = self._about(choice, category)
+                if len(chosen):
+                    yield from leanings(choice, category, chosen, self.texts, self.method)
+        yield from agreement(self.opinions, self.method)
+
+    @property
+    def _categories(self) -> tuple[str, ...]:
+        """All of them together, and each named one."""
+        return ("", *filter(None, self.opinions.categories))
+
+    def _own(self, own: Choice) -> Iterator[Table]:
+        name, ties, category = self.setting.method, self.setting.ties, self.setting.category
+        players = self._players(own, category)
+        given = players.ratings()
+        for by, rule in (*((name, rule) for rule in _rules(name)), (beside(name), ties)):
+            place = {"category": category, "name": by, "ties": rule}
+            yield from self._standings("standings", own, players, given, **place)
+        games = given.games(ties=ties == "on", tie_band=self.method.tie_band if ties == "on" else None)
+        if len(games):
+            payload = canonical(matrix_table(games, players.names))
+            yield Table("matrices", own.selector, payload, category=category, ties=ties)
+        if self.setting.contestants == MODELS:
+            everyone = self._about(own, category).present()
+            place = {"category": category, "name": name, "ties": ties}
+            yield from self._standings(EVERYONE, own, everyone, everyone.ratings(), **place)
+
+    def _others(self, other: Choice) -> Iterator[Table]:
+        from leaderboard.stats.checks import ParameterError
+
+        players = self._players(other, self.setting.category)
+        place = {"category": self.setting.category, "name": self.setting.method, "ties": self.setting.ties}
+        try:
+            yield from self._standings("standings", other, players, players.ratings(), **place)
+        except ParameterError:  # of the band: they used another scale
+            return
+
+    def _players(self, choice: Choice, category: str) -> Opinions:
+        """The comparisons of some raters in a category, among the contestants that are asked for."""
+        chosen = self._about(choice, category)
+        return (chosen.among("model") if self.setting.contestants == MODELS else chosen).present()
+
+    def _about(self, choice: Choice, category: str) -> Opinions:
+        """The comparisons of some raters in one category, in all, or in all but one."""
+        own, name = self.opinions.by(choice.ids), left_out(category, self.opinions.categories)
+        return own.about(category) if name is None else own.but(name)
+
+    def _standings(
+        self,
+        kind: str,
+        choice: Choice,
+        players: Opinions,
+        given: Ratings,
+        *,
+        category: str,
+        name: str,
+        ties: str,
+    ) -> Iterator[Table]:
+        method = published(self.method, name, ties, category)
+        if not len(given.games(ties=method.ties, tie_band=method.tie_band)):
+            return
+        inputs = digest(players, given, method)
+        if inputs not in self.computed:
+            self.computed[inputs] = canonical(standings(players, given, method))
+        payload = self.computed[inputs]
+        yield Table(kind, choice.selector, payload, ties, category, name, inputs)
+
+
+def _rules(method: str) -> tuple[str, ...]:
+    """The tie rules of a method: the ordinal model takes every rating as given."""
+    return TIES[:1] if method == "ordinal" else TIES
+
+
+logger = logging.getLogger(__name__)
+
+THREADS: Final = 2
+
+_PARSERS: Final = {Scope.RATERS: parse_for_all, Scope.JUDGES: parse_for_judges}
+
+
+class SnapshotOutdatedError(Exception):
+    """The data of a snapshot, or the methods it was made by, are no longer there to compute from."""
+
+
+def compute_next(study_id: int) -> bool:
+    """Compute what has waited longest of a study; False where there was nothing to do.
+
+    Asks for the rest in a message of its own, so that other work of the queue has its turn in between.
+    """
+    view = on_demand.claim(study_id)
+    if view is None or view.running_until is None:
+        return False
+    with Hold(f"view {view.pk}", view.running_until, partial(ComputedView.objects.renew, view.pk)):
+        started = time.perf_counter()
+        try:
+            payload = tables_of(view)
+        except SnapshotOutdatedError:
+            on_demand.fail(view, on_demand.CHANGED)
+        except Exception as error:
+            logger.exception("%s could not be computed", view)
+            on_demand.fail(view, f"{type(error).__name__}: {error}")
+        else:
+            on_demand.succeed(view, payload, time.perf_counter() - started)
+    if ComputedView.objects.of(study_id).unfinished().exists():
+        on_demand.nudge(study_id)
+    return True
+
+
+def tables_of(view: ComputedView) -> str:
+    """The tables of a setting as JSON. Raises SnapshotOutdatedError."""
+    from leaderboard.judges.beside import beside
+    from leaderboard.judges.content import judges_table
+    from leaderboard.snapshots.opinions import opinions
+    from leaderboard.snapshots.text_sizes import texts
+
+    snapshot, method = view.snapshot, method_of(view.snapshot)
+    setting, scope = wanted_of(view)
+    read = opinions(snapshot.study, snapshot.last_comparison)
+    more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
+    measured = texts(snapshot.study) if scope is Scope.RATERS else None
+    # Read again, because a change may have come in between.
+    revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
+    if read.mark != snapshot.data or revision != snapshot.revision:
+        raise SnapshotOutdatedError
+    if more is not None:
+        found = [judges_table(read, more, setting.raters, method)]
+    else:
+        found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured)]
+    return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
+
+
+def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
+    """The setting that a row is about, and which of its tables. Raises SnapshotOutdatedError."""
+    address, _, query = view.setting.partition("?")
+    scope = Scope(address)
+    read = _PARSERS.get(scope, parse)
+    found = read(dict(parse_qsl(query)), view.snapshot.counts)
+    if found is None:
+        raise SnapshotOutdatedError
+    return found, scope
+
+
+def method_of(snapshot: Snapshot) -> Method:
+    """The parameters a snapshot was made with. Raises SnapshotOutdatedError for those of an older version."""
+    from leaderboard.stats import METHODOLOGY, EloParameters, Method
+
+    if snapshot.methodology != METHODOLOGY:
+        raise SnapshotOutdatedError
+    used = snapshot.parameters
+    elo = EloParameters(**{name: used[name] for name in ("k", "scale", "base", "init")})
+    return Method(
+        rounds=used["rounds"], interval=used["interval"], seed=snapshot.seed, elo=elo, threads=THREADS
+    )

@@ -1,0 +1,249 @@
+"""Making snapshots: at most one computation of a study at a time, and the newest data win."""
+
+import logging
+import math
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from arena.models import Comparison, Study
+from leaderboard.comparisons import stored
+from leaderboard.models import Refresh, Snapshot, SnapshotSlice
+from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons
+from leaderboard.snapshots.holding import held
+
+logger = logging.getLogger(__name__)
+
+COUNTDOWN: Final = timedelta(seconds=3)
+"""A refresh waits this long after a rating, so that a burst of ratings costs one computation."""
+
+LOST_AFTER: Final = timedelta(seconds=12)
+"""A wanted refresh that has not started by then is asked for again: its message was lost."""
+
+COUNTED_EVERY: Final = timedelta(minutes=10)
+"""A process that sweeps counts all comparisons this often."""
+
+RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
+"""Data that made a computation fail are tried again after this."""
+
+KEPT_IN_FULL: Final = 3
+"""Newest snapshots of a study that keep all their tables."""
+
+KEPT_DAYS: Final = 30
+"""Older snapshots are kept for this long, the last of each day only; after that, none but the newest."""
+
+SEED: Final = 0
+ROUNDS: Final = 1000
+THREADS: Final = 2
+INTERVAL: Final = 95.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a refresh did: the snapshot that is now published, and whether this call made it."""
+
+    snapshot: Snapshot
+    made: bool
+
+
+def refresh(study: Study, *, anew: bool = False) -> Outcome:
+    """Compute a study's snapshot from its comparisons as they are now, and publish it.
+
+    The computation runs outside any transaction; storing is one short transaction. A snapshot of newer data
+    that appeared meanwhile is left in place. Standings whose inputs are those of the snapshot before are
+    copied from it, unless ``anew``. Raises BusyError where another computation holds the study; a
+    failure is stored with the study's refresh and raised.
+    """
+    Refresh.of(study.pk)
+    with held(study.pk, study.slug):
+        Refresh.objects.filter(study=study).update(wanted_at=None)
+        try:
+            outcome = _publish(study, _compute(study, anew))
+            Refresh.objects.filter(study=study).update(error="", failed_at=None)
+            return outcome
+        except Exception as error:
+            logger.exception("The snapshot of study %s could not be computed", study.slug)
+            message = f"{type(error).__name__}: {error}"[:1000]
+            Refresh.objects.filter(study=study).update(error=message, failed_at=timezone.now())
+            raise
+
+
+def refresh_if_stale(study: Study) -> Outcome | None:
+    """Refresh a study whose data or methods changed since its newest snapshot; None where nothing did."""
+    newest = Snapshot.objects.newest(study)
+    if newest is not None and newest.data == data_mark(study) and _is_current(newest):
+        Refresh.objects.filter(study=study).update(wanted_at=None)
+        return None
+    return refresh(study)
+
+
+@dataclass(frozen=True)
+class _Computed:
+    snapshot: Snapshot
+    slices: list[SnapshotSlice]
+    index: bytes
+
+
+def _compute(study: Study, anew: bool) -> _Computed:
+    """The next snapshot and its tables, not stored yet."""
+    from leaderboard.rater_kinds.flags_of_study import own_families
+    from leaderboard.refreshing import tables
+    from leaderboard.snapshots.opinions import opinions
+    from leaderboard.snapshots.text_sizes import texts
+    from leaderboard.stats import METHODOLOGY, Method
+
+    started = time.perf_counter()
+    method = Method(rounds=ROUNDS, interval=INTERVAL, seed=SEED, threads=THREADS)
+    known = {} if anew else SnapshotSlice.objects.known(study)
+    read = opinions(study)
+    found = [SnapshotSlice(**vars(table)) for table in tables.tables(read, method, known, texts(study))]
+    revision, comparisons, last = read.mark
+    snapshot = Snapshot(
+        study=study,
+        revision=revision,
+        comparisons=comparisons,
+        last_comparison=last,
+        methodology=METHODOLOGY,
+        seed=SEED,
+        parameters=_parameters(method),
+        counts=tables.counts(read) | {"own_family": own_families(study, read, method.interval)},
+        seconds=round(time.perf_counter() - started, 3),
+    )
+    return _Computed(snapshot, found, stored.packed(study, read))
+
+
+def _parameters(method: Any) -> dict[str, Any]:
+    return {
+        "rounds": method.rounds,
+        "interval": method.interval,
+        "resample": "prompts",
+        "k": method.elo.k,
+        "scale": method.elo.scale,
+        "base": method.elo.base,
+        "init": method.elo.init,
+    }
+
+
+@transaction.atomic
+def _publish(study: Study, computed: _Computed) -> Outcome:
+    """Store a snapshot and its tables together, unless one of newer data is there already."""
+    Refresh.objects.select_for_update().get(study=study)
+    newest, ours = Snapshot.objects.newest(study), computed.snapshot.data
+    if newest is not None and newest.data > ours and ours != data_mark(study):
+        return Outcome(newest, made=False)
+    computed.snapshot.save()
+    for row in computed.slices:
+        row.snapshot = computed.snapshot
+    SnapshotSlice.objects.bulk_create(computed.slices, batch_size=200)
+    stored.store(computed.snapshot.study, computed.index)
+    _prune(study)
+    return Outcome(computed.snapshot, made=True)
+
+
+def _prune(study: Study) -> None:
+    """Keep the newest snapshots, and of older ones the last of each day for a month."""
+    cutoff = timezone.now() - timedelta(days=KEPT_DAYS)
+    rows = list(Snapshot.objects.filter(study=study).order_by("-pk").values_list("pk", "created_at"))
+    kept, days = {pk for pk, _ in rows[:KEPT_IN_FULL]}, set()
+    for pk, created in rows:
+        if created >= cutoff and created.date() not in days:
+            days.add(created.date())
+            kept.add(pk)
+    Snapshot.objects.filter(study=study).exclude(pk__in=kept).delete()
+
+
+def request_refresh(study_id: int) -> bool:
+    """Ask for a refresh soon; False where one is on its way already.
+
+    The message is a nudge: a queue that cannot be reached is logged, and the sweep asks again.
+    """
+    from celery import current_app
+    from kombu.exceptions import OperationalError
+
+    now = timezone.now()
+    # Asked after every rating, when it is wanted already as a rule: that takes one look.
+    if Refresh.objects.is_wanted(study_id, now - LOST_AFTER):
+        return False
+    if not Study.objects.filter(pk=study_id).exists():
+        return False
+    Refresh.of(study_id)
+    if not Refresh.objects.want(study_id, now, now - LOST_AFTER):
+        return False
+    try:
+        # By name: leaderboard.tasks imports this module.
+        current_app.send_task(
+            "leaderboard.refresh_study", (study_id,), countdown=COUNTDOWN.total_seconds(), retry=False
+        )
+    except OperationalError as error:
+        logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
+    return True
+
+
+def stale(*, counted: bool = True) -> list[int]:
+    """Ids of the studies whose data, or the methods, have changed since their newest snapshot.
+
+    Counting every comparison takes longer the more there are. Without it only revision and newest id are
+    compared, which misses a comparison whose transaction began before the newest one's and ended after it.
+    """
+    newest = Snapshot.objects.newest_of(Study.objects.all())
+    made_from = {pk: snapshot.data for pk, snapshot in newest.items() if _is_current(snapshot)}
+    if counted:
+        return [pk for pk, mark in data_marks().items() if made_from.get(pk) != mark]
+    ends = {pk: (revision, last) for pk, (revision, _, last) in made_from.items()}
+    return [pk for pk, end in newest_comparisons().items() if ends.get(pk) != end]
+
+
+def _is_current(snapshot: Snapshot) -> bool:
+    """Whether a snapshot was made by the methods of today; those before an update were not."""
+    from leaderboard.stats import METHODOLOGY
+
+    return snapshot.methodology == METHODOLOGY
+
+
+def sweep() -> int:
+    """Ask for a refresh of every study whose snapshot is stale, however that came; returns how many.
+
+    A rating asks for its own refresh, so what a sweep finds is what got lost: it looks at the newest ids, and
+    counts every comparison once in COUNTED_EVERY.
+    """
+    now = timezone.now()
+    waiting = Q(failed_at__gt=now - RETRY_FAILED_AFTER) | Q(running_until__gt=now)
+    left_alone = set(Refresh.objects.filter(waiting).values_list("study", flat=True))
+    due = _counting.due(time.monotonic())
+    return sum(request_refresh(study_id) for study_id in stale(counted=due) if study_id not in left_alone)
+
+
+class _Counting:
+    """When this process has to count next; the first sweep of a process counts."""
+
+    def __init__(self) -> None:
+        self._next = -math.inf
+
+    def due(self, now: float) -> bool:
+        if now < self._next:
+            return False
+        self._next = now + COUNTED_EVERY.total_seconds()
+        return True
+
+
+_counting = _Counting()
+
+
+def abandon_runs() -> None:
+    """Free every study: called when a process starts that is the only one, so nobody can be computing."""
+    Refresh.objects.update(running_until=None, wanted_at=None)
+
+
+def behind(study: Study, snapshot: Snapshot) -> int:
+    """How many comparisons were added since the snapshot was made; 0 where nothing changed.
+
+    A change of something else than comparisons (an import of completions, a retired contestant) counts as -1.
+    The cost is that of what was added, not of what there is.
+    """
+    added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison).count()
+    return added or -(study.revision != snapshot.revision)

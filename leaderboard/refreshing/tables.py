@@ -1,0 +1,185 @@
+"""What a snapshot holds: opinions in, tables as canonical JSON out. No database here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from leaderboard.agreement.content import agreement
+from leaderboard.bias.content import leanings, length, ratings
+from leaderboard.data.content import data
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.standings.content import BOOTSTRAPPED, TIES, digest, matrix_table, rankings, standings
+
+if TYPE_CHECKING:
+    from leaderboard.snapshots.opinions import Choice, Opinions
+    from leaderboard.snapshots.text_sizes import Texts
+    from leaderboard.stats import Method
+
+
+# What the header of a page counts.
+
+
+def counts(opinions: Opinions) -> dict[str, Any]:
+    """What the header of a board counts; ``raters`` lists the selectors in the order of the switch."""
+    import numpy as np
+
+    players = opinions.present()
+    total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
+    return {
+        "prompts": opinions.prompts,
+        "contestants": len(opinions.names),
+        "in_play": len(players.names),
+        "pairs": len(np.unique(opinions.rows["pair"])),
+        "comparisons": total,
+        "unscored": int(opinions.unscored.sum()),
+        "identical": int(opinions.identical.sum()),
+        "not_ranked": int((scored & ~ranked).sum()),
+        "kinds": dict(sorted(Counter(players.kinds).items())),
+        "uncounted": asdict(opinions.uncounted),
+        "categories": [name for name in opinions.categories if name],
+        "raters": [
+            {
+                "selector": choice.selector,
+                "label": choice.label,
+                "raters": len(choice.ids),
+                **_used(opinions.by(choice.ids)),
+                "simulated": choice.simulated,
+                "same_as": _first_with(choice.ids, opinions.raters[:number]),
+            }
+            for number, choice in enumerate(opinions.raters)
+        ],
+    }
+
+
+def _used(own: Opinions) -> dict[str, Any]:
+    """How many comparisons some raters gave, in each named category, and on which scales."""
+    import numpy as np
+
+    rows = own.rows[~own.identical]
+    numbers = np.bincount(rows["category"], minlength=len(own.categories)).tolist()
+    by_name = zip(own.categories, numbers, strict=True)
+    return {
+        "comparisons": len(rows),
+        "unscored": int(own.unscored.sum()),
+        "by_category": {name: number for name, number in by_name if name},
+        "points": np.unique(rows["points"]).tolist(),
+    }
+
+
+def _first_with(ids: frozenset[int], choices: Sequence[Choice]) -> str | None:
+    """The selector of the first choice that holds exactly these raters."""
+    return next((choice.selector for choice in choices if choice.ids == ids), None)
+
+
+__all__ = [
+    "BOOTSTRAPPED",
+    "TIES",
+    "Table",
+    "canonical",
+    "counts",
+    "data",
+    "digest",
+    "length",
+    "matrix_table",
+    "ratings",
+    "standings",
+    "tables",
+]
+
+REMEMBERED: Final = 15_000
+"""About as many games as Elo remembers of a long round, for an estimate of the work."""
+
+
+def tables(
+    opinions: Opinions, method: Method, known: Mapping[str, str], texts: Texts | None = None
+) -> Iterator[Table]:
+    """Every table of a snapshot: raters x ties x category x method at the parameters of ``method``.
+
+    Raters are people, each judge and each group; categories are all together and each named one. A setting
+    without a game has no standings. ``known`` holds the payloads of earlier standings by the digest of their
+    inputs; what is known is not computed again. Without ``texts`` there is nothing about lengths.
+    ``method.threads`` parts are computed at a time, which changes neither tables nor their order.
+    """
+    computed = dict(known)
+    together = method.threads or 1
+    work = _Work(opinions, replace(method, threads=1) if together > 1 else method, computed, texts)
+    first, twins = _parts(opinions)
+    _get_ready(first, method)
+    # The longest first, so that no thread is left with one of them at the end.
+    order = sorted(first, key=lambda part: -len(part.chosen))
+    with ThreadPoolExecutor(together, "tables") as pool:
+        try:
+            agreeing = pool.submit(work.agreement)
+            sizes = pool.submit(work.data)
+            running = {part: pool.submit(work.of, part) for part in order}
+            yield from sizes.result()
+            for part in first:
+                yield from running[part].result()
+            for part in twins:  # all of their standings are computed by now
+                yield from work.of(part)
+            yield from agreeing.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some raters said about one category."""
+
+    choice: Choice
+    category: str
+    chosen: Opinions
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """The tables of each part; ``computed`` is shared by all of them."""
+
+    opinions: Opinions
+    method: Method
+    computed: dict[str, str]
+    texts: Texts | None
+
+    def of(self, part: _Part) -> list[Table]:
+        """Ratings, lengths, matrices and standings."""
+        place = part.choice, part.category, part.chosen
+        return [
+            *leanings(*place, self.texts, self.method),
+            *rankings(*place, self.method, self.computed),
+        ]
+
+    def agreement(self) -> list[Table]:
+        return list(agreement(self.opinions, self.method))
+
+    def data(self) -> list[Table]:
+        if self.texts is None:
+            return []
+        return [Table("data", "", canonical(data(self.opinions, self.texts)))]
+
+
+def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
+    """Every choice and category with a comparison; those of raters that another choice has are apart."""
+    first: list[_Part] = []
+    twins: list[_Part] = []
+    seen: set[frozenset[int]] = set()
+    for choice in opinions.raters:
+        own = opinions.by(choice.ids)
+        target = twins if choice.ids in seen else first
+        seen.add(choice.ids)
+        for category in ("", *(name for name in opinions.categories if name)):
+            chosen = own.about(category)
+            if len(chosen):
+                target.append(_Part(choice, category, chosen))
+    return first, twins
+
+
+def _get_ready(parts: list[_Part], method: Method) -> None:
+    """Load compiled code where all bootstraps together are worth it, though none of them may be."""
+    from leaderboard.stats.elo_bootstrap import load_for
+
+    games = sum(min(len(part.chosen), REMEMBERED) for part in parts)
+    load_for(games * (method.rounds or 0) * len(TIES))

@@ -1,0 +1,243 @@
+"""Whole leaderboards, stored tables, contestants and votes over the API."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.http import HttpRequest
+from ninja import Field, Query, Router, Schema
+from ninja.errors import HttpError
+from ninja.pagination import paginate
+
+from arena.api.schemas import Name, written_out
+from arena.models import Comparison, Contestant, Rater, Study
+from leaderboard.files import exports, published
+from leaderboard.files.raters import called
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.snapshots.sealing import unsealed
+from leaderboard.standings.api import MISSING, Pages, Slug, reads, snapshot_of, study_of
+
+studies = Router(tags=["results"])
+snapshots = Router(tags=["results"])
+Kind = Annotated[SnapshotSlice.Kind, written_out(SnapshotSlice.Kind)]
+MOST_VOTES = 500
+
+
+class WholeIn(Schema):
+    """Which leaderboard; what is left out is as on the board."""
+
+    raters: Name | None = Field(None, max_length=200, description="people, judge:SLUG or group:NAME.")
+    ties: Name | None = Field(None, max_length=3, description="on or off.")
+    method: Name | None = Field(None, max_length=20, description="elo, bradley-terry, davidson or ordinal.")
+
+
+class EntryOut(Schema):
+    """A contestant in one category."""
+
+    rating: float | None
+    rating_q025: float | None = Field(description="Lower end of the 95% interval.")
+    rating_q975: float | None = Field(description="Upper end of the 95% interval.")
+    n: int = Field(description="Games.")
+    rank: int | None
+    rank_ub: int | None = Field(description="Best rank the intervals leave possible.")
+    method: str
+    ties_mode: str = Field(description="on: a tie counts half.")
+    raters: str
+    rater_kind: str = Field(description="people, judge or group.")
+    methodology: str
+    simulated: bool
+
+
+class ContestantOut(Schema):
+    """What is ranked."""
+
+    name: str
+    slug: str
+    kind: Annotated[Contestant.Kind, written_out(Contestant.Kind)]
+    family: str
+    organisation: str
+    licence: str
+    size: str
+    retired: bool
+
+    @staticmethod
+    def resolve_retired(contestant: Contestant) -> bool:
+        return contestant.retired_at is not None
+
+
+class PlaceIn(Schema):
+    """Which table of its kind. What a kind does not depend on is left out."""
+
+    raters: Name | None = Field(
+        None, max_length=200, description="All kinds but data. Left out: the raters the board shows first."
+    )
+    ties: Literal["on", "off"] | None = Field(None, description="standings and matrices. Left out: on.")
+    category: Name = Field("", max_length=100, description="standings, matrices, ratings, length.")
+    method: Name | None = Field(None, max_length=20, description="standings. Left out: elo.")
+
+
+class TableOut(Schema):
+    """One stored table of a snapshot."""
+
+    snapshot: int
+    kind: Kind
+    raters: str
+    ties: str
+    category: str
+    method: str
+    content: dict[str, Any] = Field(description="Of a shape that the kind has of its own.")
+
+
+class VotesIn(Schema):
+    """Which votes: ``after`` is the ``next`` of the page before."""
+
+    after: int = Field(0, ge=0, le=2**63 - 1)
+    limit: int = Field(100, ge=1, le=MOST_VOTES)
+    raters: Name | None = Field(None, max_length=200, description="people, judge:SLUG or group:NAME.")
+    category: Name = Field("", max_length=100)
+
+
+class VoteOut(Schema):
+    """A comparison of a closed study, in the order shown. People stand under pseudonyms."""
+
+    id: int
+    prompt: str
+    subset: str
+    category: str
+    first: str | None
+    second: str | None
+    rater: str
+    rater_kind: Annotated[Rater.Kind, written_out(Rater.Kind)]
+    simulated: bool
+    points: int
+    rating: int | None
+    reason: str
+    first_score: float | None
+    second_score: float | None
+    rationale: str
+    created_at: datetime
+
+
+class VotesOut(Schema):
+    """A page of votes; ``next`` is null on the last one."""
+
+    items: list[VoteOut]
+    next: int | None
+
+
+@reads(
+    studies,
+    "/{slug}/leaderboard/",
+    "Read a whole leaderboard",
+    {200: dict[str, dict[str, EntryOut]], **MISSING},
+)
+def show_leaderboard(request: HttpRequest, slug: Slug, wanted: Query[WholeIn]) -> Any:
+    """Every contestant in every category, "full" being all together: the same as leaderboard.json."""
+    study = study_of(request, slug)
+    try:
+        return published.leaderboard(study, wanted.dict(exclude_none=True))[1]
+    except exports.ExportError as error:
+        raise HttpError(404, str(error)) from error
+
+
+@reads(studies, "/{slug}/contestants/", "List contestants", {200: list[ContestantOut], **MISSING})
+@paginate(Pages)
+def list_contestants(request: HttpRequest, slug: Slug) -> Any:
+    """What a study compares, by name."""
+    return study_of(request, slug).contestants.order_by("name", "pk")
+
+
+@reads(studies, "/{slug}/tables/{kind}/", "Read a table of the newest snapshot", {200: TableOut, **MISSING})
+def show_newest_table(request: HttpRequest, slug: Slug, kind: Kind, wanted: Query[PlaceIn]) -> TableOut:
+    """Numbers behind the figures: matrices, ratings as given, correlation, agreement, length and data."""
+    snapshot = Snapshot.objects.newest(study_of(request, slug))
+    if snapshot is None:
+        raise HttpError(404, "This study has no numbers yet.")
+    return _table(snapshot, kind, wanted)
+
+
+@reads(snapshots, "/{snapshot_id}/tables/{kind}/", "Read a table of a snapshot", {200: TableOut, **MISSING})
+def show_table(request: HttpRequest, snapshot_id: int, kind: Kind, wanted: Query[PlaceIn]) -> TableOut:
+    """The same of any stored snapshot. Older snapshots keep their numbers for a while, see the list."""
+    return _table(snapshot_of(request, snapshot_id), kind, wanted)
+
+
+@reads(studies, "/{slug}/comparisons/", "Read the votes of a closed study", {200: VotesOut, **MISSING})
+def list_comparisons(request: HttpRequest, slug: Slug, wanted: Query[VotesIn]) -> VotesOut:
+    """Every comparison that counts, in the order given; 403 while people still rate."""
+    study = study_of(request, slug)
+    if not study.is_closed:
+        raise HttpError(403, "Rating goes on in this study; its votes can be read once it is closed.")
+    try:
+        asked = {"raters": wanted.raters, "category": wanted.category}
+        chosen = exports.Wanted.read(study, asked, everybody=True).comparisons(study)
+    except exports.ExportError as error:
+        raise HttpError(404, str(error)) from error
+    rows = chosen.filter(pk__gt=wanted.after).select_related(
+        "pair__prompt", "pair__first__contestant", "pair__second__contestant"
+    )[: wanted.limit + 1]
+    found = list(rows)
+    more = len(found) > wanted.limit
+    found = found[: wanted.limit]
+    return VotesOut(items=_votes(study, found), next=found[-1].pk if more else None)
+
+
+def _votes(study: Study, rows: list[Comparison]) -> list[VoteOut]:
+    raters = called(study) if rows else {}
+    return [_vote(row, raters[row.rater_id]) for row in rows]
+
+
+def _vote(row: Comparison, who: Any) -> VoteOut:
+    first, second = row.pair.shown(row.swapped)
+    prompt = row.pair.prompt
+    return VoteOut(
+        id=row.pk,
+        prompt=prompt.external_id,
+        subset=prompt.subset,
+        category=prompt.category,
+        first=first.contestant.name if first.contestant else None,
+        second=second.contestant.name if second.contestant else None,
+        rater=who.name,
+        rater_kind=who.kind,
+        simulated=who.simulated,
+        points=row.points,
+        rating=row.rating,
+        reason=row.reason,
+        first_score=None if row.first_score is None else float(row.first_score),
+        second_score=None if row.second_score is None else float(row.second_score),
+        rationale=row.rationale,
+        created_at=row.created_at,
+    )
+
+
+DEPENDS = {
+    "standings": ("raters", "ties", "category", "method"),
+    "matrices": ("raters", "ties", "category"),
+    "ratings": ("raters", "category"),
+    "length": ("raters", "category"),
+    "correlation": ("raters",),
+    "agreement": ("raters",),
+    "data": (),
+}
+"""What the tables of each kind are stored for."""
+
+
+def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> TableOut:
+    """The stored table. HttpError 404 where the snapshot has none like it."""
+    listed = snapshot.counts["raters"]
+    usual = {
+        "raters": listed[0]["selector"] if listed else "",
+        "ties": "on",
+        "category": "",
+        "method": "elo",
+    }
+    asked = wanted.dict(exclude_none=True)
+    place = {name: asked.get(name, usual[name]) if name in DEPENDS[kind] else "" for name in usual}
+    row = SnapshotSlice.objects.filter(snapshot=snapshot, kind=kind, **place).first()
+    if row is None:
+        where = ", ".join(f"{name} {value}" for name, value in place.items() if value)
+        raise HttpError(404, f"Snapshot {snapshot.pk} holds no table {kind.value} of {where or 'this kind'}.")
+    content = row.content
+    if kind == SnapshotSlice.Kind.DATA:
+        past = snapshot != Snapshot.objects.newest(snapshot.study)
+        content = unsealed(snapshot.study, content, past=past)
+    return TableOut(snapshot=snapshot.pk, kind=kind, content=dict(content), **place)

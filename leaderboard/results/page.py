@@ -1,0 +1,257 @@
+"""Download and cite: what can be taken away from a study, and how to name it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    StreamingHttpResponse,
+)
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from arena.data.writing import parquet
+from arena.models import Study
+from leaderboard.files import exports
+from leaderboard.files import published as files_published
+from leaderboard.files.bundle import keeping
+from leaderboard.files.bundle.archive import BundleError
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.page import Page
+from leaderboard.pages.shell import Published, described, published, visible
+from leaderboard.pages.wording import counted
+from leaderboard.results.citation import Citation
+from leaderboard.snapshots.presentation import METHOD_NAMES
+
+FORMATS: Final = {"json": "JSON", "jsonl": "JSON Lines", "csv": "CSV", "parquet": "Parquet"}
+VOTES: Final = ("arena", "preferences", "evalica")
+
+OPEN: Final = (
+    "Rating goes on in this study. Single votes and texts can be downloaded once it is closed, so that "
+    "nobody who still rates can look up who wrote what, or what others said."
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """One link: how the file is written, where it is, and its size in bytes where that is known."""
+
+    form: str
+    address: str
+    size: int | None = None
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Something to take away; ``rows`` says how much it is, in words."""
+
+    title: str
+    meaning: str
+    rows: str
+    files: tuple[File, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsPage(Page):
+    """What there is to download, and how to cite it."""
+
+    site: str
+
+    template: ClassVar[str] = "leaderboard/results.html"
+    tab: ClassVar[str] = "study-results"
+
+    @property
+    def open_sentence(self) -> str:
+        """Why there are no votes to download; empty once there are."""
+        return "" if self.study.is_closed else OPEN
+
+    @cached_property
+    def board(self) -> tuple[Offer, ...]:
+        """What is published anyhow, while people still rate."""
+        counts = self.snapshot.counts
+        stored = SnapshotSlice.objects.filter(snapshot=self.snapshot, kind="standings")
+        ranked = set(stored.order_by().values_list("raters", flat=True).distinct())
+        much = counted(counts["contestants"], "contestant")
+        if counts["categories"]:
+            much += f"; all prompts and {counted(len(counts['categories']), 'category', 'categories')}"
+        return tuple(
+            Offer(
+                f"Leaderboard by {choice['label']}",
+                "Rating, 95 % interval, n and rank of every contestant in every category, ties counted half.",
+                f"up to {much}",
+                tuple(
+                    File(FORMATS[form], self._board_address(form, choice["selector"]))
+                    for form in ("json", "csv")
+                ),
+            )
+            for choice in counts["raters"]
+            if choice["same_as"] is None and choice["selector"] in ranked
+        )
+
+    @cached_property
+    def votes(self) -> tuple[Offer, ...]:
+        """Votes and pairs in the forms of other programs; empty while the study is open."""
+        return tuple(self._votes()) if self.study.is_closed else ()
+
+    @property
+    def bundle(self) -> File:
+        """Everything to compute the board again."""
+        kept = keeping.kept(self.study, self.snapshot)
+        address = reverse("study-bundle", args=[self.study.slug])
+        return File("zip", address, kept.stat().st_size if kept else None)
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        return METHOD_NAMES
+
+    @cached_property
+    def citation(self) -> Citation:
+        return Citation(
+            self.study.name,
+            self.study.slug,
+            self.snapshot.created_at,
+            self.snapshot.watermark,
+            self.snapshot.methodology,
+            f"{self.site}{self.study.get_absolute_url()}",
+            self.simulated,
+            self.study.licence,
+        )
+
+    def _board_address(self, form: str, raters: str) -> str:
+        address = reverse("study-leaderboard-file", args=[self.study.slug, form])
+        return f"{address}?{urlencode({'raters': raters})}"
+
+    def _votes(self) -> Iterator[Offer]:
+        counts = self.snapshot.counts
+        scored = counts["comparisons"] - counts["unscored"] - counts.get("identical", 0)
+        yield Offer(
+            "Votes in the columns of Chatbot Arena",
+            "Every vote of people and judges, with the rating as given, the order shown, category and "
+            "protocol; those without a rating are left out and counted in the note.",
+            f"up to {scored:,} votes",
+            (*self._files("arena"), self._note("arena")),
+        )
+        yield Offer(
+            "Preference pairs for reward models",
+            "One row per pair with prompt, chosen and rejected text, margin, number of raters and agreement, "
+            "as texts or as lists of messages. Ties and pairs without a majority are left out and counted.",
+            f"up to {counts['pairs']:,} pairs, {self._usual} alone",
+            (
+                *self._files("preferences"),
+                *(
+                    File(f"{file.form}, messages", f"{file.address}?conversational=1")
+                    for file in self._files("preferences", ("jsonl",))
+                ),
+                self._note("preferences"),
+            ),
+        )
+        yield Offer(
+            "Games for evalica",
+            "left, right and winner of each game of the ranking; our command rank reads it too.",
+            f"games of {self._usual} alone",
+            (*self._files("evalica", ("csv",)), self._note("evalica")),
+        )
+
+    @property
+    def _usual(self) -> str:
+        """The raters that a file holds unless others are asked for."""
+        raters = self.snapshot.counts["raters"]
+        return str(raters[0]["label"]) if raters else "people"
+
+    def _files(self, what: str, forms: tuple[str, ...] = ("jsonl", "csv", "parquet")) -> tuple[File, ...]:
+        there = [form for form in forms if form != "parquet" or parquet.is_available()]
+        slug = self.study.slug
+        return tuple(File(FORMATS[form], reverse("study-votes", args=[slug, what, form])) for form in there)
+
+    def _note(self, what: str) -> File:
+        return File("note", reverse("study-votes", args=[self.study.slug, what, "note"]))
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ResultsPage:
+    """The page; it has no switches."""
+    return ResultsPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-results", args=[study.slug]),
+        site=request.build_absolute_uri("/").rstrip("/"),
+    )
+
+
+@published
+def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse:
+    """The whole leaderboard by category and contestant; raters, ties and method stand in the query."""
+    if form not in ("json", "csv"):
+        raise Http404("There is no such file.")
+    try:
+        content = b"".join(exports.leaderboard_pieces(now.study, form, request.GET.dict()))
+    except exports.ExportError as error:
+        raise Http404(str(error)) from error
+    response = HttpResponse(content, content_type=exports.TYPES[form])
+    kind = "inline" if form == "json" else "attachment"
+    name = exports.file_name(now.study, files_published.LEADERBOARD.name, form)
+    response["Content-Disposition"] = f'{kind}; filename="{name}"'
+    return response
+
+
+@require_safe
+def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponseBase:
+    """Votes, games or preference pairs of a closed study, written while they are sent; or their note."""
+    study = visible(request, slug)
+    if what not in VOTES:
+        raise Http404("There is no such file.")
+    if not study.is_closed:
+        return _refused(request, study, OPEN)
+    asked = request.GET.dict()
+    try:
+        if form == "note":
+            return HttpResponse(
+                exports.note_json(exports.note_of(study, what, asked)), content_type="application/json"
+            )
+        pieces = exports.interchange(study, what, form, asked).pieces
+    except exports.ExportError as error:
+        raise Http404(str(error)) from error
+    response = StreamingHttpResponse(pieces, content_type=exports.TYPES[form])
+    response["Content-Disposition"] = f'attachment; filename="{exports.file_name(study, what, form)}"'
+    return response
+
+
+@require_safe
+def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Everything to compute the board of a closed study again, as one zip archive."""
+    study = visible(request, slug)
+    if not study.is_closed:
+        return _refused(request, study, OPEN)
+    snapshot = Snapshot.objects.newest(study)
+    if snapshot is None:
+        raise Http404("This study has no numbers yet.")
+    try:
+        path = keeping.packed(study, snapshot)
+        file = path.open("rb")
+    except keeping.BusyError as error:
+        response = _refused(request, study, str(error), 503)
+        response["Retry-After"] = "60"
+        return response
+    except BundleError as error:
+        return _refused(request, study, str(error), 409)
+    name = exports.file_name(study, "bundle", "zip")
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
+
+
+def _refused(request: HttpRequest, study: Study, sentence: str, status: int = 403) -> HttpResponse:
+    """The page with the reason on top."""
+    snapshot = Snapshot.objects.newest(study)
+    context: dict[str, Any] = {"study": study, "description": described(study), "error": sentence}
+    if snapshot is None:
+        raise Http404("This study has no numbers yet.")
+    page = read(request, study, snapshot)
+    return render(
+        request, page.template, context | {"page": page, "snapshot": snapshot, "behind": 0}, status=status
+    )

@@ -1,0 +1,29 @@
+"""One table of a snapshot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Table:
+    """One slice: what it is about, and its content as canonical JSON."""
+
+    kind: str
+    raters: str
+    payload: str
+    ties: str = ""
+    category: str = ""
+    method: str = ""
+    inputs: str = ""
+
+
+def canonical(content: Mapping[str, Any]) -> str:
+    """One line of JSON with sorted keys; NaN is refused."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+Content = Mapping[str, Any]

@@ -1,0 +1,92 @@
+"""Where a page finds its tables: in the snapshot at the level asked for, or computed when it is asked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Final
+
+from django.db.models import Q
+
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models.querysets import SliceQuerySet
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.on_demand import Failed, Ready, Waiting
+from leaderboard.snapshots.presentation import beside
+from leaderboard.snapshots.settings import Scope, Setting
+from leaderboard.snapshots.stored import Place, Stored
+
+_HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] = {
+    Scope.BOARD: lambda rows, asked: rows.for_board(
+        asked.raters, asked.ties, asked.category, asked.method, beside(asked.method)
+    ),
+    Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
+    Scope.RATERS: lambda rows, asked: rows.for_raters(asked.category),
+    Scope.JUDGES: lambda rows, asked: rows.none(),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """The tables of a setting; ``pending`` says why those that depend on all of it are not there yet."""
+
+    stored: Stored
+    pending: Waiting | Failed | None = None
+
+
+def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = None) -> Found:
+    """Everything that these scopes show at a setting, and the tables of the snapshot that ``also`` selects.
+
+    One query where the snapshot holds the setting; else one for each scope, and one for ``also``.
+    """
+    rows = SnapshotSlice.objects.filter(snapshot=snapshot)
+    more = [rows.filter(also)] if also else []
+    asked = [setting] if Scope.RATERS in scopes else [setting.computed, setting]
+    if all(_is_held(snapshot, setting, scope) for scope in scopes):
+        held = [_HELD[scope](rows, setting) for scope in scopes]
+        stored = Stored.of(reduce(or_, [*more, *held]), setting.level)
+        if _at_its_level(stored, setting):
+            return Found(stored)
+        asked = [setting]  # a level that this snapshot does not hold
+    general = Stored.of(more[0]) if more else Stored({})
+    for each in dict.fromkeys(asked):
+        computed, missing = _computed(snapshot, each, scopes)
+        if missing:
+            return Found(general, next((one for one in missing if one.is_coming), missing[0]))
+        stored = Stored({**general.payloads, **computed}, setting.level)
+        if _at_its_level(stored, setting):
+            return Found(stored)
+    return Found(general)
+
+
+def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
+    """Whether snapshots hold a setting; tables about raters have intervals of one level only."""
+    if scope is Scope.JUDGES:
+        return False
+    one_level = scope is not Scope.RATERS or float(setting.level) == snapshot.parameters["interval"]
+    return one_level and setting.is_stored(snapshot.counts["categories"])
+
+
+def _computed(
+    snapshot: Snapshot, setting: Setting, scopes: Sequence[Scope]
+) -> tuple[dict[Place, str], list[Waiting | Failed]]:
+    """What was computed of the scopes at a setting, and why the rest is not there yet."""
+    there: dict[Place, str] = {}
+    missing: list[Waiting | Failed] = []
+    for scope in scopes:
+        answer = on_demand.contents(snapshot, setting, scope)
+        if isinstance(answer, Ready):
+            there |= answer.contents
+        else:
+            missing.append(answer)
+    return there, missing
+
+
+def _at_its_level(stored: Stored, setting: Setting) -> bool:
+    """Whether the standings that the setting is about hold its level; others that do not are left out."""
+    own = ("standings", setting.raters, setting.ties, setting.method)
+    return all(
+        stored.get(*place) is not None
+        for place in stored.payloads
+        if (place[0], place[1], place[3], place[4]) == own
+    )

@@ -1,0 +1,81 @@
+"""Standings at another level of their intervals, from what is stored with them. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from leaderboard.snapshots.canonical import Content
+
+_FEWEST_BEYOND: Final = 5
+"""With fewer rounds beyond an end of a percentile interval a caution stands with the numbers."""
+
+
+def at_level(content: Content, level: str) -> Content | None:
+    """The standings with intervals, best ranks and groups of ``level`` percent; None where they hold no such.
+
+    They hold the usual levels. What they do not hold is to be computed: a level of one's own, tables of an
+    older version, and a level for which the rounds are too few, since that needs a caution of its own.
+    """
+    parameters = content["parameters"]
+    if parameters["interval"] is None or parameters["interval"] == float(level):
+        return content
+    if _few_rounds(parameters, float(level)) or _few_rounds(parameters, parameters["interval"]):
+        return None
+    ends = _ends(float(level))
+    if not all(_holds(row, level, ends) for row in content["standings"] if row["rating"] is not None):
+        return None
+    rows = [_row(row, level, ends) for row in content["standings"]]
+    found = {
+        **content,
+        "parameters": {**parameters, "interval": float(level)},
+        "standings": rows,
+        "groups": None if content.get("groups") is None else list(_groups(rows)),
+    }
+    for name in ("position", "davidson"):
+        if found.get(name):
+            found[name] = _effect(found[name], ends)
+    if found.get("effects"):
+        found["effects"] = {name: _effect(effect, ends) for name, effect in found["effects"].items()}
+    return found
+
+
+def _ends(level: float) -> tuple[str, str]:
+    """The percentiles of both ends, as they are named in ``quantiles``."""
+    tail = (100.0 - level) / 2.0
+    return f"{tail:g}", f"{100.0 - tail:g}"
+
+
+def _few_rounds(parameters: Mapping[str, Any], level: float) -> bool:
+    beyond = parameters["rounds"] * (100.0 - level) / 200.0
+    return parameters.get("intervals") != "sandwich" and beyond < _FEWEST_BEYOND
+
+
+def _holds(row: Content, level: str, ends: tuple[str, str]) -> bool:
+    if row["low"] is None:  # a single prompt says nothing about uncertainty, at any level
+        return True
+    return level in (row.get("groups_at") or {}) and all(end in row["quantiles"] for end in ends)
+
+
+def _row(row: Content, level: str, ends: tuple[str, str]) -> Content:
+    if row["low"] is None:
+        return row
+    low, high = (row["quantiles"][end] for end in ends)
+    chosen = {"low": low, "high": high, "rank_ub": row["rank_ub_at"][level], "group": row["groups_at"][level]}
+    return {**row, **chosen}
+
+
+def _effect(effect: Content, ends: tuple[str, str]) -> Content:
+    """What a method found beside the ratings, with the ends of its interval where it has one."""
+    kept = effect.get("quantiles")
+    return {**effect, "low": kept[ends[0]], "high": kept[ends[1]]} if kept else effect
+
+
+def _groups(rows: list[Content]) -> Iterator[list[str]]:
+    """The names that share each letter, in the order of the letters."""
+    members: dict[str, list[str]] = {}
+    written = [row["group"] or "" for row in rows]
+    spaced = any(" " in letters or letters == "aa" for letters in written)  # aa follows z
+    for row, letters in zip(rows, written, strict=True):
+        for letter in letters.split() if spaced else letters:
+            members.setdefault(letter, []).append(row["contestant"])
+    for letter in sorted(members, key=lambda name: (len(name), name)):
+        yield members[letter]

@@ -1,0 +1,269 @@
+"""Numbers of settings that no snapshot holds: computed by a worker when somebody asks, and kept.
+
+They belong to a snapshot: they are made from the comparisons as they were when it was, by the same functions,
+so they stand beside its tables as if it had held them. Messages are nudges, the rows are the queue.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import ClassVar, Final
+
+from django.db import transaction
+from django.db.models import F, Max, Q
+from django.utils import timezone
+
+from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
+from leaderboard.models.querysets import ComputedViewQuerySet
+from leaderboard.snapshots.holding import HELD_FOR
+from leaderboard.snapshots.settings import Scope, Setting
+from leaderboard.snapshots.stored import Place
+
+logger = logging.getLogger(__name__)
+
+MOST_WAITING: Final = 8
+"""Settings of one study that may wait for a worker at a time: anybody may ask, so there must be an end."""
+
+MOST_KEPT: Final = 200
+"""Settings of one study whose tables are kept; those that nobody has read for longest go first."""
+
+MOST_ATTEMPTS: Final = 3
+"""A computation whose process died this often is given up."""
+
+LOST_AFTER: Final = timedelta(seconds=12)
+"""What is wanted and has not been begun by then is asked for again: its message was lost."""
+
+RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
+READ_NOTED_EVERY: Final = timedelta(minutes=10)
+"""When somebody last read a table is noted no more often: pages should not write."""
+
+CHANGED: Final = "The study changed since the snapshot was made."
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The tables are there, as canonical JSON."""
+
+    contents: Mapping[Place, str]
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The tables are not there yet; ``state`` is wanted, running, changed or crowded, since ``since``.
+
+    changed: the study is not what it was, so they will be made for its next snapshot. crowded: too many
+    others wait, so they are not even wanted; ask again later.
+    """
+
+    state: str
+    since: datetime
+
+    @property
+    def sentence(self) -> str:
+        """The same for the reader."""
+        return _SENTENCES[self.state]
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether the tables come without anybody asking again."""
+        return self.state != "crowded"
+
+    @property
+    def retry_after(self) -> int:
+        """Seconds after which it is worth while to look again."""
+        return 2 if self.is_coming else 30
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The tables could not be computed; ``error`` says why, to operators. Tried again at ``again_at``."""
+
+    error: str
+    again_at: datetime
+
+    state: ClassVar[str] = "failed"
+    sentence: ClassVar[str] = "These numbers could not be computed. They are tried again in a few minutes."
+    is_coming: ClassVar[bool] = False
+
+    @property
+    def retry_after(self) -> int:
+        """Seconds after which it is worth while to look again."""
+        return max(1, round((self.again_at - timezone.now()).total_seconds()))
+
+
+_SENTENCES: Final = {
+    "wanted": "These numbers are not stored; they wait for a worker to compute them.",
+    "running": "These numbers are being computed now.",
+    "changed": "The study changed; the numbers of its new snapshot come in a moment.",
+    "crowded": "Too many other settings of this study wait to be computed. Try again in half a minute.",
+}
+
+
+Answer = Ready | Waiting | Failed
+
+
+def key_of(setting: Setting, scope: Scope) -> str:
+    """What the tables of a scope at a setting are kept under: the end of an address."""
+    return scope + (setting.query(category="") if scope.has_every_category else setting.query())
+
+
+def contents(snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD) -> Answer:
+    """The tables of a setting that the snapshot does not hold; asks for them where nobody has yet."""
+    now, key = timezone.now(), key_of(setting, scope)
+    view = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
+    if view is None or (view.state == ComputedView.State.FAILED and _forgotten(view, now)):
+        view = _want(snapshot, key, now)
+    if view is None:
+        return Waiting("crowded", now)
+    if view.state == ComputedView.State.READY:
+        _note_read(view, now)
+        return Ready(_tables(view))
+    if view.state == ComputedView.State.FAILED:
+        if view.error == CHANGED:
+            return Waiting("changed", view.wanted_at)
+        return Failed(view.error, _failed_at(view) + RETRY_FAILED_AFTER)
+    return Waiting(view.state, view.wanted_at)
+
+
+def _failed_at(view: ComputedView) -> datetime:
+    return view.computed_at or view.wanted_at
+
+
+def _forgotten(view: ComputedView, now: datetime) -> bool:
+    """Whether a failure lies so far back that it is worth another try."""
+    after = LOST_AFTER if view.error == CHANGED else RETRY_FAILED_AFTER
+    return _failed_at(view) + after <= now
+
+
+def _tables(view: ComputedView) -> dict[Place, str]:
+    found = json.loads(view.payload)
+    return {
+        (row["kind"], row["raters"], row["category"], row["ties"], row["method"]): row["payload"]
+        for row in found
+    }
+
+
+def _note_read(view: ComputedView, now: datetime) -> None:
+    if view.read_at is None or view.read_at + READ_NOTED_EVERY <= now:
+        ComputedView.objects.filter(pk=view.pk).update(read_at=now)
+
+
+@transaction.atomic
+def _want(snapshot: Snapshot, key: str, now: datetime) -> ComputedView | None:
+    """The row of a setting, wanted if it is not there or failed; None where too many others wait."""
+    study_id = snapshot.study_id
+    _lock(study_id)
+    found = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
+    if found is not None and not (found.state == ComputedView.State.FAILED and _forgotten(found, now)):
+        return found  # another request was faster
+    others = ComputedView.objects.of(study_id)
+    others.superseded(snapshot.pk).delete()
+    if others.unfinished().count() >= MOST_WAITING:
+        return None
+    if found is None:
+        _make_room(others)
+        found = ComputedView(snapshot=snapshot, setting=key)
+    found.state, found.wanted_at, found.read_at = ComputedView.State.WANTED, now, now
+    found.attempts, found.error = 0, ""
+    found.save()
+    transaction.on_commit(lambda: nudge(study_id))
+    return found
+
+
+def _lock(study_id: int) -> None:
+    """Let nobody else ask for, or begin, a computation of the study until the transaction ends."""
+    Refresh.objects.get_or_create(study_id=study_id)
+    Refresh.objects.select_for_update().get(study_id=study_id)
+
+
+def _make_room(views: ComputedViewQuerySet) -> None:
+    """Delete what nobody has read for longest, so that one more finds its place."""
+    done = views.exclude(pk__in=views.unfinished().values("pk")).order_by(F("read_at").asc(nulls_first=True))
+    surplus = views.count() - (MOST_KEPT - 1)
+    if surplus > 0:
+        ComputedView.objects.filter(pk__in=list(done.values_list("pk", flat=True)[:surplus])).delete()
+
+
+def nudge(study_id: int) -> None:
+    """Send a worker to what is wanted of a study. A queue that is away is logged; the sweep asks again."""
+    from celery import current_app
+    from kombu.exceptions import OperationalError
+
+    try:
+        # By name: leaderboard.tasks imports this module.
+        current_app.send_task("leaderboard.compute_view", (study_id,), retry=False)
+    except OperationalError as error:
+        logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
+
+
+def sweep() -> int:
+    """Send workers to the studies whose wanted tables nobody computes; returns to how many."""
+    now = timezone.now()
+    lost = Q(state="wanted", wanted_at__lte=now - LOST_AFTER) | Q(state="running", running_until__lte=now)
+    studies = set(ComputedView.objects.filter(lost).values_list("snapshot__study", flat=True))
+    busy = set(ComputedView.objects.being_computed(now).values_list("snapshot__study", flat=True))
+    for study_id in studies - busy:
+        nudge(study_id)
+    return len(studies - busy)
+
+
+def abandon_runs() -> None:
+    """Free what is marked as running: called when a process starts that is the only one."""
+    ComputedView.objects.filter(state="running").update(running_until=timezone.now())
+
+
+@transaction.atomic
+def claim(study_id: int) -> ComputedView | None:
+    """Take what has waited longest; None where nothing waits, or where another of the study is computed.
+
+    What was begun too often is given up, and what was wanted of an older snapshot is forgotten: pages show
+    the newest one.
+    """
+    _lock(study_id)
+    now, views = timezone.now(), ComputedView.objects.of(study_id)
+    newest = Snapshot.objects.filter(study=study_id).aggregate(newest=Max("pk"))["newest"]
+    views.superseded(newest or 0).delete()
+    if views.being_computed(now).exists():
+        return None
+    for view in views.unfinished().select_related("snapshot__study").order_by("wanted_at", "pk"):
+        if view.attempts < MOST_ATTEMPTS:
+            view.state, view.running_until = ComputedView.State.RUNNING, now + HELD_FOR
+            view.attempts += 1
+            view.save(update_fields=["state", "running_until", "attempts"])
+            return view
+        fail(view, f"The process that computed it ended {view.attempts} times without a result.")
+    return None
+
+
+def fail(view: ComputedView, error: str) -> None:
+    """Note why a computation came to nothing."""
+    ComputedView.objects.filter(pk=view.pk).update(
+        state=ComputedView.State.FAILED, error=error[:1000], computed_at=timezone.now(), running_until=None
+    )
+
+
+def succeed(view: ComputedView, payload: str, seconds: float) -> None:
+    """Store the tables; nothing happens where the row went meanwhile, with its snapshot."""
+    ComputedView.objects.filter(pk=view.pk).update(
+        state=ComputedView.State.READY,
+        error="",
+        payload=payload,
+        computed_at=timezone.now(),
+        seconds=round(seconds, 3),
+        running_until=None,
+    )
+
+
+def siblings(view: ComputedView) -> dict[str, str]:
+    """Payloads of standings of the same snapshot by the digest of their inputs.
+
+    Those of its own tables, and of the settings computed last.
+    """
+    stored = SnapshotSlice.objects.filter(snapshot=view.snapshot).exclude(inputs="")
+    found = dict(stored.values_list("inputs", "payload"))
+    ready = ComputedView.objects.filter(snapshot=view.snapshot, state="ready").order_by("-computed_at")
+    for payload in ready.values_list("payload", flat=True)[:MOST_WAITING]:
+        found |= {row["inputs"]: row["payload"] for row in json.loads(payload) if row["inputs"]}
+    return found

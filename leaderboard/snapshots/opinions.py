@@ -1,0 +1,339 @@
+"""From rows to arrays: the only bridge between the tables and the statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.models.querysets import left_out_raters
+from leaderboard.snapshots import columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from leaderboard.stats import Ratings
+
+    FloatArray = npt.NDArray[np.float64]
+    BoolArray = npt.NDArray[np.bool_]
+
+NOBODY = -1
+"""The contestant number of a completion without a contestant, or of a retired one."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Raters that can be selected together: their selector, a name to show, and their ids."""
+
+    selector: str
+    label: str
+    ids: frozenset[int]
+    simulated: bool
+
+
+@dataclass(frozen=True)
+class Uncounted:
+    """Current comparisons that count nowhere: those of raters that the study leaves out, and how many such
+    raters there are; and those given for something else than the study, such as hidden repeats and checks.
+    """
+
+    raters: int = 0
+    comparisons: int = 0
+    apart: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """The current comparisons of a study that count, as parallel arrays, in the order they were given.
+
+    ``rows`` is a structured array with the fields pair, rater and prompt (ids), category (index into
+    ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
+    where a judge had two equal texts before it), first and second (the contestants in presentation order, as
+    indexes into ``names``, or NOBODY), first_text and second_text (the ids of their completions), and
+    score_difference (first minus second score as shown, NaN where none were given). ``mark`` is the data
+    watermark they were read at: revision, number of comparisons, largest id. ``uncounted`` says what is
+    stored and not among them.
+    """
+
+    rows: npt.NDArray[Any]
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    categories: tuple[str, ...]
+    mark: tuple[int, int, int]
+    prompts: int
+    raters: tuple[Choice, ...] = ()
+    uncounted: Uncounted = Uncounted()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def by(self, raters: Iterable[int]) -> Opinions:
+        """Those of some raters, given by their ids."""
+        import numpy as np
+
+        return self._only(np.isin(self.rows["rater"], list(raters)))
+
+    def about(self, category: str) -> Opinions:
+        """Those on the prompts of one category; the empty string means all of them."""
+        if not category:
+            return self
+        return self._only(self.rows["category"] == self.categories.index(category))
+
+    def but(self, category: str) -> Opinions:
+        """Those on the prompts of every category but one."""
+        return self._only(self.rows["category"] != self.categories.index(category))
+
+    def among(self, kind: str) -> Opinions:
+        """The same with only the contestants of one kind in the ranking; no comparison is lost."""
+        import numpy as np
+
+        chosen = [number for number, own in enumerate(self.kinds) if own == kind]
+        rows = self.rows.copy()
+        for side in ("first", "second"):
+            rows[side][~np.isin(rows[side], chosen)] = NOBODY
+        return replace(self, rows=rows)
+
+    @property
+    def scored(self) -> BoolArray:
+        """Which ones carry a rating."""
+        found: BoolArray = self.rows["rating"] > 0
+        return found
+
+    @property
+    def identical(self) -> BoolArray:
+        """Which ones are a judge's about two completions with the same text."""
+        found: BoolArray = self.rows["reason"] == columns.IDENTICAL.encode()
+        return found
+
+    @property
+    def unscored(self) -> BoolArray:
+        """Which ones should carry a rating and do not."""
+        found: BoolArray = ~self.scored & ~self.identical
+        return found
+
+    @property
+    def ranked(self) -> BoolArray:
+        """Which ones are between two different contestants that take part in the ranking."""
+        first, second = self.rows["first"], self.rows["second"]
+        found: BoolArray = (first != NOBODY) & (second != NOBODY) & (first != second)
+        return found
+
+    def ratings(self, covariates: Mapping[str, npt.ArrayLike] | None = None) -> Ratings:
+        """The scored comparisons between contestants in the ranking, with their prompts and raters.
+
+        Contestant numbers are those of ``names``. Ratings stay as shown and contestants are given in
+        presentation order, so nothing is mirrored. ``covariates`` hold a number for each of them.
+        """
+        from leaderboard.stats import make_ratings
+
+        rows = self.rows[self.scored & self.ranked]
+        return make_ratings(
+            rows["first"],
+            rows["second"],
+            rows["rating"],
+            rows["points"],
+            len(self.names),
+            prompt=rows["prompt"],
+            rater=rows["rater"],
+            covariates=covariates,
+        )
+
+    def present(self) -> Opinions:
+        """The same with only the contestants that meet somebody here: nobody stands without a game."""
+        import numpy as np
+
+        chosen = self.rows[self.scored & self.ranked]
+        kept = np.union1d(chosen["first"], chosen["second"]).tolist()
+        number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
+        number[kept] = np.arange(len(kept))
+        rows = self.rows.copy()
+        for side in ("first", "second"):
+            rows[side] = number[rows[side]]
+        names, kinds = (tuple(column[i] for i in kept) for column in (self.names, self.kinds))
+        return replace(self, rows=rows, names=names, kinds=kinds)
+
+    def _only(self, chosen: BoolArray) -> Opinions:
+        return replace(self, rows=self.rows[chosen])
+
+
+def opinions(study: Study, until: int | None = None) -> Opinions:
+    """Read a study's comparisons, rows and watermark belonging together.
+
+    With ``until`` they are read as they were when that was the largest id: later ones do not count, and what
+    they revised does again. Whether anything else changed since, the watermark tells.
+    """
+    # Before the rows: if it is raised in between, the snapshot counts as stale and is made again.
+    revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
+    read = columns.comparisons(study, revision)
+    if until is not None:
+        read = _as_of(study, read, until)
+    mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
+    given, uncounted = _counted(study, read[read["current"]])
+    # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
+    contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
+    active = [contestant for contestant in contestants if contestant.retired_at is None]
+    prompts = dict(Prompt.objects.rated().filter(study=study).values_list("pk", "category"))
+    categories = tuple(sorted(set(prompts.values())))
+    place = {name: number for number, name in enumerate(categories)}
+    category = {pk: place[name] for pk, name in prompts.items()}
+    return Opinions(
+        _rows(study, given, {each.pk: number for number, each in enumerate(active)}, category),
+        tuple(contestant.name for contestant in active),
+        tuple(contestant.kind for contestant in active),
+        categories,
+        mark,
+        len(prompts),
+        _choices(study, sorted(set(given["rater"].tolist()))),
+        uncounted,
+    )
+
+
+def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:
+    """The comparisons that count, and how many others there are."""
+    import numpy as np
+
+    out = np.isin(given["rater"], left_out_raters(study))
+    uncounted = Uncounted(
+        raters=len(np.unique(given["rater"][out])),
+        comparisons=int((out & given["counts"]).sum()),
+        apart=int((~given["counts"]).sum()),
+    )
+    return given[given["counts"] & ~out], uncounted
+
+
+def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]:
+    """The comparisons as they were when ``until`` was the largest id."""
+    import numpy as np
+
+    read = read[read["id"] <= until]
+    later = Comparison.objects.filter(study=study, pk__gt=until, revises__isnull=False).order_by()
+    revised = [pk for pk in later.values_list("revises", flat=True) if pk is not None]
+    read["current"] |= np.isin(read["id"], revised)
+    return read
+
+
+def _rows(
+    study: Study, given: npt.NDArray[Any], contestants: dict[int, int], categories: dict[int, int]
+) -> npt.NDArray[Any]:
+    """The comparisons with their prompts, contestants and texts in presentation order."""
+    import numpy as np
+
+    pairs, completions = columns.pairs(study), columns.completions(study)
+    rows = np.empty(len(given), dtype=_DTYPE)
+    for name, _ in _GIVEN:
+        rows[name] = given[name]
+    place = np.searchsorted(pairs["id"], given["pair"])
+    rows["prompt"] = pairs["prompt"][place]
+    rows["category"] = _numbers(pairs["prompt"], categories)[place]
+    author = _numbers(completions["contestant"], contestants)
+    sides = {}
+    for side in ("first", "second"):
+        by = author[np.searchsorted(completions["id"], pairs[side])]
+        sides[side] = pairs[side][place], by[place]
+    for shown, straight, swapped in (("first", "first", "second"), ("second", "second", "first")):
+        text, by = (np.where(given["swapped"], sides[swapped][i], sides[straight][i]) for i in (0, 1))
+        rows[f"{shown}_text"], rows[shown] = text, by
+    return rows
+
+
+def _numbers(ids: npt.NDArray[Any], numbers: dict[int, int]) -> npt.NDArray[Any]:
+    """The number of each id; NOBODY for an id that has none."""
+    import numpy as np
+
+    distinct, place = np.unique(ids, return_inverse=True)
+    return np.array([numbers.get(pk, NOBODY) for pk in distinct.tolist()], dtype=np.int64)[place]
+
+
+class UnknownTextError(ValueError):
+    """A text that a ranking is to be adjusted for is not known; the message is for the operator."""
+
+
+STYLE: Final = ("length", "markdown")
+"""What a study's texts can be adjusted for: characters, and Markdown marks per word."""
+
+
+def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
+    """How much more of each of STYLE the first completion has, for every rating of ``chosen.ratings()``.
+
+    Texts are read one at a time and only counts are kept. Turns are joined by blank lines. Raises
+    UnknownTextError where a text that was compared is not known.
+    """
+    import numpy as np
+
+    from leaderboard.stats.style import style_difference
+
+    rows = chosen.rows[chosen.scored & chosen.ranked]
+    ids, place = np.unique(rows["pair"], return_inverse=True)
+    counted = _counted_texts(study)
+    sides = np.full((len(ids), 2, len(STYLE)), np.nan)
+    number = dict(zip(ids.tolist(), range(len(ids)), strict=True))
+    pairs = Pair.objects.filter(prompt__study=study).order_by().values_list("pk", "first", "second")
+    for pk, first, second in pairs.iterator(chunk_size=10_000):
+        if pk in number:
+            sides[number[pk]] = counted[first], counted[second]
+    if np.isnan(sides).any():
+        unknown = int(np.isnan(sides).any(axis=(1, 2)).sum())
+        raise UnknownTextError(f"the texts of {unknown} of {len(ids)} pairs are not known")
+    shown = sides[place]
+    shown[rows["swapped"]] = shown[rows["swapped"], ::-1]
+    return {name: style_difference(shown[:, 0, i], shown[:, 1, i]) for i, name in enumerate(STYLE)}
+
+
+def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
+    """Characters and density of Markdown of each completion by its id; NaN where the text is not known."""
+    from leaderboard.stats.style import style_of
+
+    found = {}
+    texts = Completion.objects.filter(prompt__study=study).order_by()
+    for pk, turns, is_empty in texts.values_list("pk", "turns", "is_empty").iterator(chunk_size=500):
+        style = style_of("\n\n".join(turns))
+        known = bool(turns) or is_empty
+        found[pk] = (float(style.characters), style.density) if known else (math.nan, math.nan)
+    return found
+
+
+_GIVEN = [column for column in columns.COMPARISON if column[0] != "counts"]
+_DTYPE = [
+    *_GIVEN,
+    ("prompt", "i8"),
+    ("first", "i8"),
+    ("second", "i8"),
+    ("first_text", "i8"),
+    ("second_text", "i8"),
+    ("category", "i8"),
+]
+
+
+def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
+    """People, each judge and each group with a comparison in the study, in this order and then by name."""
+    found: dict[tuple[int, str], tuple[str, list[Rater]]] = {}
+    raters = Rater.objects.in_study(study).filter(pk__in=rater_ids).prefetch_related("groups")
+    for rater in raters.order_by("name", "pk"):
+        if rater.kind == Rater.Kind.PERSON:
+            own = (0, "people", "People")
+        else:
+            own = (1, f"judge:{rater.slug}", rater.name)
+        groups = [(2, f"group:{group.slug}", group.name) for group in rater.groups.all()]
+        for rank, selector, label in (own, *groups):
+            found.setdefault((rank, selector), (label, []))[1].append(rater)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], item[1][0], item[0][1]))
+    return tuple(
+        Choice(
+            selector,
+            _honest(label, members),
+            frozenset(r.pk for r in members),
+            any(r.simulated for r in members),
+        )
+        for (_, selector), (label, members) in ordered
+    )
+
+
+def _honest(label: str, members: list[Rater]) -> str:
+    """The name with a word on simulated raters among the members, unless it says so itself."""
+    simulated = sum(rater.simulated for rater in members)
+    if not simulated or "simulated" in label.lower():
+        return label
+    return f"{label} ({'simulated' if simulated == len(members) else 'some simulated'})"

@@ -1,0 +1,215 @@
+"""How long the texts of a study are: each text is measured once and its counts are kept by its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db.models import Exists, OuterRef
+
+from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
+from arena.rating.apart import APART
+from leaderboard.models import TextMeasure
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from django.db.models import QuerySet
+
+    FloatArray = npt.NDArray[np.float64]
+
+AT_ONCE: Final = 500
+"""Texts read, measured and stored together."""
+
+NO_AUTHOR: Final = -1
+"""The contestant of a completion without one."""
+
+Sizes = tuple[int, int, int, int]
+
+_FIELDS: Final = ("words", "unique_words", "tokens", "characters")
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """The sizes of a study's texts as parallel arrays, prompts and completions in the order of their ids.
+
+    Sizes have a column for each of leaderboard.stats.style.MEASURES and are NaN where a text is not
+    known. ``category`` and ``subset`` name each prompt's. Completions and references carry the number of
+    their prompt (a row of ``prompts``); ``contestant`` is a number of ``contestants`` (name, kind and whether
+    it is retired, in the order of names), or NO_AUTHOR. Completions that were replaced by a newer version are
+    among them and not ``current``. ``pairs`` counts the study's pairs.
+    """
+
+    tokenizer: str
+    contestants: tuple[tuple[str, str, bool], ...]
+    prompts: FloatArray
+    category: tuple[str, ...]
+    subset: tuple[str, ...]
+    completion: npt.NDArray[np.int64]
+    completions: FloatArray
+    prompt: npt.NDArray[np.int64]
+    contestant: npt.NDArray[np.int64]
+    current: npt.NDArray[np.bool_]
+    empty: npt.NDArray[np.bool_]
+    references: FloatArray
+    reference_prompt: npt.NDArray[np.int64]
+    pairs: int
+
+    def sizes(self, completion_ids: npt.NDArray[Any]) -> FloatArray:
+        """The sizes of completions by id; NaN for an id that is not among them."""
+        import numpy as np
+
+        found = np.full((len(completion_ids), len(_FIELDS)), np.nan)
+        if len(self.completion):
+            place = np.searchsorted(self.completion, completion_ids)
+            place[place == len(self.completion)] = 0
+            there = self.completion[place] == completion_ids
+            found[there] = self.completions[place[there]]
+        return found
+
+
+def measure_missing(study: Study) -> int:
+    """Measure the completions of a study that were never measured; returns how many texts that were."""
+    measured = _measured().filter(digest=OuterRef("digest"))
+    known = Completion.objects.rated().filter(prompt__study=study).exclude(digest=_digest([]))
+    missing = known.filter(~Exists(measured)).order_by("pk")
+    done = 0
+    for rows in _read(missing, "digest", "turns"):
+        done += len(_store({digest: turns for digest, turns in rows if turns}))
+    return done
+
+
+def texts(study: Study) -> Texts:
+    """Measure what is missing and read the sizes of all texts of a study."""
+    import numpy as np
+
+    from leaderboard.stats.style import tokenizer_name
+
+    measure_missing(study)
+    asked, prompt_sizes = _prompts(study)
+    prompt_number = {pk: number for number, (pk, _, _) in enumerate(asked)}
+    answers = _completions(study)
+    reference_of, reference_sizes = _references(study)
+    # Sorted here: databases order text differently.
+    players = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
+    player = {each.pk: number for number, each in enumerate(players)}
+    return Texts(
+        tokenizer=tokenizer_name(),
+        contestants=tuple((each.name, each.kind, each.retired_at is not None) for each in players),
+        prompts=_array(prompt_sizes),
+        category=tuple(category for _, category, _ in asked),
+        subset=tuple(subset for _, _, subset in asked),
+        completion=np.array([row.pk for row in answers], dtype=np.int64),
+        completions=_array([row.sizes for row in answers]),
+        prompt=np.array([prompt_number[row.prompt] for row in answers], dtype=np.int64),
+        contestant=np.array([player.get(row.contestant, NO_AUTHOR) for row in answers], dtype=np.int64),
+        current=np.array([row.current for row in answers], dtype=np.bool_),
+        empty=np.array([row.empty for row in answers], dtype=np.bool_),
+        references=_array(reference_sizes),
+        reference_prompt=np.array([prompt_number[pk] for pk in reference_of], dtype=np.int64),
+        pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=APART).count(),
+    )
+
+
+@dataclass(frozen=True)
+class _Answer:
+    pk: int
+    prompt: int
+    contestant: int
+    current: bool
+    empty: bool
+    sizes: Sizes | None
+
+
+def _completions(study: Study) -> list[_Answer]:
+    rows = Completion.objects.rated().filter(prompt__study=study).order_by("pk")
+    known = _known(rows.order_by().values("digest"))
+    fields = rows.values_list("pk", "prompt", "contestant", "is_current", "is_empty", "digest")
+    return [
+        _Answer(
+            pk, prompt, contestant or 0, current, empty, known.get(digest, (0, 0, 0, 0) if empty else None)
+        )
+        for pk, prompt, contestant, current, empty, digest in fields.iterator(chunk_size=10_000)
+    ]
+
+
+def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
+    """Id, category and subset of each prompt, and its size: its turns and the material they work on."""
+    rows = Prompt.objects.rated().filter(study=study).order_by("pk")
+    asked, sizes = [], []
+    for batch in _read(rows, "pk", "category", "subset", "turns", "input"):
+        asked += [(pk, category, subset) for pk, category, subset, _, _ in batch]
+        sizes += _sizes([[*turns, given] if given else turns for *_, turns, given in batch])
+    return asked, sizes
+
+
+def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
+    """The prompt of each reference answer, and its size."""
+    rows = Reference.objects.filter(prompt__study=study).order_by("pk")
+    of, sizes = [], []
+    for batch in _read(rows, "prompt", "turns"):
+        of += [prompt for prompt, _ in batch]
+        sizes += _sizes([turns for _, turns in batch])
+    return of, sizes
+
+
+def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
+    """Some fields of the rows, in batches that are read to their end before they are handed out.
+
+    With a reading still under way SQLite refuses to write as soon as anybody else has written.
+    """
+    ids = list(rows.values_list("pk", flat=True))
+    for first in range(0, len(ids), AT_ONCE):
+        yield list(rows.filter(pk__in=ids[first : first + AT_ONCE]).values_list(*fields))
+
+
+def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:
+    """The size of each text, measured now where it never was; None where the text is not known."""
+    digests = [_digest(turns) for turns in batch]
+    known = _known(digests)
+    missing = {
+        digest: turns for digest, turns in zip(digests, batch, strict=True) if turns and digest not in known
+    }
+    known |= _store(missing)
+    return [known[digest] if turns else None for digest, turns in zip(digests, batch, strict=True)]
+
+
+def _digest(turns: Sequence[str]) -> str:
+    """As arena.transfer makes it for completions; half a surrogate pair is no reason to fail."""
+    text = json.dumps(list(turns), ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _measured() -> Any:
+    from leaderboard.stats.style import VERSION
+
+    return TextMeasure.objects.filter(version=VERSION)
+
+
+def _known(digests: Any) -> dict[str, Sizes]:
+    """The kept sizes of texts by digest; ``digests`` is a list of a few, or a query."""
+    rows = _measured().filter(digest__in=digests).values_list("digest", *_FIELDS)
+    return {digest: tuple(sizes) for digest, *sizes in rows.iterator(chunk_size=10_000)}
+
+
+def _store(missing: dict[str, Sequence[str]]) -> dict[str, Sizes]:
+    """Measure texts, given turn by turn under their digests, and keep what was found."""
+    from leaderboard.stats.style import VERSION, size_of
+
+    rows = [
+        TextMeasure(digest=key, version=VERSION, **vars(size_of(turns))) for key, turns in missing.items()
+    ]
+    TextMeasure.objects.bulk_create(rows, ignore_conflicts=True)
+    return {row.digest: (row.words, row.unique_words, row.tokens, row.characters) for row in rows}
+
+
+def _array(sizes: Sequence[Sizes | None]) -> FloatArray:
+    import numpy as np
+
+    unknown = (np.nan,) * len(_FIELDS)
+    return np.array([unknown if size is None else size for size in sizes], dtype=np.float64).reshape(
+        len(sizes), len(_FIELDS)
+    )

@@ -1,0 +1,287 @@
+"""Standings and snapshots over the API, the same numbers as on the board."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final, TypeVar
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Field, Query, Router, Schema, Status
+from ninja.decorators import decorate_view
+from ninja.errors import HttpError
+from ninja.pagination import LimitOffsetPagination, paginate
+
+from arena.api.auth import caller_of
+from arena.api.http import conditional
+from arena.api.schemas import REFUSALS, ErrorOut, Name, written_out
+from arena.models import Contestant, Study
+from arena.models.querysets import StudyQuerySet
+from leaderboard.models import Snapshot
+from leaderboard.pages.cards import Card, cards
+from leaderboard.pages.page import NoNumbersError, NotReadyError
+from leaderboard.snapshots.settings import UnknownSettingError
+from leaderboard.standings.page import Board
+
+# What all operations of this part of the API share: anybody may read, and what has not changed is 304.
+
+
+Run = TypeVar("Run", bound=Callable[..., Any])
+
+MISSING: Final[Mapping[int, Any]] = {404: ErrorOut}
+"""The reply where there is no such study, snapshot or number."""
+
+_ALWAYS: Final[Mapping[int, Any]] = {304: None, 422: ErrorOut, **REFUSALS}
+"""Nothing for whoever sends the ETag of what would be sent, and what any operation may refuse."""
+
+
+def reads(
+    router: Router, path: str, summary: str, replies: Mapping[int, Any], *, unset: bool = True
+) -> Callable[[Run], Run]:
+    """Make a function the operation that GET of a path calls; it needs no token, its replies have an ETag.
+
+    ``replies`` are its own by status; ``unset``: whether fields without a value are sent.
+    """
+
+    def operation(run: Run) -> Run:
+        made: Run = router.get(
+            path,
+            response={**replies, **_ALWAYS},
+            summary=summary,
+            exclude_unset=not unset,
+            openapi_extra={"security": [{}]},
+        )(decorate_view(conditional)(run))
+        return made
+
+    return operation
+
+
+studies = Router(tags=["standings"])
+snapshots = Router(tags=["standings"])
+Slug = Annotated[Name, Field(max_length=80)]
+
+
+class StudyOut(Schema):
+    """A study whose board this caller may read."""
+
+    slug: str
+    name: str
+    description: str = Field(description="Markdown.")
+    visibility: Annotated[Study.Visibility, written_out(Study.Visibility)]
+    closed: bool
+    simulated: bool = Field(description="Votes of this study may be made up by a program.")
+    points: int
+    snapshot: int | None = Field(description="Id of the newest snapshot.")
+
+
+class SettingIn(Schema):
+    """The switches of the board; what is left out is as on the board."""
+
+    raters: Name | None = Field(None, max_length=200, description="people, judge:SLUG or group:NAME.")
+    ties: Name | None = Field(
+        None, max_length=3, description="on: a tie counts half; off: ties are left out."
+    )
+    category: Name | None = Field(
+        None, max_length=200, description="Left out: all categories together; -NAME: all but that one."
+    )
+    method: Name | None = Field(None, max_length=20, description="elo, bradley-terry, davidson or ordinal.")
+    band: Name | None = Field(None, max_length=7, description="Ratings that are ties, LOW-HIGH, such as 3-6.")
+    level: Name | None = Field(None, max_length=5, description="Of the intervals, in percent; 95.")
+    contestants: Name | None = Field(None, max_length=20, description="models: without people.")
+    resample: Name | None = Field(
+        None, max_length=20, description="prompts, games, raters or prompts-and-raters."
+    )
+
+
+class StandingOut(Schema):
+    """One contestant. What does not apply is null."""
+
+    contestant: str
+    kind: Annotated[Contestant.Kind, written_out(Contestant.Kind)]
+    rating: float | None
+    low: float | None = Field(description="Lower end of the interval.")
+    high: float | None = Field(description="Upper end of the interval.")
+    rank: int | None = Field(description="Within its component.")
+    rank_ub: int | None = Field(
+        None,
+        description="Best rank the intervals leave possible: 1 + those whose whole interval is above.",
+    )
+    p_first: float | None = Field(None, description="Share of rounds in which it is first.")
+    group: str | None = Field(None, description="Letters; those that share one cannot be told apart.")
+    games: int
+    wins: int
+    losses: int
+    ties: int
+    component: int | None = Field(description="Group of contestants connected by games.")
+    unbounded: str | None = Field(None, description="above or below: no limit to the rating on that side.")
+    quantiles: dict[str, float] | None = Field(description="Percentiles of the rating.")
+    groups_at: dict[str, str] | None = Field(None, description="group, by the level in percent.")
+    rank_ub_at: dict[str, int] | None = Field(None, description="rank_ub, by the level in percent.")
+
+
+class FlagOut(Schema):
+    """One thing to know about a judge."""
+
+    kind: Annotated[str, Field(description="competes, family, unscored or self-preference.", max_length=20)]
+    sentence: str
+
+
+class StandingsOut(Schema):
+    """Standings with everything that made them."""
+
+    study: str
+    created_at: datetime
+    watermark: str = Field(description="State of the data: revision, comparisons, last comparison.")
+    simulated: bool
+    raters: str
+    category: str | None
+    contestants: str | None = Field(description="models: without people; null: everyone.")
+    method: str
+    parameters: dict[str, Any] = Field(description="Of the method: K, rounds, seed, ties, methodology ...")
+    games: int
+    left_out: int = Field(description="Comparisons that took no side.")
+    unscored: int = Field(description="Comparisons without a rating.")
+    not_ranked: int = Field(description="Comparisons with a contestant that is not ranked.")
+    standings: list[StandingOut]
+    components: list[list[str]]
+    groups: list[list[str]] | None = Field(None, description="Contestants that cannot be told apart.")
+    robustness: dict[str, Any] | None = Field(
+        None, description="bradley-terry, all categories: how few games, removed, would change who is first."
+    )
+    davidson: dict[str, Any] | None = Field(None, description="davidson: nu, how common ties are.")
+    position: dict[str, Any] | None = Field(None, description="ordinal: the worth of standing first.")
+    effects: dict[str, Any] | None = Field(None, description="ordinal: covariates adjusted for.")
+    thresholds: dict[str, list[float]] | None = Field(
+        None, description="ordinal: by the points of the scale, in log-odds."
+    )
+    rater_lean_sd: float | None = Field(None, description="ordinal: spread of the raters' leans.")
+    warnings: list[str] = Field(description="Sentences that must stand beside these numbers.")
+    flags: list[FlagOut] = Field([], description="What must be said of the judge whose ranking this is.")
+
+
+class SnapshotOut(Schema):
+    """A published, immutable set of standings."""
+
+    id: int
+    study: str
+    created_at: datetime
+    watermark: str
+    comparisons: int
+    methodology: str
+    seed: int
+    seconds: float
+
+    @staticmethod
+    def resolve_study(snapshot: Snapshot) -> str:
+        return snapshot.study.slug
+
+
+class SliceOut(Schema):
+    """One table of a snapshot: what it shows, and for which setting. Empty: does not depend on it."""
+
+    kind: str
+    raters: str
+    ties: str
+    category: str
+    method: str
+
+
+class SnapshotDetailOut(SnapshotOut):
+    """A snapshot with its parameters, its counts, and a list of its tables."""
+
+    parameters: dict[str, Any]
+    counts: dict[str, Any]
+    slices: list[SliceOut]
+
+    @staticmethod
+    def resolve_slices(snapshot: Snapshot) -> list[dict[str, Any]]:
+        fields = ("kind", "raters", "ties", "category", "method")
+        return list(snapshot.slices.order_by(*fields).values(*fields))
+
+
+class Pages(LimitOffsetPagination):
+    """limit and offset, within what every database counts to."""
+
+    class Input(Schema):
+        limit: int = Field(50, ge=1, le=100)
+        offset: int = Field(0, ge=0, le=2**31 - 1)
+
+
+@reads(studies, "/", "List studies", {200: list[StudyOut]})
+@paginate(Pages)
+def list_studies(request: HttpRequest) -> Any:
+    """The public studies by name; all of them for an operator."""
+    return [_listed(card) for card in cards(readable(request))]
+
+
+# What only another method finds is left out, as on the board.
+@reads(
+    studies,
+    "/{slug}/standings/",
+    "Read standings",
+    {200: StandingsOut, 202: ErrorOut, 503: ErrorOut, **MISSING},
+    unset=False,
+)
+def show_standings(
+    request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[SettingIn]
+) -> StandingsOut | Status[ErrorOut]:
+    """The ranking of the newest snapshot for one setting of the switches, as on the study's board.
+
+    What the snapshot does not hold is computed: 202 until it is ready, 503 where too much waits or it could
+    not be computed; both say in Retry-After when to ask again.
+    """
+    study = study_of(request, slug)
+    try:
+        return StandingsOut(**Board.newest(study, wanted.dict(exclude_none=True)).standings())
+    except NotReadyError as error:
+        response["Retry-After"] = str(error.pending.retry_after)
+        return Status(error.status, ErrorOut(detail=str(error)))
+    except (UnknownSettingError, NoNumbersError) as error:
+        raise HttpError(404, str(error)) from error
+
+
+@reads(studies, "/{slug}/snapshots/", "List snapshots", {200: list[SnapshotOut], **MISSING})
+@paginate(Pages)
+def list_snapshots(request: HttpRequest, slug: Slug) -> Any:
+    """The snapshots of a study, the newest first."""
+    return Snapshot.objects.filter(study=study_of(request, slug)).select_related("study").order_by("-pk")
+
+
+@reads(snapshots, "/{snapshot_id}/", "Read a snapshot", {200: SnapshotDetailOut, **MISSING})
+def show_snapshot(request: HttpRequest, snapshot_id: int) -> Snapshot:
+    """Parameters and counts of a snapshot, and which tables it holds."""
+    return snapshot_of(request, snapshot_id)
+
+
+def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
+    """The snapshot of this id; HttpError 404 where it is of a study that this caller may not read."""
+    found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=readable(request))
+    snapshot = found.first()
+    if snapshot is None:
+        raise HttpError(404, f"There is no snapshot {snapshot_id} for you.")
+    return snapshot
+
+
+def readable(request: HttpRequest) -> StudyQuerySet:
+    """The studies this caller may read; a private one does not exist for anybody but operators."""
+    return Study.objects.all() if caller_of(request).is_operator else Study.objects.public()
+
+
+def study_of(request: HttpRequest, slug: str) -> Study:
+    """The study of this slug; HttpError 404 where this caller may not read it."""
+    study = readable(request).filter(slug=slug).first()
+    if study is None:
+        raise HttpError(404, f'There is no study "{slug}" for you.')
+    return study
+
+
+def _listed(card: Card) -> StudyOut:
+    study = card.study
+    return StudyOut(
+        slug=study.slug,
+        name=study.name,
+        description=study.description,
+        visibility=Study.Visibility(study.visibility),
+        closed=study.is_closed,
+        simulated=card.simulated,
+        points=study.points,
+        snapshot=card.snapshot.pk if card.snapshot else None,
+    )

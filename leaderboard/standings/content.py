@@ -1,0 +1,107 @@
+"""Standings and matrices of one choice of raters and category."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from leaderboard.snapshots.canonical import Table, canonical
+
+if TYPE_CHECKING:
+    from leaderboard.snapshots.opinions import Choice, Opinions
+    from leaderboard.stats import Games, Method, Ratings
+
+TIES: Final = ("on", "off")
+
+FORM: Final = 3
+"""Raised when a table gets other fields, so that none without them is copied from the snapshot before."""
+
+BOOTSTRAPPED: Final = ("elo", "bradley-terry")
+"""Methods whose intervals are bootstrapped; the others' come from the sandwich, in a tenth of the time."""
+
+
+def rankings(
+    choice: Choice, category: str, chosen: Opinions, method: Method, computed: dict[str, str]
+) -> Iterator[Table]:
+    """Matrices and standings by every method, with ties on and off; ``computed`` is read and added to."""
+    from leaderboard.stats import METHODS
+
+    players = chosen.present()
+    given = players.ratings()
+    for ties in TIES:
+        games = given.games(ties=ties == "on")
+        if not len(games):
+            continue
+        place = {"raters": choice.selector, "ties": ties, "category": category}
+        yield Table("matrices", payload=canonical(matrix_table(games, players.names)), **place)
+        for name in METHODS:
+            if name == "ordinal" and ties == "off":
+                continue  # it takes every rating as given
+            wanted = published(method, name, ties, category)
+            inputs = digest(players, given, wanted)
+            if inputs not in computed:
+                computed[inputs] = canonical(standings(players, given, wanted))
+            yield Table("standings", payload=computed[inputs], method=name, inputs=inputs, **place)
+
+
+def published(method: Method, name: str, ties: str, category: str) -> Method:
+    """How pages have standings made: which intervals, and whether how few games decide the first place."""
+    return replace(
+        method,
+        name=name,
+        ties=ties == "on",
+        tie_band=method.tie_band if ties == "on" and name != "ordinal" else None,
+        intervals="bootstrap" if name in BOOTSTRAPPED else "sandwich",
+        robustness=not category,
+    )
+
+
+def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
+    """SHA-256 of everything standings depend on: equal digests mean equal standings."""
+    from leaderboard.stats import METHODOLOGY
+
+    uncounted = players.unscored.sum(), (players.scored & ~players.ranked).sum()
+    # The number of threads changes the time taken, not the numbers.
+    words = [
+        METHODOLOGY,
+        FORM,
+        replace(method, threads=None),
+        players.names,
+        players.kinds,
+        *map(int, uncounted),
+    ]
+    found = hashlib.sha256(repr(words).encode())
+    # Resampling prompts looks at raters too, to say whether they are the same ones.
+    rater = None if method.resample == "games" else ratings.rater
+    for array in (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt, rater):
+        found.update(b"|" if array is None else array.tobytes())
+    return found.hexdigest()
+
+
+def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, Any]:
+    """Standings as ``rank`` prints them, with the comparisons that became no game counted beside them."""
+    from leaderboard.stats import rank_ratings
+
+    ranked = rank_ratings(ratings, players.names, method).as_dict()
+    kinds = dict(zip(players.names, players.kinds, strict=True))
+    for row in ranked["standings"]:
+        row["kind"] = kinds[row["contestant"]]
+    return ranked | {
+        "unscored": int(players.unscored.sum()),
+        "not_ranked": int((players.scored & ~players.ranked).sum()),
+    }
+
+
+def matrix_table(games: Games, names: tuple[str, ...]) -> dict[str, Any]:
+    """Wins, ties and games of each contestant (row) against each other (column)."""
+    from leaderboard.stats import matrices
+
+    counted = matrices(games)
+    return {
+        "contestants": list(names),
+        "wins": counted.wins.tolist(),
+        "ties": counted.ties.tolist(),
+        "games": counted.games.tolist(),
+    }

@@ -1,0 +1,327 @@
+"""The public page of a study: stored tables of one snapshot put together for one setting of the switches."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from arena.models import Contestant, Study
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.cards import comparisons
+from leaderboard.pages.page import NoNumbersError, NotReadyError, Panel
+from leaderboard.pages.setting_page import SettingPage
+from leaderboard.pages.shell import not_ready, visible
+from leaderboard.pages.switches import Option, Switch
+from leaderboard.rater_kinds.flags import Flag
+from leaderboard.rater_kinds.flags_of_study import snapshot_flags
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.presentation import (
+    METHOD_NAMES,
+    beside,
+    drawn,
+    findings,
+    interval_line,
+    ties_phrase,
+)
+from leaderboard.snapshots.settings import EVERYONE, PROMPTS_AND_RATERS, Scope, Setting, UnknownSettingError
+from leaderboard.snapshots.stored import Stored
+from leaderboard.standings import panels as board_panels
+from leaderboard.standings.columns import About, Entry, moves
+from leaderboard.standings.rows import Asked, StandingsView
+from leaderboard.standings.table import Row, ratings_by_name, standing_rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board(SettingPage):
+    """Everything one setting of the switches shows. Contents are read once, when the board is made."""
+
+    asked: Asked = field(default_factory=Asked)
+    stored: Stored = field(repr=False)
+
+    template: ClassVar[str] = "leaderboard/study.html"
+    tab: ClassVar[str] = "study"
+
+    @classmethod
+    def newest(cls, study: Study, wanted: Mapping[str, str]) -> "Board":
+        """The newest board of a study for the switches an address asks for.
+
+        Raises UnknownSettingError, or NoNumbersError.
+        """
+        snapshot = Snapshot.objects.newest(study)
+        if snapshot is None:
+            raise NoNumbersError("This study has no numbers yet.")
+        return cls.read(study, snapshot, cls.setting_for(wanted, snapshot))
+
+    @classmethod
+    def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> "Board":
+        """The board from the snapshot's tables, or from those that somebody asked for."""
+        found = find(snapshot, setting, Scope.BOARD)
+        return cls(
+            study=study,
+            snapshot=snapshot,
+            address=study.get_absolute_url(),
+            query=setting.query(),
+            setting=setting,
+            stored=found.stored,
+            pending=found.pending,
+        )
+
+    def standings_of(self, **changes: str) -> Content | None:
+        """The standings of this setting with some switches changed; None where there are none."""
+        return self._at("standings", replace(self.setting, **changes))
+
+    @property
+    def everyone(self) -> Content | None:
+        """The standings with people, where the setting leaves them out."""
+        return self._at(EVERYONE, self.setting)
+
+    @property
+    def matrices(self) -> Content | None:
+        """Wins, ties and games of each two contestants."""
+        setting = self.setting
+        return self.stored.get("matrices", setting.raters, setting.category, setting.ties)
+
+    def _at(self, kind: str, place: Setting) -> Content | None:
+        return self.stored.get(kind, place.raters, place.category, place.ties, place.method)
+
+    @cached_property
+    def content(self) -> Content | None:
+        """The standings of this setting; None where it has no games."""
+        return self.standings_of()
+
+    @cached_property
+    def flags(self) -> list[Flag]:
+        """What must be said of the judge whose ranking this is; nothing of people and groups."""
+        chosen = self.setting.raters
+        return snapshot_flags(self.study, self.snapshot, chosen).get(chosen, [])
+
+    def standings(self) -> dict[str, Any]:
+        """The standings with the method and the snapshot they belong to, as JSON values.
+
+        Raises NoNumbersError, which may be a NotReadyError.
+        """
+        if self.pending is not None:
+            raise NotReadyError(self.pending)
+        if self.content is None:
+            raise NoNumbersError("There are no games for this setting.")
+        return {
+            "study": self.study.slug,
+            "created_at": self.snapshot.created_at,
+            "watermark": self.snapshot.watermark,
+            "simulated": self.simulated,
+            "raters": self.setting.raters,
+            "category": self.setting.category or None,
+            "contestants": self.setting.contestants or None,
+            **self.content,
+            "flags": [asdict(flag) for flag in self.flags],
+        }
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.content["parameters"] if self.content else {}
+
+    @property
+    def interval_line(self) -> str:
+        """What the intervals are and what they rest on; empty without numbers."""
+        return interval_line(self.parameters) if self.content else ""
+
+    @property
+    def drawn(self) -> str:
+        """What the shares of being first are counted in."""
+        return drawn(self.parameters)
+
+    @property
+    def ties_phrase(self) -> str:
+        """What the method makes of ties here."""
+        return ties_phrase(self.setting.method, self.parameters) if self.content else ""
+
+    @property
+    def findings(self) -> list[str]:
+        """What the method found beside the ratings, in sentences."""
+        return list(findings(self.content or {}))
+
+    @property
+    def method_name(self) -> str:
+        return METHOD_NAMES[self.setting.method]
+
+    @property
+    def other_method(self) -> str:
+        return beside(self.setting.method)
+
+    @property
+    def other_method_name(self) -> str:
+        return METHOD_NAMES[self.other_method]
+
+    @property
+    def by_people(self) -> int:
+        """Comparisons by people."""
+        return comparisons(self.snapshot, "people")
+
+    @property
+    def by_judges(self) -> int:
+        """Comparisons by judges."""
+        return comparisons(self.snapshot, "judge")
+
+    @cached_property
+    def switches(self) -> tuple[Switch, ...]:
+        """The switches; their links keep what was searched for and sorted by."""
+        return tuple(
+            replace(switch, options=tuple(map(self._kept, switch.options))) for switch in super().switches
+        )
+
+    @property
+    def for_other_raters(self) -> str:
+        """The address of this setting with intervals that are for other raters too."""
+        return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
+
+    def _kept(self, option: Option) -> Option:
+        return replace(option, query=self.asked.query(option.query))
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        if self.content is None:
+            return ()
+        return standing_rows(self.content, self.standings_of(method=self.other_method))
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The contestants in the order of the standings: the same in every figure."""
+        return tuple(row.contestant for row in self.rows)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the statistics say must stand beside these numbers."""
+        return list(self.content["warnings"]) if self.content else []
+
+    @cached_property
+    def other_ties(self) -> Content | None:
+        """The standings under the other tie rule; None for a method without one."""
+        return self.standings_of(ties="off" if self.setting.ties == "on" else "on")
+
+    @property
+    def other_ties_name(self) -> str:
+        """The other tie rule in two words."""
+        return "Ties off" if self.setting.ties == "on" else "Ties half"
+
+    @property
+    def moved_by_ties(self) -> int:
+        """How many contestants stand elsewhere under the other tie rule."""
+        return sum(places != 0 for places in self._moves_from(self.other_ties).values())
+
+    @cached_property
+    def overall(self) -> Content | None:
+        """The standings over all categories, where this setting shows some of them; else None.
+
+        Only a snapshot's own: another tie band, or fewer contestants, would move them for other reasons.
+        """
+        setting = self.setting
+        if not setting.category or setting.band or setting.contestants:
+            return None
+        found = SnapshotSlice.objects.filter(
+            snapshot=self.snapshot,
+            kind="standings",
+            raters=setting.raters,
+            ties=setting.ties,
+            method=setting.method,
+            category="",
+        ).first()
+        return found.content if found else None
+
+    def _moves_from(self, other: Content | None) -> dict[str, int]:
+        """How many places each contestant stands higher here than in other standings."""
+        return moves(ratings_by_name(self.content), ratings_by_name(other))
+
+    @cached_property
+    def view(self) -> StandingsView:
+        """The table of the standings as it was asked for."""
+        return StandingsView(
+            self._entries(),
+            self.asked,
+            self.query,
+            other_ties=self.other_ties_name if self.other_ties else "",
+            other_method=self.other_method_name,
+            intervals=(self.parameters.get("units") or self.parameters.get("clusters")) != 1,
+        )
+
+    def _entries(self) -> list[Entry]:
+        about, moved = abouts(self.study), self._moves_from(self.overall)
+        other = {row["contestant"]: row for row in self.other_ties["standings"]} if self.other_ties else {}
+        moved_back = self._moves_from(self.other_ties)
+        entries = []
+        for row in self.rows:
+            there, places = other.get(row.contestant, {}), moved_back.get(row.contestant)
+            entries.append(
+                Entry(
+                    row,
+                    about.get(row.contestant, About()),
+                    moved.get(row.contestant),
+                    there.get("rank"),
+                    there.get("rating"),
+                    None if places is None else -places,
+                )
+            )
+        return entries
+
+    @property
+    def csv_url(self) -> str:
+        return f"{self.address}tables/standings.csv{self.query}"
+
+    @property
+    def json_url(self) -> str:
+        return reverse("standings-json", args=[self.study.slug]) + self.query
+
+    @property
+    def without_games(self) -> int:
+        """Contestants of the study that have no game in this setting."""
+        return int(self.snapshot.counts["contestants"]) - len(self.rows)
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        """The tables and figures of the page, in its order."""
+        return tuple(board_panels.panels(self))
+
+    def by_raters(self) -> list[tuple[str, Content]]:
+        """Standings of people and each judge, and of a chosen group; the chosen raters first."""
+        found = []
+        for choice in self.snapshot.counts["raters"]:
+            selector, content = choice["selector"], self.standings_of(raters=choice["selector"])
+            if content and (selector == self.setting.raters or not selector.startswith("group:")):
+                found.append((selector != self.setting.raters, choice["label"], content))
+        return [(label, content) for _, label, content in sorted(found, key=lambda entry: entry[0])]
+
+
+def abouts(study: Study) -> dict[str, About]:
+    """What is known of a study's contestants beside their numbers, by name, with the address of each."""
+    rows = Contestant.objects.filter(study=study).values_list(
+        "name", "slug", "organisation", "licence", "benchmarks"
+    )
+    page = reverse("study-contestant", args=[study.slug, "slug"]).removesuffix("slug/")
+    return {
+        name: About(organisation, licence, f"{page}{slug}/", benchmarks)
+        for name, slug, organisation, licence, benchmarks in rows
+    }
+
+
+# The leaderboard of a study.
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Board:
+    """The board of the switches an address asks for."""
+    board = Board.read(study, snapshot, Board.setting_for(request.GET, snapshot))
+    return replace(board, asked=Asked.of(request.GET))
+
+
+@require_safe
+def standings_json(request: HttpRequest, slug: str) -> HttpResponse:
+    """The standings of one setting as JSON, with the snapshot they belong to."""
+    try:
+        return JsonResponse(Board.newest(visible(request, slug), request.GET).standings())
+    except NotReadyError as error:
+        return not_ready(error)
+    except (UnknownSettingError, NoNumbersError) as error:
+        raise Http404(str(error)) from error

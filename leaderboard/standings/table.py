@@ -1,0 +1,232 @@
+"""Standings as rows of a page and as tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import METHOD_NAMES, beside, interval_line, letters_shown
+
+FEWEST_GAMES: Final = 30
+"""A row with fewer games is provisional."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contestant on the board. Percentages are of its games; ``plus`` and ``minus`` the interval's arms.
+
+    ``rank_ub`` is the best rank the intervals leave possible, ``group`` the letters it shares with those it
+    cannot be told apart from, ``first_percent`` how often it is first; None or empty without intervals.
+    ``beside`` is its rating by the other method, ``provisional`` why the row is greyed, or empty.
+    """
+
+    rank: int
+    rank_ub: int | None
+    contestant: str
+    kind: str
+    rating: float
+    low: float | None
+    high: float | None
+    group: str
+    first_percent: float | None
+    games: int
+    win_percent: float
+    tie_percent: float
+    beside: float | None
+    provisional: str
+
+    @property
+    def group_shown(self) -> str:
+        """The letters as a page shows them; files have them all."""
+        return letters_shown(self.group)
+
+    @property
+    def plus(self) -> float | None:
+        return None if self.high is None else max(self.high - self.rating, 0.0)
+
+    @property
+    def minus(self) -> float | None:
+        return None if self.low is None else max(self.rating - self.low, 0.0)
+
+
+def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
+    """The rows of the board in the order of the standings; ``others`` are those of the other method."""
+    other = ratings_by_name(others)
+    return tuple(
+        Row(
+            row["rank"],
+            row.get("rank_ub"),
+            row["contestant"],
+            row["kind"],
+            row["rating"],
+            row["low"],
+            row["high"],
+            row.get("group") or "",
+            None if row.get("p_first") is None else 100.0 * row["p_first"],
+            row["games"],
+            100.0 * row["wins"] / row["games"],
+            100.0 * row["ties"] / row["games"],
+            other.get(row["contestant"]),
+            provisional(row),
+        )
+        for row in content["standings"]
+        if row["rating"] is not None
+    )
+
+
+def provisional(row: Content) -> str:
+    """Why a row's rating is not to be relied on yet; empty where nothing speaks against it."""
+    if row["component"]:
+        return "never met, directly or through others, the contestants of the main group"
+    if row["games"] < FEWEST_GAMES:
+        return f"fewer than {FEWEST_GAMES} games"
+    if row["wins"] == row["games"]:
+        return "won every game, so its strength has no upper limit"
+    if row["losses"] == row["games"]:
+        return "lost every game, so its strength has no lower limit"
+    if row.get("unbounded"):
+        lost, limit = ("lost", "upper") if row["unbounded"] == "above" else ("won", "lower")
+        return f"its set of contestants {lost} no point against the others, so it has no {limit} limit"
+    return ""
+
+
+def ratings_by_name(content: Content | None) -> dict[str, float]:
+    """Rating of each contestant that has one."""
+    rows = content["standings"] if content else ()
+    return {row["contestant"]: row["rating"] for row in rows if row["rating"] is not None}
+
+
+def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
+    """The board as plain columns; what its intervals are stands in the caption and in their headings."""
+    level = f"{parameters['interval']:g} % interval"
+    columns = ("Rank", "Rank (UB)", "Contestant", "Kind", "Rating", f"Low ({level})", f"High ({level})")
+    more = ("Group", "First %", "Games", "Win %", "Tie %", f"{METHOD_NAMES[beside(method)]} rating")
+    return DataTable(
+        f"Standings. {interval_line(parameters)}",
+        (*columns, *more, "Provisional"),
+        tuple(
+            (
+                *(row.rank, row.rank_ub, row.contestant, row.kind, row.rating, row.low, row.high),
+                *(row.group, _rounded(row.first_percent), row.games),
+                *(_rounded(row.win_percent), _rounded(row.tie_percent), row.beside, row.provisional),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _rounded(percent: float | None) -> float | None:
+    return None if percent is None else round(percent, 2)
+
+
+_PLACE: Final = ("rank", "rating", "low", "high")
+
+
+def raters_table(
+    order: Sequence[str],
+    boards: Sequence[tuple[str, Content]],
+    caption: str = "Rank, rating and interval by kind of rater",
+) -> DataTable:
+    """Rank, rating and interval of each contestant on several boards; ``boards`` are label and standings."""
+    placed = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
+    names = [*order, *sorted({name for board in placed for name in board} - set(order))]
+    columns = [f"{label}: {what}" for label, _ in boards for what in _PLACE]
+    rows = []
+    for name in names:
+        found = [board.get(name, {}) for board in placed]
+        rows.append((name, *(row.get(what) for row in found for what in _PLACE)))
+    return DataTable(caption, ("Contestant", *columns), tuple(rows))
+
+
+def ties_table(order: Sequence[str], on: Content, off: Content) -> DataTable:
+    """Rank, rating and interval with ties counted half beside those without ties."""
+    boards = [("Ties count half", on), ("Ties off", off)]
+    return raters_table(order, boards, "With and without ties")
+
+
+def people_table(order: Sequence[str], models: Content, everyone: Content) -> DataTable:
+    """Rank, rating and interval among models only beside those with people as a contestant."""
+    boards = [("Models only", models), ("Everyone", everyone)]
+    return raters_table(order, boards, "With and without people among the contestants")
+
+
+def same_order(one: Content, other: Content) -> bool:
+    """Whether two standings rank the contestants they share in the same order."""
+    first, second = ([row["contestant"] for row in content["standings"]] for content in (one, other))
+    shared = set(first) & set(second)
+    return [name for name in first if name in shared] == [name for name in second if name in shared]
+
+
+# How sure the share of points is that one contestant won against another. Pure.
+
+
+def wilson(share: float, n: int, level: float) -> tuple[float, float]:
+    """Wilson's interval (1927) of a share of ``n`` independent games, at ``level`` percent.
+
+    With ties counted half it is too wide rather than too narrow: points then vary less than wins do.
+    """
+    z = NormalDist().inv_cdf(0.5 + level / 200)
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+
+
+# Matrices of contestants against contestants.
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A square matrix in the board's order of contestants: ``values[i][j]`` is about i against j."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[float | int | None, ...], ...]
+
+    def table(self, caption: str) -> DataTable:
+        """The matrix as a table, the row's contestant first."""
+        rows = zip(self.names, self.values, strict=True)
+        return DataTable(
+            caption, ("Contestant", *self.names), tuple((name, *values) for name, values in rows)
+        )
+
+
+def count_matrix(content: Content, what: str, order: Sequence[str]) -> Matrix:
+    """Games, wins or ties in the given order of contestants; None on the diagonal."""
+    place = {name: index for index, name in enumerate(content["contestants"])}
+    names = tuple(name for name in order if name in place)
+    source = content[what]
+    return Matrix(
+        names,
+        tuple(tuple(None if a == b else source[place[a]][place[b]] for b in names) for a in names),
+    )
+
+
+def win_rates(content: Content, order: Sequence[str]) -> Matrix:
+    """(wins + ties / 2) / games of the row against the column; None where they never met."""
+    place = {name: index for index, name in enumerate(content["contestants"])}
+    names = tuple(name for name in order if name in place)
+
+    def rate(a: int, b: int) -> float | None:
+        games = content["games"][a][b]
+        return (content["wins"][a][b] + content["ties"][a][b] / 2) / games if games else None
+
+    return Matrix(names, tuple(tuple(rate(place[a], place[b]) for b in names) for a in names))
+
+
+def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
+    """The share of points against each opponent with the ends of Wilson's interval of ``level`` percent."""
+
+    def cells(rate: float | None, played: float | int | None) -> tuple[Cell, ...]:
+        return (None,) * 3 if rate is None or not played else (rate, *wilson(rate, int(played), level))
+
+    columns = [f"{name}: {what}" for name in rates.names for what in ("win rate", "low", "high")]
+    return DataTable(
+        f"Win rates with {level:g} % intervals",
+        ("Contestant", *columns),
+        tuple(
+            (name, *(cell for pair in zip(own, played, strict=True) for cell in cells(*pair)))
+            for name, own, played in zip(rates.names, rates.values, games.values, strict=True)
+        ),
+    )

@@ -1,0 +1,105 @@
+"""Agreement among raters of one kind: Krippendorff's alpha and Fleiss' kappa, ratings missing or not.
+
+Both compare the ratings of one pair with each other, and every pair is there in both orientations. Alpha
+(Krippendorff 1970, 2011) takes any number of ratings from two on; with squared distance on [-1, 1] (interval
+alpha) and with verdicts as words (nominal alpha). Fleiss' kappa (1971) of verdicts needs as many ratings of
+every pair, so only pairs with the commonest number count.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.stats.agreement_opinions import (
+    TIE,
+    Measure,
+    OpinionRows,
+    PairSums,
+    Topics,
+    measure,
+    pair_sums,
+)
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.correlation import ratio
+
+VALUES = ("alpha", "alpha_verdict", "fleiss")
+
+
+def one_from_each(rows: OpinionRows) -> OpinionRows:
+    """The first rating of each rater on each pair; all of them where there is one rater only.
+
+    So different people are compared with each other, and a judge that is alone with its own repeats.
+    """
+    raters, number = np.unique(rows.rater, return_inverse=True)
+    if len(raters) < 2:
+        return rows
+    _, first = np.unique(rows.pair * len(raters) + number, return_index=True)
+    return rows.only(np.sort(first))
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Pairs with two or more ratings: what was said of them, and which of them Fleiss' kappa takes."""
+
+    pair: IntArray
+    sums: PairSums
+    each: int
+    """The commonest number of ratings of a pair, the larger of two that are as common; 0 without pairs."""
+
+    @property
+    def even(self) -> FloatArray:
+        """1 for each pair that has this number of ratings."""
+        return np.asarray(self.sums.count == self.each, dtype=np.float64)
+
+
+def panel(rows: OpinionRows, pairs: int) -> Panel:
+    """The pairs among 0..pairs-1 that have two or more ratings."""
+    sums = pair_sums(rows, pairs)
+    pair = np.flatnonzero(sums.count > 1)
+    found = PairSums(sums.count[pair], sums.total[pair], sums.squares[pair], sums.verdicts[pair])
+    if not len(pair):
+        return Panel(pair, found, 0)
+    number, times = np.unique(found.count, return_counts=True)
+    return Panel(pair, found, int(number[times == times.max()].max()))
+
+
+def within_measure(topics: Topics, chosen: Panel) -> Measure:
+    """Interval alpha, nominal alpha of verdicts, and Fleiss' kappa of verdicts."""
+    sums, even = chosen.sums, chosen.even
+    others = sums.count - 1.0
+    alike = (sums.verdicts**2).sum(axis=1)
+    amounts = [
+        sums.count,
+        sums.squares,
+        (sums.count * sums.squares - sums.total**2) / others,
+        (sums.count**2 - alike) / others,
+        sums.verdicts[:, TIE],
+        even,
+        even * (alike - sums.count),
+        even * sums.verdicts[:, TIE],
+    ]
+
+    def value(added: FloatArray) -> FloatArray:
+        fleiss = _fleiss(added[5], added[6], added[7], chosen.each)
+        return np.stack([_alpha(*added[:3]), _nominal_alpha(added[0], added[3], added[4]), fleiss])
+
+    return measure(topics, chosen.pair, list(enumerate(amounts)), len(amounts), value)
+
+
+def _alpha(count: FloatArray, squares: FloatArray, apart: FloatArray) -> FloatArray:
+    """1 - observed / expected disagreement; both orientations hold ``2 * count`` ratings, their mean is 0."""
+    return 1.0 - ratio(apart * (2.0 * count - 1.0), squares * 2.0 * count)
+
+
+def _nominal_alpha(count: FloatArray, unlike: FloatArray, ties: FloatArray) -> FloatArray:
+    ratings, tied = 2.0 * count, 2.0 * ties
+    side = (ratings - tied) / 2.0
+    expected = ratings * (ratings - 1.0) - tied * (tied - 1.0) - 2.0 * side * (side - 1.0)
+    return 1.0 - ratio(2.0 * unlike * (ratings - 1.0), expected)
+
+
+def _fleiss(pairs: FloatArray, alike: FloatArray, ties: FloatArray, each: int) -> FloatArray:
+    ratings = pairs * each
+    share, tied = ratio(alike, ratings * (each - 1.0)), ratio(ties, ratings)
+    chance = tied**2 + (1.0 - tied) ** 2 / 2.0
+    return ratio(share - chance, 1.0 - chance)

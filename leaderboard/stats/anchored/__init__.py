@@ -1,1 +1,0 @@
-"""Human-anchored ranking: few comparisons by people and many by a judge, without the judge's bias."""

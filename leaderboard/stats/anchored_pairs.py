@@ -1,0 +1,219 @@
+"""Pairs as people and a judge rated them: checked arrays, and how to make them from single comparisons."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
+from leaderboard.stats.games import make_games, scores
+from leaderboard.stats.ratings import Ratings
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class RatedPairs:
+    """Pairs as parallel arrays: contestants ``a`` and ``b``, mean scores of ``a``, and the prompt from 0.
+
+    ``human`` and ``judge`` lie between 0 and 1, or are NaN where people or the judge did not rate the pair.
+    ``category`` numbers the category of each pair's prompt from 0, or is None. ``left_out`` counts
+    comparisons without a side.
+    """
+
+    a: IntArray
+    b: IntArray
+    human: FloatArray
+    judge: FloatArray
+    contestants: int
+    prompt: IntArray
+    category: IntArray | None = None
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @property
+    def rated(self) -> BoolArray:
+        """Which pairs people rated."""
+        return ~np.isnan(self.human)
+
+    @property
+    def judged(self) -> BoolArray:
+        """Which pairs the judge rated."""
+        return ~np.isnan(self.judge)
+
+    @property
+    def both(self) -> BoolArray:
+        """Which pairs people and the judge rated."""
+        return self.rated & self.judged
+
+    def only(self, chosen: BoolArray) -> "RatedPairs":
+        """Some of the pairs, with their prompts numbered anew."""
+        columns = (self.a[chosen], self.b[chosen], self.human[chosen], self.judge[chosen])
+        category = None if self.category is None else self.category[chosen]
+        return RatedPairs(*columns, self.contestants, _dense(self.prompt[chosen]), category, self.left_out)
+
+
+def check_pairs(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    human: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    contestants: int,
+    *,
+    prompt: npt.ArrayLike,
+    category: npt.ArrayLike | None = None,
+) -> RatedPairs:
+    """Check the arrays and return them as RatedPairs; raise a StatsError naming the first bad position."""
+    games = make_games(a, b, np.zeros(np.size(a)), contestants, cluster=prompt)
+    return RatedPairs(
+        games.a,
+        games.b,
+        _shares("human", human, len(games)),
+        _shares("judge", judge, len(games)),
+        contestants,
+        _dense(np.asarray(prompt)),
+        None if category is None else _dense(_as_long("category", np.asarray(category), len(games))),
+    )
+
+
+def rated_pairs(
+    ratings: Ratings,
+    people: BoolArray,
+    judge: BoolArray,
+    *,
+    ties: bool = True,
+    category: npt.ArrayLike | None = None,
+) -> RatedPairs:
+    """Average comparisons into pairs, whatever side a contestant was shown on.
+
+    ``people`` and ``judge``, of shape (n,), say whose a comparison is; what is neither's counts for nothing.
+    A score is 1, 1/2 or 0 (see games_from_ratings). The mean over people's comparisons of a pair is its human
+    score; the mean over the judge's orders and repeats, or over several judges, its judge score. With ties
+    off, a comparison in the exact middle is left out and counted. ``category`` is that of each comparison's
+    prompt. Raises ParameterError where the comparisons name no prompts.
+    """
+    if ratings.prompt is None:
+        raise ParameterError("the comparisons name no prompts, so people's and the judge's cannot be paired")
+    score = scores(ratings.rating, ratings.points, ties=ties)
+    turned = ratings.first > ratings.second
+    low, high = (choose(ratings.first, ratings.second) for choose in (np.minimum, np.maximum))
+    wanted = people | judge
+    kept = wanted & ~np.isnan(score)
+    code = (ratings.prompt * ratings.contestants + low) * ratings.contestants + high
+    _, one, pair = np.unique(code[kept], return_index=True, return_inverse=True)
+    of_low, pair = np.where(turned, 1.0 - score, score)[kept], pair.reshape(-1)
+    of_people, of_judge = (_means(pair, of_low, chosen[kept], len(one)) for chosen in (people, judge))
+    a, b, prompt = (column[kept][one] for column in (low, high, ratings.prompt))
+    return RatedPairs(
+        a,
+        b,
+        of_people,
+        of_judge,
+        ratings.contestants,
+        _dense(prompt),
+        None if category is None else _dense(np.asarray(category)[kept][one]),
+        int(np.count_nonzero(wanted & ~kept)),
+    )
+
+
+def _means(pair: IntArray, score: FloatArray, chosen: BoolArray, pairs: int) -> FloatArray:
+    count = np.bincount(pair[chosen], minlength=pairs)
+    total = np.bincount(pair[chosen], score[chosen], minlength=pairs)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _dense(labels: npt.NDArray[np.generic]) -> IntArray:
+    """Labels numbered 0, 1, ... in sorted order."""
+    number: IntArray = np.unique(labels.reshape(-1), return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return number
+
+
+def _shares(name: str, values: npt.ArrayLike, length: int) -> FloatArray:
+    array = np.array(values, dtype=np.float64).reshape(-1)
+    _as_long(name, array, length)
+    bad = ~np.isnan(array) & ~((array >= 0.0) & (array <= 1.0))
+    if bad.any():
+        place = int(bad.argmax())
+        raise ScoreError(f"{name}[{place}] is {array[place]}; a score lies between 0 and 1, or is NaN")
+    return array
+
+
+def _as_long(name: str, array: npt.NDArray[np.generic], length: int) -> npt.NDArray[np.generic]:
+    if array.size != length:
+        raise LengthMismatchError(f"the arrays differ in length: a has {length}, {name} has {array.size}")
+    return array
+
+
+# Does the part that people rated look like a random part of the judged pairs? The condition of anchoring.
+
+
+_LEAST: Final = 1e-9
+"""A share of the variance below this is rounding."""
+
+
+def balance(pairs: RatedPairs) -> dict[str, float]:
+    """P values, small where the judged pairs that people rated too differ from a random part of all of them.
+
+    ``contestants``: how often each contestant takes part. ``decided``: how far the judge's scores are from a
+    draw. ``categories``: the categories of the prompts on which people rated pairs, where they are known.
+    Only what can be tested is there: nothing where people rated all judged pairs.
+    """
+    judged = pairs.only(pairs.judged)
+    takes_part = np.zeros((len(judged), judged.contestants))
+    rows = np.arange(len(judged))
+    takes_part[rows, judged.a] = takes_part[rows, judged.b] = 1.0
+    found = {}
+    if not judged.both.all():
+        found["contestants"] = _of_pairs(takes_part, judged)
+        found["decided"] = _of_pairs(np.abs(judged.judge - 0.5)[:, None], judged)
+    with_people = np.bincount(judged.prompt, judged.both) > 0
+    if judged.category is not None and not with_people.all():
+        _, one = np.unique(judged.prompt, return_index=True)
+        found["categories"] = _drawn(np.eye(judged.category.max() + 1)[judged.category[one]], with_people)
+    return found
+
+
+def _of_pairs(facts: FloatArray, judged: RatedPairs) -> float:
+    """For ``facts`` (pairs, k): prompts are the units where there are enough of them, single pairs otherwise.
+
+    People may have rated whole prompts or pairs here and there. Sums over prompts are right for both, but
+    their covariance can be known only from more prompts than there are facts.
+    """
+    prompts = int(judged.prompt.max()) + 1
+    if prompts <= 2 * facts.shape[1]:
+        return _drawn(facts, judged.both)
+    off = (judged.both - judged.both.mean())[:, None] * (facts - facts.mean(axis=0))
+    sums = np.zeros((prompts, facts.shape[1]))
+    np.add.at(sums, judged.prompt, off)
+    distance, degrees = _squared(sums.sum(axis=0), sums.T @ sums, float((off**2).sum()))
+    if not degrees:
+        return 1.0
+    from scipy.special import fdtrc
+
+    freedom = prompts - degrees
+    return float(fdtrc(degrees, freedom, distance * freedom / (degrees * (prompts - 1))))
+
+
+def _drawn(facts: FloatArray, chosen: BoolArray) -> float:
+    """For the mean of ``facts`` (things, k) over the chosen, drawn one by one from all (chi-square)."""
+    from scipy.special import chdtrc
+
+    sample = int(chosen.sum())
+    covariance = np.atleast_2d(np.cov(facts.T)) * (1.0 - sample / len(facts)) / sample
+    difference = facts[chosen].mean(axis=0) - facts.mean(axis=0)
+    distance, degrees = _squared(difference, covariance, float(np.trace(covariance)))
+    return float(chdtrc(degrees, distance)) if degrees else 1.0
+
+
+def _squared(difference: FloatArray, covariance: FloatArray, whole: float) -> tuple[float, int]:
+    """The squared distance in units of its covariance, and its degrees of freedom.
+
+    ``whole`` is a variance to measure by: directions with next to nothing of it do not count.
+    """
+    variance, direction = np.linalg.eigh(covariance)
+    real = variance > _LEAST * whole
+    along = difference @ direction[:, real]
+    return float((along**2 / variance[real]).sum()), int(np.count_nonzero(real))

@@ -1,0 +1,248 @@
+"""What human-anchored ranking finds: ratings with and without the judge, and what the judge was worth."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from leaderboard.stats.anchored_pairs import BoolArray
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS
+from leaderboard.stats.separation import rank_upper_bound
+
+_DECIMALS: Final = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Points, their standard error and interval, each (contestants,); NaN where there is none.
+
+    ``prior`` says that no finite answer existed and that one drawn game per contestant was added.
+    """
+
+    value: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    prior: bool = False
+
+    def as_dict(self, contestant: int) -> dict[str, float | None]:
+        """The numbers of one contestant for JSON, rounded; None where there is none."""
+        columns = {
+            "rating": self.value,
+            "low": self.low,
+            "high": self.high,
+            "standard_error": self.standard_error,
+        }
+        return {name: rounded(column[contestant]) for name, column in columns.items()}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the ratings rest on: pairs rated by people, by the judge and by both, and the prompts of each.
+
+    ``left_out`` counts judged pairs that were not used, because no chain of pairs rated by people connects
+    their contestants.
+    """
+
+    human_pairs: int
+    judged_pairs: int
+    shared_pairs: int
+    human_prompts: int
+    judged_prompts: int
+    left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class Anchored:
+    """Human-anchored ratings: arrays of shape (contestants,), NaN for a contestant nobody rated.
+
+    ``best`` are the anchored ratings, ``human`` those by people alone, ``judge`` those by the judge alone on
+    the same contestants; all average 1000 within each ``component`` of contestants that people's pairs
+    connect; -1 is the component of a contestant without human pairs. ``bias`` is the judge alone minus
+    ``best``: positive where the judge is kind. ``power`` between 0 and 1 says how much the judge was used.
+
+    ``effective_votes`` is the number of pairs people would have had to rate to know each contestant as well
+    without the judge, ``effective_votes_overall`` the same for the variance averaged over contestants.
+    ``balance`` holds p values, small where the pairs people rated do not look like a random part of the
+    judged ones.
+    """
+
+    best: Estimate
+    human: Estimate
+    judge: Estimate
+    bias: Estimate
+    power: float
+    interval: float
+    effective_votes: FloatArray
+    effective_votes_overall: float
+    component: IntArray
+    counts: Counts
+    balance: Mapping[str, float]
+
+    @property
+    def rating(self) -> FloatArray:
+        """The anchored ratings."""
+        return self.best.value
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Their standard errors."""
+        return self.best.standard_error
+
+    @property
+    def low(self) -> FloatArray:
+        """The lower ends of their intervals."""
+        return self.best.low
+
+    @property
+    def high(self) -> FloatArray:
+        """The upper ends."""
+        return self.best.high
+
+    @property
+    def is_anchored(self) -> BoolArray:
+        """Which contestants people rated."""
+        found: BoolArray = self.component >= 0
+        return found
+
+    def order(self, names: Sequence[str]) -> list[int]:
+        """The contestants by component, then rating, best first, then name; those not anchored at the end."""
+        group = np.where(self.is_anchored, self.component, len(self.component)).tolist()
+        rating = np.round(np.nan_to_num(self.rating), _DECIMALS).tolist()
+        return sorted(range(len(names)), key=lambda i: (group[i], -rating[i], names[i]))
+
+    def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6, best first within each component; not anchored last."""
+        ranks = self.ranks()
+        return {
+            "parameters": {"interval": self.interval, "power": rounded(self.power)},
+            "counts": asdict(self.counts),
+            "effective_votes": rounded(self.effective_votes_overall),
+            "votes_gained": rounded(self.effective_votes_overall - self.counts.human_pairs),
+            "balance": {name: rounded(value) for name, value in self.balance.items()},
+            "prior": {"anchored": self.best.prior, "human": self.human.prior, "judge": self.judge.prior},
+            "standings": [self._row(i, names[i], ranks) for i in self.order(names)],
+        }
+
+    def ranks(self) -> tuple[IntArray, IntArray]:
+        """Rank by rating within the component, and the best rank an interval allows; 0 where not anchored."""
+        rating = np.round(self.rating, _DECIMALS)
+        together = self.component[:, None] == self.component[None, :]
+        rank = 1 + np.count_nonzero(together & (rating[None, :] > rating[:, None]), axis=1)
+        best = rank_upper_bound(self.low, self.high, self.component)
+        return np.where(self.is_anchored, rank, 0), np.where(self.is_anchored, best, 0)
+
+    def _row(self, i: int, name: str, ranks: tuple[IntArray, IntArray]) -> dict[str, Any]:
+        rank, best = (int(each[i]) or None for each in ranks)
+        return {
+            "contestant": name,
+            "rank": rank,
+            "rank_ub": best,
+            "component": int(self.component[i]) if self.is_anchored[i] else None,
+            **self.best.as_dict(i),
+            "human": self.human.as_dict(i),
+            "judge": self.judge.as_dict(i),
+            "bias": self.bias.as_dict(i),
+            "effective_votes": rounded(self.effective_votes[i]),
+        }
+
+
+def rounded(value: float) -> float | None:
+    """For JSON: rounded to 1e-6, None for NaN."""
+    # Adding zero turns -0.0 into 0.0.
+    return None if np.isnan(value) else round(float(value), _DECIMALS) + 0.0
+
+
+# Sentences that must stand beside human-anchored ratings whose numbers could mislead.
+
+
+UNLIKELY: Final = 0.001
+"""A p value of the balance below this is said: one study in a thousand by chance, for each test."""
+
+_NAMES_SHOWN: Final = 3
+_SMALLEST: Final = 1e-6
+_IMBALANCE: Final = {
+    "contestants": "the contestants take part in other shares",
+    "decided": "the judge was more, or less, decided on them",
+    "categories": "the prompts are of other categories",
+}
+
+
+def anchored_cautions(found: Anchored, names: Sequence[str]) -> tuple[str, ...]:
+    """The sentences that apply to the result, the most serious first; ``names`` are the contestants'."""
+    checks = (_not_anchored, _groups, _imbalance, _few_prompts, _unbounded, _no_help, _left_out)
+    return tuple(sentence for check in checks for sentence in check(found, names))
+
+
+def _not_anchored(found: Anchored, names: Sequence[str]) -> Iterator[str]:
+    idle = [name for name, anchored in zip(names, found.is_anchored, strict=True) if not anchored]
+    if idle:
+        yield f"People rated no pair of {_listed(idle)}: not ranked, whatever the judge says of them."
+
+
+def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
+    numbers = np.unique(found.component[found.is_anchored])
+    if len(numbers) > 1:
+        groups = (
+            [name for name, own in zip(names, found.component, strict=True) if own == n] for n in numbers
+        )
+        listed = "; ".join(_listed(group) for group in list(groups)[:_NAMES_SHOWN])
+        yield (
+            f"The pairs people rated leave {len(numbers)} groups that never met ({listed}): ratings can be "
+            "compared within a group only."
+        )
+
+
+def _imbalance(found: Anchored, _: Sequence[str]) -> Iterator[str]:
+    seen = [(name, p) for name, p in found.balance.items() if p < UNLIKELY]
+    if seen:
+        reasons = "; ".join(f"{_IMBALANCE[name]}, p {_size(p)}" for name, p in seen)
+        yield (
+            "The pairs people rated do not look like a random part of the judged ones "
+            f"({reasons}): the judge's bias may not cancel."
+        )
+
+
+def _few_prompts(found: Anchored, _: Sequence[str]) -> Iterator[str]:
+    if found.counts.human_prompts == 1:
+        yield "People rated pairs of one prompt only, which says nothing about other prompts: no intervals."
+    elif found.counts.human_prompts < FEWEST_CLUSTERS:
+        yield (
+            f"People rated pairs of only {found.counts.human_prompts} prompts; fewer than {FEWEST_CLUSTERS} "
+            "may not stand for the others, as the intervals take for granted."
+        )
+
+
+def _unbounded(found: Anchored, _: Sequence[str]) -> Iterator[str]:
+    if found.best.prior:
+        yield (
+            "The ratings have no finite answer because some contestants won, or lost, every pair people "
+            "rated; one drawn game against the average was added for each contestant."
+        )
+
+
+def _no_help(found: Anchored, _: Sequence[str]) -> Iterator[str]:
+    if found.counts.judged_pairs == found.counts.shared_pairs:
+        yield "The judge rated no pair beyond those people rated, so it adds nothing."
+    elif found.power == 0:
+        yield "The judge's scores tell nothing about people's here, so the ratings are those of people alone."
+
+
+def _left_out(found: Anchored, _: Sequence[str]) -> Iterator[str]:
+    if found.counts.left_out:
+        yield (
+            f"{found.counts.left_out} judged pairs were not used: no pairs that people rated connect their "
+            "contestants."
+        )
+
+
+def _size(p: float) -> str:
+    return f"= {p:.1g}" if p >= _SMALLEST else f"< {_SMALLEST:g}"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    rest = len(names) - _NAMES_SHOWN
+    return f"{shown} and {rest} more" if rest > 0 else shown

@@ -1,1 +1,0 @@
-"""How biased raters are: by position, by length, and by asking in another order."""

@@ -1,1 +1,0 @@
-"""Bradley-Terry and its extension to ties by Davidson: fits, bootstraps and sandwich intervals."""

@@ -1,0 +1,115 @@
+"""What callers hand over, checked before it is computed with: whole numbers, columns of them, labels."""
+
+import operator
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+# What can be wrong with the numbers handed to the statistics: each a ValueError with one sentence.
+
+
+class StatsError(ValueError):
+    """The base of every error the statistics raise about their input."""
+
+
+class LengthMismatchError(StatsError):
+    """Arrays that must run in parallel have different lengths."""
+
+
+class ContestantNumberError(StatsError):
+    """A contestant number lies outside 0..contestants-1, or is not an integer."""
+
+
+class SelfComparisonError(StatsError):
+    """A contestant is compared with itself."""
+
+
+class ScoreError(StatsError):
+    """A score is not 0, 0.5 or 1 (NaN included)."""
+
+
+class RatingError(StatsError):
+    """A rating lies outside its scale, or the scale does not exist."""
+
+
+class ClusterError(StatsError):
+    """A game has no cluster although clusters are given."""
+
+
+class NoGamesError(StatsError):
+    """There is no game to compute from."""
+
+
+class ParameterError(StatsError):
+    """A parameter such as K, rounds or the interval level is outside its range."""
+
+
+class NotIdentifiedError(ParameterError):
+    """Effects of a model cannot be told from something else in it; ``effects`` names them."""
+
+    def __init__(self, message: str, effects: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.effects = effects
+
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+_LARGEST_FLOAT: Final = 2.0**53
+"""Beyond it floats are no longer exact whole numbers."""
+
+
+def whole_number(name: str, value: Any) -> int:
+    """The parameter as an int; raise ParameterError for text, None or a float, even 3.0."""
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number") from error
+
+
+def column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """The values in one row, whatever they are."""
+    try:
+        return np.asarray(values).reshape(-1)
+    except ValueError as error:
+        raise LengthMismatchError(f"{name} holds lists of different lengths") from error
+
+
+def whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
+    """The column as integers; floats are taken where they are whole."""
+    array = column(name, values)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iuf" or (array.dtype.kind == "f" and not _are_whole(array)):
+        error = RatingError if name in ("rating", "points") else ContestantNumberError
+        raise error(f"{name} must hold whole numbers")
+    return array.astype(np.int64)
+
+
+def _are_whole(array: npt.NDArray[Any]) -> bool:
+    exact = np.abs(array) <= _LARGEST_FLOAT  # False for NaN
+    return bool(exact.all()) and bool((array == np.floor(array)).all())
+
+
+def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
+    """A copy of the column as floats; raise ScoreError for what is no number."""
+    array = column(name, values)
+    try:
+        if array.dtype.kind in "USc":
+            raise TypeError(f"{array.dtype} is no kind of real number")
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ScoreError(f"{name} must hold numbers") from error
+
+
+def dense_labels(name: str, labels: npt.ArrayLike) -> IntArray:
+    """Labels of any kind renumbered 0, 1, ... in sorted order; raise ClusterError where one is missing."""
+    array = column(name, labels)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        place = int(np.isnan(array).argmax())
+        raise ClusterError(f"{name}[{place}] is NaN; where there are labels, none may be missing")
+    try:
+        return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    except TypeError as error:
+        raise ClusterError(f"{name} must hold labels of one kind, none of them missing") from error

@@ -1,0 +1,117 @@
+"""Means and shares with intervals where observations that share a prompt are not independent.
+
+The variance is the jackknife's over whole prompts (Tukey 1958): each prompt in turn is left out with all its
+observations. Ends come from Student's t with one degree of freedom less than there are prompts. Shares get
+Wilson's interval (1927) at the effective number of observations p(1 - p) / variance, as Korn and Graubard
+(1998) do with Clopper and Pearson's; so it stays inside 0..1 and has a width even where all observations
+agree.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
+
+_NO_ERROR: Final = 1e-9
+"""A smaller standard error is one of rounding: prompts cancel exactly where both orders were asked."""
+
+_SPARSE: Final = 8
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; None where it does not exist. ``n`` observations in ``prompts`` prompts."""
+
+    n: int
+    prompts: int
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+def rounded(values: dict[str, Any]) -> dict[str, Any]:
+    """The same with every float rounded to 1e-6, as canonical JSON has it."""
+    # Adding zero turns -0.0 into 0.0.
+    return {key: round(each, 6) + 0.0 if isinstance(each, float) else each for key, each in values.items()}
+
+
+def prompt_numbers(prompt: npt.ArrayLike, length: int) -> IntArray:
+    """Prompts numbered from 0 without gaps; raise LengthMismatchError unless there are ``length`` of them."""
+    labels = np.asarray(prompt).reshape(-1)
+    if len(labels) != length:
+        raise LengthMismatchError(f"there are {length} observations but {len(labels)} prompts")
+    if labels.dtype.kind in "iu" and length:
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < _SPARSE * length:  # ids lie close together: counting them is faster than sorting
+            there = np.bincount(labels - low) > 0
+            found: IntArray = (np.cumsum(there) - 1)[labels - low].astype(np.int64)
+            return found
+    numbers: IntArray = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return numbers
+
+
+def sums(numbers: IntArray, values: FloatArray) -> FloatArray:
+    """The sum of the values of each prompt."""
+    found: FloatArray = np.bincount(numbers, weights=values).astype(np.float64)
+    return found
+
+
+def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimate:
+    """The mean from each prompt's total and number of observations, with its interval.
+
+    No interval for a single prompt, or where every prompt gives the same mean: nothing there says how much it
+    might vary.
+    """
+    value, error, n, prompts = _jackknife(total, count)
+    if value is None or error is None or error < _NO_ERROR:
+        return Estimate(n, prompts, value)
+    reach = student_reach(prompts, level) * error
+    return Estimate(n, prompts, value, value - reach, value + reach)
+
+
+def share_estimate(won: FloatArray, count: FloatArray, level: float) -> Estimate:
+    """The share of points won from each prompt's points and number of observations, with its interval.
+
+    The effective number of observations is at most the number of observations, and the number of prompts
+    where all observations agree. No interval for a single prompt.
+    """
+    value, error, n, prompts = _jackknife(won, count)
+    if value is None or error is None:
+        return Estimate(n, prompts, value)
+    spread = value * (1.0 - value)
+    effective = min(float(n), spread / max(error, _NO_ERROR) ** 2) if spread > 0 else float(prompts)
+    low, high = wilson(value, effective, student_reach(prompts, level))
+    return Estimate(n, prompts, value, low, high)
+
+
+def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """Wilson's interval of a share of n observations."""
+    squared = quantile**2 / n
+    middle = (share + squared / 2.0) / (1.0 + squared)
+    reach = quantile / (1.0 + squared) * float(np.sqrt(share * (1.0 - share) / n + squared / (4.0 * n)))
+    return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
+
+
+def _jackknife(total: FloatArray, count: FloatArray) -> tuple[float | None, float | None, int, int]:
+    """The ratio of the sums, its standard error (None for fewer than two prompts), observations, prompts."""
+    present = count > 0
+    total, count = total[present], count[present]
+    n, prompts = round(float(count.sum())), len(count)
+    if not prompts:
+        return None, None, 0, 0
+    value = float(total.sum() / count.sum())
+    if prompts < 2:
+        return value, None, n, prompts
+    left_out = (total.sum() - total) / (count.sum() - count)
+    error = np.sqrt((prompts - 1.0) / prompts * ((left_out - left_out.mean()) ** 2).sum())
+    return value, float(error), n, prompts
+
+
+def student_reach(prompts: int, level: float) -> float:
+    """How many standard errors an interval of the level in percent reaches to either side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(prompts - 1.0, 0.5 + level / 200.0))

@@ -1,0 +1,69 @@
+"""Two kinds of raters side by side: the table of their ratings, and their means as points with weights."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from leaderboard.stats.agreement_opinions import OpinionRows, Topics
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.correlation import Entries
+
+MOST_PLACES: Final = 400
+"""More distinct places than these are put on a grid of tenths, which has 441."""
+COARSE: Final = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """How often each rating of one kind (row) stood against each of the other (column), both orientations.
+
+    ``counts`` has the shape (rows of the topics, points of the one, points of the other). Where a kind rates
+    on several scales, only its commonest one is counted.
+    """
+
+    counts: IntArray
+
+    @property
+    def points(self) -> tuple[int, int]:
+        """The points of the two scales."""
+        return self.counts.shape[1], self.counts.shape[2]
+
+
+def confusion(topics: Topics, one: OpinionRows, other: OpinionRows) -> Confusion:
+    """Every rating of a pair by one kind against every one by the other; both must have ratings."""
+    x, y = (_ratings_of_pairs(rows, len(topics.prompt)) for rows in (one, other))
+    category = topics.of_pairs(np.arange(len(topics.prompt)))
+    found = np.array([x[category == number].T @ y[category == number] for number in range(len(topics.names))])
+    turned = found + found[:, ::-1, ::-1]
+    return Confusion(np.rint(np.tensordot(topics.chosen, turned, 1)).astype(np.int64))
+
+
+def _ratings_of_pairs(rows: OpinionRows, pairs: int) -> FloatArray:
+    """How often each pair was given each rating of the commonest scale, of shape (pairs, points)."""
+    points = int(np.bincount(rows.points).argmax())
+    own = rows.only(rows.points == points)
+    counts = np.bincount(own.pair * points + own.rating - 1, minlength=pairs * points)
+    return counts.reshape(pairs, points).astype(np.float64)
+
+
+def scatters(topics: Topics, entries: Entries) -> list[list[list[float]]]:
+    """Of each row of the topics the places [x, y, entries seen there in either orientation]."""
+    category = np.tile(topics.of_pairs(entries.pair), 2)
+    x, y = (np.concatenate((values, -values)).round(4) for values in (entries.x, entries.y))
+    places, where = np.unique(x + 1j * y, return_inverse=True)
+    if len(places) > MOST_PLACES:
+        places, where = np.unique(_coarse(x) + 1j * _coarse(y), return_inverse=True)
+    found = []
+    for taken in topics.chosen:
+        times = np.bincount(where.reshape(-1), taken[category], len(places))
+        times = np.where(places == 0, times / 2.0, times)  # the middle is its own mirror image
+        own = np.flatnonzero(times)
+        rows = np.stack((places.real[own] + 0.0, places.imag[own] + 0.0, times[own]), axis=1)
+        found.append([[a, b, int(n)] for a, b, n in rows.tolist()])
+    return found
+
+
+def _coarse(values: FloatArray) -> FloatArray:
+    """On the grid; halves go away from 0, so that a point and its mirror image stay opposite each other."""
+    return np.asarray(np.copysign(np.floor(np.abs(values) * COARSE + 0.5), values) / COARSE)

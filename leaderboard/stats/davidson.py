@@ -1,0 +1,337 @@
+"""Davidson's model of ties: a tie is a third outcome, likelier the closer the contestants are.
+
+P(a wins) : tie : P(b wins) = p_a : nu * sqrt(p_a * p_b) : p_b, with p = 10 ** (rating / 400) (Davidson 1970,
+*On extending the Bradley-Terry model to accommodate ties in paired comparison experiments*). ``nu`` says how
+common ties are: among equals a share nu / (2 + nu) of the games. Without any tie nu is 0, and the ratings are
+those of Bradley-Terry.
+
+A finite maximum exists if and only if Bradley-Terry's does and some circle of contestants can be walked with
+more steps from winner to loser than steps across a tie. (Otherwise ratings can move apart while nu grows so
+that every decided game and every tie becomes more likely.) Two contestants who have each beaten the other are
+such a circle. Where there is none, everybody is given half a win and half a loss against an imaginary
+contestant at the centre: the same as Bradley-Terry's drawn game where nu is 0.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.bradley_terry import (
+    CENTRE,
+    PRIOR_GAMES,
+    SCALE,
+    BoolArray,
+    BradleyTerryLikelihood,
+    PairTable,
+    all_games,
+    climb,
+    laplacian,
+    to_ratings,
+    with_gauge,
+)
+from leaderboard.stats.bradley_terry_bootstrap import Reference, choose_threads, fit_blocks
+from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError
+from leaderboard.stats.connectivity import unbounded
+from leaderboard.stats.games import Games, make_games
+from leaderboard.stats.intervals import check_run, resamplable
+from leaderboard.stats.outcomes import distinct_outcomes
+
+
+@dataclass(frozen=True, eq=False)
+class DavidsonFit:
+    """Ratings of shape (contestants,) and ``nu`` by maximum likelihood; the rest as in BradleyTerryFit.
+
+    ``log_odds`` (contestants, 1) is the maximum before it is put on the scale.
+    """
+
+    rating: FloatArray
+    nu: float
+    prior: bool
+    component: IntArray
+    unbounded: tuple[str | None, ...]
+    log_odds: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DavidsonLikelihood:
+    """The log-likelihood of rounds that have ties: x is the log-odds (contestants), then log nu.
+
+    ``won`` and ``lost`` are points per pair (pairs, rounds), ties counting half for each; ``tied`` (rounds,)
+    is the number of ties; ``prior`` (contestants, rounds) says who has the prior games.
+    """
+
+    table: PairTable
+    won: FloatArray
+    lost: FloatArray
+    tied: FloatArray
+    prior: BoolArray
+
+    @cached_property
+    def played(self) -> FloatArray:
+        """Games per pair."""
+        return self.won + self.lost
+
+    @cached_property
+    def _lead(self) -> FloatArray:
+        return self.won - self.lost
+
+    @cached_property
+    def _some_prior(self) -> bool:
+        return bool(self.prior.any())
+
+    def _chances(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        difference = x[self.table.a]
+        difference -= x[self.table.b]
+        return chances(difference, x[-1])
+
+    def value(self, x: FloatArray) -> FloatArray:
+        """Log-likelihood, the prior included where it is used."""
+        theta, log_nu = x[:-1], x[-1]
+        difference = theta[self.table.a] - theta[self.table.b]
+        value = 0.5 * self._lead * difference - self.played * _log_total(difference, log_nu)
+        pull = PRIOR_GAMES * (self.prior * _log_total(theta, log_nu)).sum(axis=0)
+        result: FloatArray = value.sum(axis=0) + self.tied * log_nu - pull
+        return result
+
+    def slope(self, x: FloatArray) -> FloatArray:
+        """Points beyond the expected ones, of each contestant, then ties beyond the expected ones."""
+        theta, log_nu = x[:-1], x[-1]
+        lead, tie = self._chances(x)
+        lead *= self.played
+        np.subtract(self._lead, lead, out=lead)
+        slope = np.empty_like(x)
+        slope[:-1] = self.table.sides @ lead * 0.5
+        slope[-1] = self.tied - np.einsum("pr,pr->r", self.played, tie)
+        if self._some_prior:
+            lead, tie = chances(theta, log_nu)
+            slope[:-1] -= self.prior * (0.5 * PRIOR_GAMES) * lead
+            slope[-1] -= PRIOR_GAMES * (self.prior * tie).sum(axis=0)
+        return slope
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        """Minus the second derivative, made regular by gauge or prior."""
+        theta, log_nu = x[:-1], x[-1]
+        lead, tie = self._chances(x)
+        weight = (0.25 * self.played * (1.0 - tie - lead * lead)).T
+        matrix = np.empty((len(weight), len(x), len(x)))
+        matrix[:, :-1, :-1] = with_gauge(self.table, laplacian(self.table, weight), weight, self.prior)
+        across = self.table.sides @ (self.played * tie * lead) * -0.5
+        matrix[:, -1, -1] = (self.played * tie * (1.0 - tie)).sum(axis=0)
+        if self._some_prior:
+            lead, tie = chances(theta, log_nu)
+            diagonal = np.arange(len(theta))
+            games = PRIOR_GAMES * self.prior
+            matrix[:, diagonal, diagonal] += (0.25 * games * (1.0 - tie - lead * lead)).T
+            across -= 0.5 * games * tie * lead
+            matrix[:, -1, -1] += (games * tie * (1.0 - tie)).sum(axis=0)
+        matrix[:, -1, :-1] = matrix[:, :-1, -1] = across.T
+        return matrix
+
+    def reach(self, step: FloatArray) -> FloatArray:
+        """By how much a step moves the log-odds of any game, or log nu, at most."""
+        reach: FloatArray = np.maximum(self.table.largest_difference(step[:-1]), np.abs(step[-1]))
+        return reach
+
+    def only(self, rounds: IntArray) -> "DavidsonLikelihood":
+        """The same for some of the rounds."""
+        if len(rounds) == self.won.shape[1]:
+            return self
+        return replace(
+            self,
+            won=self.won[:, rounds],
+            lost=self.lost[:, rounds],
+            tied=self.tied[rounds],
+            prior=self.prior[:, rounds],
+        )
+
+
+def chances(difference: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """P(a wins) - P(b wins) and P(tie), from the difference of log-odds per pair and log nu per round."""
+    tie = np.abs(difference)
+    tie *= -0.5
+    np.exp(tie, out=tie)
+    lower = tie * tie
+    tie *= np.exp(log_nu)
+    total = lower + tie
+    total += 1.0
+    tie /= total
+    lead = np.subtract(1.0, lower, out=lower)
+    lead /= total
+    return np.copysign(lead, difference, out=lead), tie
+
+
+def _log_total(difference: FloatArray, log_nu: FloatArray) -> FloatArray:
+    """Log of e**(d/2) + e**(-d/2) + nu."""
+    size = 0.5 * np.abs(difference)
+    total: FloatArray = size + np.log1p(np.exp(-2.0 * size) + np.exp(log_nu - size))
+    return total
+
+
+def davidson(games: Games) -> DavidsonFit:
+    """Fit Davidson's model to the games; raise NoGamesError where there are none."""
+    if not len(games):
+        raise NoGamesError("there are no games to rank")
+    table = PairTable.of(distinct_outcomes(games), games.contestants)
+    plain = all_games(table)
+    with_ties = all_games_with_ties(table)
+    if with_ties is None:
+        log_odds, nu, prior = climb(plain, np.zeros((table.contestants, 1))), 0.0, plain.prior
+    else:
+        x = climb(with_ties, np.zeros((table.contestants + 1, 1)))
+        log_odds, nu, prior = x[:-1], float(np.exp(x[-1, 0])), with_ties.prior
+    return DavidsonFit(
+        to_ratings(table.centred(log_odds))[0],
+        nu,
+        bool(prior.any()),
+        table.component,
+        unbounded(table.a, table.b, plain.won[:, 0], plain.lost[:, 0], table.contestants),
+        log_odds,
+    )
+
+
+def all_games_with_ties(table: PairTable) -> DavidsonLikelihood | None:
+    """The likelihood of all games as a single round, or None where they have no tie."""
+    weights = table.count_of_outcome[:, None]
+    likelihood = likelihood_of_rounds(table, weights)
+    return likelihood if likelihood.tied[0] > 0 else None
+
+
+def likelihood_of_rounds(table: PairTable, weights: FloatArray) -> DavidsonLikelihood:
+    """The likelihood of every round of ``weights`` (outcomes, rounds)."""
+    won, lost = table.points(weights)
+    ties = table.ties(weights)
+    prior = table.no_finite_maximum(won, lost)
+    prior |= no_finite_nu(table, won - 0.5 * ties, lost - 0.5 * ties, ties)
+    return DavidsonLikelihood(table, won, lost, ties.sum(axis=0), prior)
+
+
+def no_finite_nu(table: PairTable, wins: FloatArray, losses: FloatArray, ties: FloatArray) -> BoolArray:
+    """Rounds (rounds,) with ties in which no circle has more steps from winner to loser than across ties."""
+    each_beat_the_other = ((wins > 0) & (losses > 0)).any(axis=0)
+    missing: BoolArray = np.asarray((ties > 0).any(axis=0) & ~each_beat_the_other)
+    for number in np.flatnonzero(missing):
+        missing[number] = not _decided_circle(table, *(x[:, number] > 0 for x in (wins, losses, ties)))
+    return missing
+
+
+def _decided_circle(table: PairTable, wins: BoolArray, losses: BoolArray, ties: BoolArray) -> bool:
+    """Whether some circle is shorter than 0 when a step from winner to loser is -1 and one across a tie +1.
+
+    Bellman and Ford's algorithm, from everywhere at once: distances that still shrink after as many passes as
+    there are contestants shrink for ever.
+    """
+    a, b = table.a, table.b
+    start = np.concatenate((a[wins], b[losses], a[ties], b[ties]))
+    end = np.concatenate((b[wins], a[losses], b[ties], a[ties]))
+    length = np.repeat((-1.0, 1.0), (wins.sum() + losses.sum(), 2 * ties.sum()))
+    distance = np.zeros(table.contestants)
+    for _ in range(table.contestants + 1):
+        before = distance.copy()
+        np.minimum.at(distance, end, before[start] + length)
+        if np.array_equal(distance, before):
+            return False
+    return True
+
+
+# Bootstrapped Davidson ratings: the tie model on many resamples of the games, or of whole clusters.
+
+
+@dataclass(frozen=True, eq=False)
+class DavidsonBootstrap:
+    """Bootstrapped Davidson: ``samples`` (rounds, contestants), ``nu_samples`` (rounds,), what made them.
+
+    The other fields are those of BradleyTerryBootstrap. A round without ties has nu 0.
+    """
+
+    samples: FloatArray
+    nu_samples: FloatArray
+    rounds: int
+    scale: float
+    centre: float
+    seed: int
+    clusters: int | None
+    crossed_clusters: int | None
+    threads: int
+    prior_games: float
+    prior_rounds: int
+    component: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    rating: FloatArray
+    nu: FloatArray
+    prior: BoolArray
+
+
+def bootstrap_davidson(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    score: npt.ArrayLike,
+    contestants: int,
+    *,
+    rounds: int = 1000,
+    seed: int = 0,
+    cluster: npt.ArrayLike | None = None,
+    crossed: npt.ArrayLike | None = None,
+    threads: int | None = None,
+) -> DavidsonBootstrap:
+    """Fit Davidson's model to ``rounds`` resamples of the games (arguments as for bootstrap_bradley_terry).
+
+    The same seed draws the same resamples as there. Raises a StatsError for bad input.
+    """
+    games = resamplable(make_games(a, b, score, contestants, cluster=cluster, crossed=crossed))
+    check_run(rounds, seed, threads)
+    outcomes = distinct_outcomes(games)
+    used = choose_threads(threads, len(outcomes), rounds)
+    table = PairTable.of(outcomes, contestants)
+    fits, place = fit_blocks(_Model.of(table).fit, outcomes, games, rounds=rounds, seed=seed, threads=used)
+    return DavidsonBootstrap(
+        np.concatenate([fit.rating for fit in fits])[place],
+        np.concatenate([fit.nu for fit in fits])[place],
+        rounds,
+        SCALE,
+        CENTRE,
+        seed,
+        clusters=games.clusters,
+        crossed_clusters=games.crossed_clusters,
+        threads=used,
+        prior_games=PRIOR_GAMES,
+        prior_rounds=int(np.concatenate([fit.prior for fit in fits])[place].sum()),
+        component=table.component,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The pairs and the fits of all games that rounds start from; ``tied`` is None without any tie."""
+
+    table: PairTable
+    plain: Reference
+    tied: Reference | None
+
+    @classmethod
+    def of(cls, table: PairTable) -> "_Model":
+        plain, with_ties = all_games(table), all_games_with_ties(table)
+        return cls(
+            table,
+            Reference.of(plain, table.contestants),
+            None if with_ties is None else Reference.of(with_ties, table.contestants + 1),
+        )
+
+    def fit(self, weights: FloatArray) -> _Fits:
+        """Fit every round of ``weights`` (outcomes, rounds): rounds without ties by Bradley-Terry."""
+        likelihood = likelihood_of_rounds(self.table, weights)
+        x = np.full((self.table.contestants + 1, weights.shape[1]), -np.inf)
+        without = np.flatnonzero(likelihood.tied == 0)
+        if len(without):
+            some = likelihood.only(without)
+            plain = BradleyTerryLikelihood(self.table, some.won, some.lost, some.prior)
+            x[:-1, without] = self.plain.climb(plain)
+        tied = np.flatnonzero(likelihood.tied > 0)
+        if self.tied is not None and len(tied):
+            x[:, tied] = self.tied.climb(likelihood.only(tied))
+        rating = to_ratings(self.table.centred(x[:-1]))
+        return _Fits(rating, np.exp(x[-1]), np.asarray(likelihood.prior.any(axis=0)))

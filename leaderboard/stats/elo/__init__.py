@@ -1,1 +1,0 @@
-"""Elo: one pass over the games, and many passes over resamples of them."""

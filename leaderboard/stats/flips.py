@@ -1,0 +1,234 @@
+"""Flips: one rater asked about one pair in both orders, and the verdict changed with the order.
+
+The verdict is who is better, or a tie: a rating in the band of ties of the scale. A rater who goes by the
+contents prefers the same completion whichever stands first; one who prefers whatever stands first flips.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, share_estimate, sums
+from leaderboard.stats.tie_bands import TieBand, tied_ratings
+
+
+@dataclass(frozen=True)
+class Flips:
+    """``pairs`` were asked about in both orders by one rater, ``flipped`` of them got another verdict.
+
+    ``rate`` is their share with its interval over prompts; ``to_first`` of the flipped went to whatever was
+    shown first, ``to_second`` to what was shown second. ``exact`` got the same rating, mirrored.
+    """
+
+    pairs: int
+    prompts: int
+    flipped: int
+    rate: float | None
+    low: float | None
+    high: float | None
+    to_first: int
+    to_second: int
+    exact: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        return rounded(asdict(self))
+
+
+def flips(
+    pair: npt.ArrayLike,
+    rater: npt.ArrayLike,
+    prompt: npt.ArrayLike,
+    swapped: npt.ArrayLike,
+    rating: npt.ArrayLike,
+    points: npt.ArrayLike,
+    level: float = 95.0,
+    band: TieBand | None = None,
+) -> Flips | None:
+    """Flips among ratings as shown, given as parallel arrays; None where nobody was asked in both orders.
+
+    ``swapped`` tells which were shown the other way round. Of several ratings of a pair by a rater in one
+    order the first counts. ``band`` holds the ties of its scale, if not the usual ones. Raises
+    LengthMismatchError where the arrays differ in length.
+    """
+    given = [np.asarray(column).reshape(-1) for column in (pair, rater, prompt, swapped, rating, points)]
+    if len({len(column) for column in given}) > 1:
+        raise LengthMismatchError("the arrays differ in length")
+    one, other = both_orders(given[0], given[1], given[3].astype(bool))
+    if not len(one):
+        return None
+    ratings, scale = given[4].astype(np.int64), given[5].astype(np.int64)
+    lean = verdicts(ratings, scale, band)
+    # In both orders a verdict on the contents has opposite signs, so what is left leans to a place.
+    place = lean[one] + lean[other]
+    prompts = prompt_numbers(given[2][one], len(one))
+    share = share_estimate(sums(prompts, place != 0), sums(prompts, np.ones(len(one))), level)
+    preference, steps = 2 * ratings - scale - 1, scale - 1
+    exact = preference[one] * steps[other] + preference[other] * steps[one] == 0
+    return Flips(
+        pairs=len(one),
+        prompts=share.prompts,
+        flipped=int((place != 0).sum()),
+        rate=share.value,
+        low=share.low,
+        high=share.high,
+        to_first=int((place < 0).sum()),
+        to_second=int((place > 0).sum()),
+        exact=int(exact.sum()),
+    )
+
+
+def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) -> IntArray:
+    """-1 where what is shown first is better, 1 where the second is, 0 for a tie.
+
+    Ties are those of ``band`` on its scale, and the usual ones on others.
+    """
+    found: IntArray = np.sign(2 * rating - points - 1)
+    for scale, ties in tied_ratings(band).items():
+        found[(points == scale) & np.isin(rating, ties)] = 0
+    return found
+
+
+def both_orders(
+    pair: npt.NDArray[Any], rater: npt.NDArray[Any], swapped: npt.NDArray[np.bool_]
+) -> tuple[IntArray, IntArray]:
+    """Places of the first rating in either order, for each pair and rater that have both."""
+    pairs, raters = (np.unique(column, return_inverse=True)[1].reshape(-1) for column in (pair, rater))
+    asked = pairs.astype(np.int64) * (int(raters.max(initial=0)) + 1) + raters
+    found = []
+    for order in (False, True):
+        places = np.flatnonzero(swapped == order)
+        key, first = np.unique(asked[places], return_index=True)
+        found.append((key, places[first]))
+    (keys, one), (other_keys, other) = found
+    _, here, there = np.intersect1d(keys, other_keys, assume_unique=True, return_indices=True)
+    return one[here], other[there]
+
+
+# How far the order moves ratings, on the rating scale: from both orders of a pair, and from one.
+#
+# Preferences lie on [-1, 1] on every scale, 1 being the strongest for what is shown second. One rater's
+# preferences for a pair in its two orders would cancel if the order did not matter; half their sum is how far
+# that pair is moved towards the second, whatever its answers are worth. Ratings in one order tell the same on
+# average where the order was drawn by lot, with the spread of the pairs added.
+
+
+@dataclass(frozen=True)
+class Shift:
+    """The mean of ``n`` preferences on [-1, 1], above 0 towards the second, with its interval over prompts.
+
+    From both orders ``n`` counts pairs, from one order ratings. None where a number does not exist.
+    """
+
+    n: int
+    prompts: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        return rounded(asdict(self))
+
+
+def preference(rating: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
+    """Ratings as shown on [-1, 1]: 1 is the strongest preference for what is shown second."""
+    given, scale = np.asarray(rating, dtype=np.float64), np.asarray(points, dtype=np.float64)
+    found: FloatArray = (2.0 * given - scale - 1.0) / (scale - 1.0)
+    return found
+
+
+def shift_in_both_orders(
+    pair: IntArray,
+    rater: IntArray,
+    prompt: IntArray,
+    swapped: npt.NDArray[Any],
+    rating: IntArray,
+    points: IntArray,
+    level: float = 95.0,
+) -> Shift:
+    """The shift of the pairs that a rater was asked about in both orders, the first rating in each."""
+    one, other = both_orders(pair, rater, swapped.astype(bool))
+    given = preference(rating, points)
+    return shift((given[one] + given[other]) / 2.0, prompt[one], level)
+
+
+def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Shift:
+    """The mean of preferences as shown, one for each."""
+    numbers = prompt_numbers(prompt, len(preferences))
+    found = mean_estimate(sums(numbers, preferences), sums(numbers, np.ones(len(preferences))), level)
+    low, high = (None if end is None else float(np.clip(end, -1.0, 1.0)) for end in (found.low, found.high))
+    return Shift(found.n, found.prompts, found.value, low, high)
+
+
+# Test and retest: one rater asked again about one pair in the same order, with nothing changed.
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """``n`` answers beside the one the same rater gave before, on the same pair in the same order.
+
+    ``exact`` is the share with the very rating, ``same`` that with the same verdict (first, tie or second),
+    ``distance`` the mean distance of the two ratings as a share of the scale's length; each has its interval
+    over prompts. None where a number does not exist.
+    """
+
+    n: int
+    prompts: int
+    exact: float | None
+    exact_low: float | None
+    exact_high: float | None
+    same: float | None
+    same_low: float | None
+    same_high: float | None
+    distance: float | None
+    distance_low: float | None
+    distance_high: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        return rounded(asdict(self))
+
+
+def repeats(
+    pair: IntArray,
+    rater: IntArray,
+    prompt: IntArray,
+    swapped: IntArray,
+    rating: IntArray,
+    points: IntArray,
+    level: float = 95.0,
+    band: TieBand | None = None,
+) -> Repeats:
+    """How alike answers are that were given twice, from ratings as shown in the order they were given.
+
+    An answer given a third time is held against the second. ``band`` holds the ties of its scale, if not the
+    usual ones.
+    """
+    order = np.lexsort((np.arange(len(pair)), swapped, rater, pair))  # stable: the earlier answer first
+    asked = np.stack((pair, rater, swapped.astype(np.int64)))[:, order]
+    again = np.flatnonzero((asked[:, 1:] == asked[:, :-1]).all(axis=0))
+    before, after = order[again], order[again + 1]
+    numbers = prompt_numbers(prompt[after], len(after))
+    count = sums(numbers, np.ones(len(after)))
+    lean, given = verdicts(rating, points, band), preference(rating, points)
+    apart = np.abs(given[after] - given[before]) / 2.0
+    exact = share_estimate(sums(numbers, (apart == 0).astype(np.float64)), count, level)
+    same = share_estimate(sums(numbers, (lean[after] == lean[before]).astype(np.float64)), count, level)
+    distance = mean_estimate(sums(numbers, apart), count, level)
+    return Repeats(
+        n=exact.n,
+        prompts=exact.prompts,
+        exact=exact.value,
+        exact_low=exact.low,
+        exact_high=exact.high,
+        same=same.value,
+        same_low=same.low,
+        same_high=same.high,
+        distance=distance.value,
+        distance_low=None if distance.low is None else max(0.0, distance.low),
+        distance_high=None if distance.high is None else min(1.0, distance.high),
+    )

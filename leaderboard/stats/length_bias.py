@@ -1,0 +1,181 @@
+"""Length: whether the longer of two completions wins.
+
+Every comparison is entered in both orientations, so neither position nor the names of contestants can change
+anything, and the win rate over the difference in size is point-symmetric about (0, 0.5). It describes what
+happened: longer answers may win because they are longer, or because better contestants write more.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
+from leaderboard.stats.clustered_means import prompt_numbers, rounded, share_estimate, student_reach, sums
+
+BINS: Final = 5
+"""Bins on either side of 0, each with about as many comparisons."""
+
+UNIT: Final = "log-odds of winning per doubling"
+
+_LONGEST_STEP: Final = 4.0
+_MOST_STEPS: Final = 200
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The share of points won by completions that were ``low`` to ``high`` larger than the other, inclusive.
+
+    ``middle`` is the median difference of its ``n`` comparisons; None where an end does not exist.
+    """
+
+    low: int
+    high: int
+    middle: float
+    n: int
+    win_rate: float
+    win_low: float | None
+    win_high: float | None
+
+    def mirrored(self) -> "Bin":
+        """The same comparisons seen from the other completion."""
+        low, high = (None if end is None else 1.0 - end for end in (self.win_high, self.win_low))
+        return Bin(-self.high, -self.low, -self.middle, self.n, 1.0 - self.win_rate, low, high)
+
+
+@dataclass(frozen=True)
+class LengthEffect:
+    """What size has to do with winning, over ``n`` comparisons of ``prompts`` prompts.
+
+    ``equal`` of them were of equal size; of the others the larger won the share ``longer_wins`` of the
+    points. ``slope`` is the logistic regression of the points on log2((a + 1) / (b + 1)) without an
+    intercept, as ``unit`` says. None where a number does not exist; ``reason`` says why the slope does not.
+    """
+
+    n: int
+    prompts: int
+    equal: int
+    bins: tuple[Bin, ...]
+    longer_wins: float | None
+    longer_low: float | None
+    longer_high: float | None
+    slope: float | None
+    slope_low: float | None
+    slope_high: float | None
+    reason: str | None
+    unit: str = UNIT
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        return rounded(asdict(self)) | {"bins": [rounded(asdict(each)) for each in self.bins]}
+
+
+def length_effect(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    score: npt.ArrayLike,
+    prompt: npt.ArrayLike,
+    level: float = 95.0,
+) -> LengthEffect:
+    """The effect of size from parallel arrays: sizes as whole numbers, points of the first, and prompts.
+
+    Raises LengthMismatchError where the arrays differ in length, ScoreError for points other than 0, 0.5 and
+    1, and ParameterError for a size that is negative or unknown.
+    """
+    one, other, points = _checked(first, second, score)
+    numbers = prompt_numbers(prompt, len(points))
+    prompts = int(numbers.max(initial=-1)) + 1
+    uneven = one != other
+    longer = np.where(one > other, points, 1.0 - points)[uneven]  # the points of the larger
+    difference, of = np.abs(one - other)[uneven], numbers[uneven]
+    doublings = np.abs(np.log2((one + 1.0) / (other + 1.0)))[uneven]
+    share = share_estimate(sums(of, longer), sums(of, np.ones(len(of))), level)
+    slope, low, high, reason = slope_through_origin(doublings, longer, of, level)
+    right = _bins(difference, longer, of, level)
+    return LengthEffect(
+        n=len(points),
+        prompts=prompts,
+        equal=int((~uneven).sum()),
+        bins=(*(each.mirrored() for each in reversed(right)), *right),
+        longer_wins=share.value,
+        longer_low=share.low,
+        longer_high=share.high,
+        slope=slope,
+        slope_low=low,
+        slope_high=high,
+        reason=reason,
+    )
+
+
+def slope_through_origin(
+    x: FloatArray, points: FloatArray, prompt: IntArray, level: float = 95.0
+) -> tuple[float | None, float | None, float | None, str | None]:
+    """Logistic regression of points on x without an intercept: slope, its interval, and why there is none.
+
+    The interval is the sandwich's over prompts with Student's t (as ``cluster`` in statsmodels).
+    """
+    used = x != 0
+    x, points, prompt = x[used], points[used], prompt[used]
+    if not len(x):
+        return None, None, None, "no two completions differ in size"
+    toward = np.where(x > 0, points, 1.0 - points)
+    if (toward == toward[0]).all() and toward[0] != 0.5:
+        return None, None, None, f"the longer {'always' if toward[0] == 1.0 else 'never'} won"
+    scale = float(np.sqrt((x * x).mean()))
+    slope, curvature, residual = _fitted(x / scale, points)
+    prompts = int((np.bincount(prompt) > 0).sum())
+    if prompts < 2:
+        return slope / scale, None, None, None
+    pull = sums(prompt, x / scale * residual)
+    error = float(np.sqrt((pull @ pull) * prompts / (prompts - 1.0))) / curvature
+    reach = student_reach(prompts, level) * error
+    return slope / scale, (slope - reach) / scale, (slope + reach) / scale, None
+
+
+def _fitted(x: FloatArray, points: FloatArray) -> tuple[float, float, FloatArray]:
+    """The most likely slope, the curvature there, and the residuals: Newton's steps, none of them long."""
+    from scipy.special import expit
+
+    slope = 0.0
+    for _ in range(_MOST_STEPS):
+        expected = expit(slope * x)
+        residual = points - expected
+        curvature = float((x * x * expected * (1.0 - expected)).sum())
+        step = float((x * residual).sum()) / max(curvature, 1e-300)
+        slope += max(-_LONGEST_STEP, min(_LONGEST_STEP, step))
+        if abs(step) < 1e-10 * max(1.0, abs(slope)):
+            break
+    return slope, curvature, residual
+
+
+def _bins(difference: FloatArray, longer: FloatArray, prompt: IntArray, level: float) -> list[Bin]:
+    """The bins right of 0."""
+    if not len(difference):
+        return []
+    ends = np.unique(np.ceil(np.quantile(difference, np.arange(1, BINS + 1) / BINS)))
+    place = np.searchsorted(ends, difference)
+    found, before = [], 0
+    for number, end in enumerate(ends.astype(np.int64).tolist()):
+        inside = place == number
+        if inside.any():
+            won, of = longer[inside], prompt[inside]
+            share = share_estimate(sums(of, won), sums(of, np.ones(len(of))), level)
+            middle = float(np.median(difference[inside]))
+            found.append(Bin(before + 1, end, middle, share.n, float(won.mean()), share.low, share.high))
+            before = end
+    return found
+
+
+def _checked(
+    first: npt.ArrayLike, second: npt.ArrayLike, score: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    one, other, points = (np.asarray(given, dtype=np.float64).reshape(-1) for given in (first, second, score))
+    if not len(one) == len(other) == len(points):
+        raise LengthMismatchError(f"there are {len(one)} and {len(other)} sizes but {len(points)} scores")
+    if not np.isin(points, (0.0, 0.5, 1.0)).all():
+        raise ScoreError("every score must be 0, 0.5 or 1")
+    sizes = np.concatenate((one, other))
+    if not (np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))).all():
+        raise ParameterError("every size must be a whole number from 0 on")
+    return one, other, points

@@ -1,1 +1,0 @@
-"""What ratings say about order: best ranks, groups, who is first, and how easily that changes."""

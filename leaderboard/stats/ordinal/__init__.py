@@ -1,1 +1,0 @@
-"""The ordinal model: Bradley-Terry on every step of the scale, adjusted for position, style and raters."""

@@ -1,0 +1,438 @@
+"""How many more prompts, with how many raters, it takes to tell two contestants apart.
+
+A gap is told from 0 when it is wider than the half-width of its interval. It is measured with a normal error
+of variance V, so that happens with a chance of ``power`` percent if the true gap is (z + z') √V wide, where z
+and z' are the normal quantiles of the level (1.96 for 95 %) and of the power (0.84 for 80 %). With a power of
+50 % z' is 0: the half-width is then as wide as the gap.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, PairTable, bradley_terry
+from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError, whole_number
+from leaderboard.stats.games import Games
+from leaderboard.stats.intervals import check_level
+from leaderboard.stats.outcomes import distinct_outcomes
+from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.robustness import FittedTable
+from leaderboard.stats.sandwich import sandwich
+from leaderboard.stats.tie_bands import TieBand
+
+# What one prompt says about the gap between two contestants, from assumptions: its variance, by source.
+
+
+_NODES: Final = 64
+"""Nodes of the quadrature over prompts."""
+
+_FARTHEST: Final = 1e5
+"""Points; no gap that a rating can show lies beyond."""
+
+
+_WIDEST: Final = 600.0
+"""Points; for prompts that differ much more the quadrature is off by more than 1 %."""
+
+
+@dataclass(frozen=True)
+class PromptVariance:
+    """The variance that a single prompt gives a gap, in squared points: ``between + within / raters``.
+
+    Prompts differ in whom they suit, whoever rates them (``between``), and raters differ on the same two
+    answers (``within``, for one rater of every pair). More prompts shrink both, more raters only the second.
+    ``within`` is None where nobody rated the same two answers twice; ``between`` then holds both.
+    """
+
+    between: float
+    within: float | None
+
+    def of_prompt(self, raters: float) -> float:
+        """The variance with so many ratings of every pair; where the parts are not known, an upper bound."""
+        return self.between + (self.within or 0.0) / raters
+
+
+def assumed_variance(gap: float, ties: float, prompt_sd: float, contestants: int) -> PromptVariance:
+    """The variance of the gap of two contestants among near equals, all compared in pairs on every prompt.
+
+    ``gap`` is in points as Bradley-Terry shows it, a tie counting as half a win; ``ties`` is the share of
+    ties, the same on every prompt; ``prompt_sd`` is the standard deviation, in points, of how much better or
+    worse than its rating a contestant is on one prompt, normal and independent of the others. Computed by
+    quadrature over the prompts; games against the other contestants leave 2 / contestants of the raters'
+    part. Raises ParameterError for assumptions outside their range.
+    """
+    _check(gap, ties, prompt_sd, contestants)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    weights, shift = weights / weights.sum(), math.sqrt(2.0) * prompt_sd * nodes
+    mean = float(_chance(np.array(gap)))
+
+    def score(centre: float) -> FloatArray:
+        return (1.0 - ties) * _chance(centre + shift) + ties / 2.0
+
+    expected = score(_root(lambda centre: float(weights @ score(centre)) - mean))
+    between = float(weights @ (expected - mean) ** 2)
+    squared = expected - ties / 4.0
+    within = float(weights @ (squared - expected**2))
+    slope = mean * (1.0 - mean) / POINTS_PER_UNIT
+    return PromptVariance(between / slope**2, 2.0 / contestants * within / slope**2)
+
+
+def _chance(lead: FloatArray) -> FloatArray:
+    chance: FloatArray = 0.5 * (1.0 + np.tanh(lead / (2.0 * POINTS_PER_UNIT)))
+    return chance
+
+
+def _root(function: Callable[[float], float]) -> float:
+    from scipy.optimize import brentq
+
+    return float(brentq(function, -_FARTHEST, _FARTHEST, xtol=1e-6))
+
+
+def _check(gap: float, ties: float, prompt_sd: float, contestants: int) -> None:
+    if not 0.0 <= ties < 1.0:
+        raise ParameterError(f"ties is {ties}; it must be a share from 0 to less than 1")
+    if not 0.0 <= prompt_sd <= _WIDEST:
+        raise ParameterError(
+            f"prompt_sd is {prompt_sd:g}; it must be a number of points from 0 to {_WIDEST:g}"
+        )
+    if whole_number("contestants", contestants) < 2:
+        raise ParameterError(f"contestants is {contestants}; a comparison needs at least 2")
+    if not gap < _FARTHEST or _chance(np.array(gap)) >= 1.0 - ties / 2.0:
+        limit = f"with a share of {ties:g} ties even a contestant that wins all the rest shows less"
+        raise ParameterError(f"gap is {gap:g}, which cannot be: {limit}")
+
+
+# What one prompt says about the gap between two contestants: its variance by source, from data.
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the data say about one gap: ``gap`` in points from ``first`` to ``second``, and its variance.
+
+    ``prompts`` and ``raters`` are what it rests on: prompts, and the mean number of raters of a pair of
+    answers.
+    """
+
+    first: int
+    second: int
+    gap: float
+    variance: PromptVariance
+    prompts: int
+    raters: float
+
+
+def measured(games: Games, rater: IntArray | None, first: int, second: int) -> Evidence:
+    """What games clustered by prompt say about two contestants; ``rater`` numbers the rater of each game.
+
+    A prompt's total is the sum of the influences of its games on the gap (its sandwich variance, Liang and
+    Zeger 1986). The raters' part is what remains of the differences between raters of the same two answers,
+    summed for each rater of a prompt, as one rater may lean the same way in all its pairs (method of
+    moments). Without ``rater`` every game has its own. Raises a StatsError where the two cannot be compared
+    or there is one prompt.
+    """
+    prompt = _prompts(games)
+    found = distinct_outcomes(games)
+    table = PairTable.of(found, games.contestants)
+    if first == second or table.component[first] != table.component[second]:
+        raise ParameterError(
+            "no chain of games connects the two contestants"
+            if first != second
+            else "the two are one contestant"
+        )
+    fit = FittedTable.of(table)
+    moved = (POINTS_PER_UNIT * fit.influence(first, second))[found.of_game]
+    opinions = _Opinions.of(prompt, table.pair_of_outcome[found.of_game], rater, moved)
+    prompts = games.units
+    total = float((np.bincount(prompt, moved) ** 2).sum()) * prompts / (prompts - 1)
+    within = opinions.within()
+    gap = POINTS_PER_UNIT * float(fit.theta[first] - fit.theta[second])
+    if within is None:
+        return Evidence(first, second, gap, PromptVariance(prompts * total, None), prompts, opinions.raters)
+    within = min(within, total)
+    parts = PromptVariance(prompts * (total - within), prompts * within * opinions.raters)
+    return Evidence(first, second, gap, parts, prompts, opinions.raters)
+
+
+def typical_pair(games: Games) -> tuple[int, int]:
+    """The two contestants of the largest connected group whose gap has the median variance."""
+    _prompts(games)
+    fit = bradley_terry(games)
+    covariance = sandwich(games, fit).covariance
+    own = np.flatnonzero(fit.component == 0)
+    first, second = (own[side] for side in np.triu_indices(len(own), 1))
+    variance = covariance[first, first] + covariance[second, second] - 2.0 * covariance[first, second]
+    middle = int(np.argsort(variance, kind="stable")[(len(variance) - 1) // 2])
+    return int(first[middle]), int(second[middle])
+
+
+@dataclass(frozen=True, eq=False)
+class _Opinions:
+    """One rater's games on one pair of answers together: cell (prompt and pair), group (prompt and rater).
+
+    ``moved`` is by how many points an opinion moves the gap.
+    """
+
+    cell: IntArray
+    group: IntArray
+    moved: FloatArray
+
+    @classmethod
+    def of(cls, prompt: IntArray, pair: IntArray, rater: IntArray | None, moved: FloatArray) -> "_Opinions":
+        own = np.arange(len(moved)) if rater is None else rater
+        pairs, raters = int(pair.max()) + 1, int(own.max()) + 1
+        keys, opinion = np.unique((prompt * pairs + pair) * raters + own, return_inverse=True)
+        about, who = np.divmod(keys, raters)
+        cell = np.unique(about, return_inverse=True)[1]
+        group = np.unique(about // pairs * raters + who, return_inverse=True)[1]
+        total: FloatArray = np.bincount(opinion, moved).astype(np.float64)
+        return cls(cell, group, total)
+
+    @property
+    def raters(self) -> float:
+        """The mean number of raters of a pair of answers."""
+        return len(self.cell) / (int(self.cell.max()) + 1)
+
+    def within(self) -> float | None:
+        """The raters' part of the variance of the gap; None where no pair of answers has two raters.
+
+        Pairs of answers with a single rater are taken to have as much of it, in proportion, as the others.
+        """
+        raters = np.bincount(self.cell)[self.cell]
+        several = raters > 1
+        known = float((self.moved[several] ** 2).sum())
+        if not known:
+            return None
+        centred = self.moved - (np.bincount(self.cell, self.moved) / np.bincount(self.cell))[self.cell]
+        unbiased = np.where(several, centred * np.sqrt(raters / np.maximum(raters - 1, 1)), 0.0)
+        found = float((np.bincount(self.group, unbiased) ** 2).sum())
+        return found * float((self.moved**2).sum()) / known
+
+
+def _prompts(games: Games) -> IntArray:
+    """The prompt of each game; raise a StatsError where there are fewer than two."""
+    if not len(games):
+        raise NoGamesError("there are no games to plan from")
+    if games.cluster is None:
+        raise ParameterError("a plan needs the prompts of the comparisons, and none are named")
+    if games.units < 2:
+        raise ParameterError("there is only one prompt, which says nothing about how prompts differ")
+    return games.cluster
+
+
+RATERS_SHOWN: Final = (1, 2, 3, 5)
+"""Numbers of raters that every plan shows."""
+
+FEWEST_PROMPTS: Final = 2
+
+SMALLEST_GAP: Final = 0.001
+LARGEST_GAP: Final = 100_000.0
+"""Points; no study has the votes for a smaller gap, and no rating shows a larger one."""
+
+FEW_PROMPTS: Final = 30
+"""With fewer at hand their variance is itself known only roughly."""
+
+_ALIKE: Final = 1e-6
+"""Points; two ratings that differ by less are equal."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """To see a gap of ``gap`` points: ``level`` of the interval and ``power``, both in percent."""
+
+    gap: float
+    level: float = 95.0
+    power: float = 80.0
+
+    def __post_init__(self) -> None:
+        check_level(self.level, "level")
+        if not 50 <= self.power < 100:
+            raise ParameterError(f"power is {self.power}; it must be a percentage from 50 to less than 100")
+        if not (math.isfinite(self.gap) and self.gap > 0):
+            raise ParameterError(f"gap is {self.gap:g}; it must be a positive number of points")
+        if not SMALLEST_GAP <= self.gap <= LARGEST_GAP:
+            raise ParameterError(
+                f"gap is {self.gap:g}; it must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g} points"
+            )
+
+    @property
+    def width(self) -> float:
+        """The half-width of an interval in standard errors."""
+        return _quantile(0.5 + self.level / 200.0)
+
+    @property
+    def variance(self) -> float:
+        """The largest variance of the gap, in squared points, that serves."""
+        return (self.gap / (self.width + _quantile(self.power / 100.0))) ** 2
+
+
+@dataclass(frozen=True)
+class Need:
+    """With ``raters`` of every pair: ``more`` prompts, ``prompts`` in all, and the half-width they give."""
+
+    raters: int
+    more: int
+    prompts: int
+    half_width: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What it takes to see a gap. ``need`` is the answer for the raters asked for, ``needs`` the table.
+
+    ``variance`` is that of a prompt. ``evidence`` and ``half_width_now`` are None for a plan from
+    assumptions; with evidence, ``between`` says whether the gap asked about is that of its two contestants
+    rather than any.
+    """
+
+    aim: Aim
+    need: Need
+    needs: tuple[Need, ...]
+    variance: PromptVariance
+    evidence: Evidence | None = None
+    half_width_now: float | None = None
+    between: bool = False
+
+    def sentence(self, names: Sequence[str] = ()) -> str:
+        """The answer in one sentence, for the contestants called ``names`` in the order of their numbers."""
+        aim, need = self.aim, self.need
+        what = f"a gap of {aim.gap:.3g} points"
+        if self.between and self.evidence is not None:
+            first, second = names[self.evidence.first], names[self.evidence.second]
+            what = f"{first} from {second} ({aim.gap:.3g} points)"
+        goal = f"tell {what} at {aim.level:g} %" if self.between else f"see {what} at {aim.level:g} %"
+        odds = f"with a power of {aim.power:g} %"
+        if self.evidence is not None and not need.more:
+            return f"The {need.prompts} prompts at hand are enough to {goal} {odds}."
+        raters = "1 rater" if need.raters == 1 else f"{need.raters} raters"
+        more = "more " if self.evidence is not None else ""
+        total = f" ({need.prompts} in all)" if self.evidence is not None else ""
+        bound = "at most about" if self.variance.within is None else "about"
+        prompts = "prompt" if need.more == 1 else "prompts"
+        wanted = f"{bound} {need.more} {more}{prompts} with {raters} of every pair"
+        return f"To {goal} {odds}, {wanted} are needed{total}."
+
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences that must stand beside the answer."""
+        found = []
+        if self.evidence is not None and self.evidence.prompts < FEW_PROMPTS:
+            known = f"How much prompts differ is estimated from {self.evidence.prompts} of them"
+            found.append(f"{known}: take the number as an order of magnitude.")
+        if self.variance.within is None:
+            unknown = "so what more raters of a pair would save is not known"
+            found.append(f"No two raters judged the same two answers, {unknown}.")
+        if self.need.prompts < FEW_PROMPTS:
+            found.append(f"Intervals from fewer than {FEW_PROMPTS} prompts tend to be too narrow.")
+        return tuple(found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; contestants by number."""
+        evidence = self.evidence and {
+            "first": self.evidence.first,
+            "second": self.evidence.second,
+            "gap": self.evidence.gap,
+            "prompts": self.evidence.prompts,
+            "raters": self.evidence.raters,
+            "half_width": self.half_width_now,
+        }
+        return {
+            **asdict(self.aim),
+            "needed": asdict(self.need),
+            "needs": [asdict(need) for need in self.needs],
+            "variance": asdict(self.variance),
+            "evidence": evidence,
+            "warnings": list(self.warnings()),
+        }
+
+
+def plan_from_data(
+    ratings: Ratings,
+    *,
+    between: tuple[int, int] | None = None,
+    gap: float | None = None,
+    raters: int | None = None,
+    level: float = 95.0,
+    power: float = 80.0,
+    ties: bool = True,
+    tie_band: TieBand | None = None,
+) -> Plan:
+    """How many prompts like those at hand, with as many pairs, are needed beyond them.
+
+    ``between`` names two contestants by number, ``gap`` a gap in points; with both, the gap between the two
+    is taken to be ``gap`` instead of what was measured. With ``gap`` alone, the variance is that of the pair
+    of contestants whose gap has the median variance. ``raters`` is how many rate every new pair, by default
+    as many as now. The prompts at hand stay as they are. Raises a StatsError where there is nothing to plan
+    from.
+    """
+    if between is None and gap is None:
+        raise ParameterError("a plan needs two contestants or a gap")
+    if ratings.prompt is None:
+        raise ParameterError("a plan needs the prompts of the comparisons, and none are named")
+    games = ratings.games(ties=ties, tie_band=tie_band)
+    rater = None
+    if ratings.rater is not None:
+        rater = ratings.games(ties=ties, resample="raters", tie_band=tie_band).cluster
+    evidence = measured(games, rater, *(between or typical_pair(games)))
+    if gap is None and abs(evidence.gap) < _ALIKE:
+        raise ParameterError("the two are rated alike, so say how wide a gap is to be seen")
+    aim = Aim(abs(evidence.gap) if gap is None else gap, level, power)
+    wanted = max(1, round(evidence.raters)) if raters is None else raters
+    return _plan(aim, wanted, evidence.variance, evidence, between is not None)
+
+
+def plan_from_assumptions(
+    gap: float,
+    *,
+    raters: int = 1,
+    level: float = 95.0,
+    power: float = 80.0,
+    ties: float = 0.2,
+    prompt_sd: float = 150.0,
+    contestants: int = 2,
+) -> Plan:
+    """How many prompts a study needs to see a gap of ``gap`` points; the rest as in ``assumed_variance``."""
+    aim = Aim(gap, level, power)
+    return _plan(aim, raters, assumed_variance(gap, ties, prompt_sd, contestants))
+
+
+def _plan(
+    aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None = None, between: bool = False
+) -> Plan:
+    if whole_number("raters", raters) < 1:
+        raise ParameterError(f"raters is {raters}; it must be at least 1")
+    shown = {raters} if variance.within is None else {*RATERS_SHOWN, raters}
+    needs = {number: _need(aim, number, variance, evidence) for number in sorted(shown)}
+    now = None
+    if evidence is not None:
+        now = aim.width * math.sqrt(variance.of_prompt(evidence.raters) / evidence.prompts)
+    return Plan(aim, needs[raters], tuple(needs.values()), variance, evidence, now, between)
+
+
+def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None) -> Need:
+    """The fewest new prompts after which the gap's variance serves.
+
+    A prompt weighs as its games do, that is as its raters. With n new prompts of r raters and variance v
+    beside N of R raters and variance V the gap has the variance (N R² V + n r² v) / (N R + n r)², so n is the
+    positive root of a quadratic equation.
+    """
+    if evidence is None:
+        fresh = variance.of_prompt(raters)
+        more = max(math.ceil(fresh / aim.variance - 1e-9), FEWEST_PROMPTS)
+        return Need(raters, more, more, aim.width * math.sqrt(fresh / more))
+    had, now, new = evidence.prompts, evidence.raters, float(raters)
+    if variance.within is None:
+        new = now  # what another number of raters would change is not known
+    weight, noise = had * now, had * now**2 * variance.of_prompt(now)
+    missing = noise / aim.variance - weight**2
+    half = new * variance.of_prompt(new) / aim.variance / 2.0 - weight
+    more = math.ceil((half + math.sqrt(half**2 + missing)) / new - 1e-9) if missing > 0 else 0
+    left = (noise + more * new**2 * variance.of_prompt(new)) / (weight + more * new) ** 2
+    return Need(raters, more, had + more, aim.width * math.sqrt(left))
+
+
+def _quantile(share: float) -> float:
+    """The normal quantile."""
+    from scipy.special import ndtri
+
+    return float(ndtri(share))

@@ -1,1 +1,0 @@
-"""How many more prompts tell two contestants apart."""

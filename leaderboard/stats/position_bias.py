@@ -1,0 +1,395 @@
+"""What standing second is worth to a rater, in Elo points.
+
+A lean on the rating scale says how far the mean rating is moved, which depends on how far apart the
+contestants are and on how much chance there is in the rater: an end of the scale cannot be passed, and noise
+blurs every step. So this fits what a rating is read from: of two answers the rater sees
+
+    x = strength of the second - strength of the first + b + noise,  noise normal with deviation sigma,
+
+all in Elo points, and gives rating r of n where the chance of winning that belongs to x lies between
+(r - 1) / n and r / n, so that each rating stands for an equal share of chances. The cuts between the ratings
+are therefore known numbers of points (-338, -191, -89, 0, 89, 191, 338 on 8), and they tell b apart from the
+noise. A model with free cuts (leaderboard.stats.ordinal) gives b in units of the noise only.
+
+This is regression on grouped data with known limits (Stewart 1983, *On least squares estimation when the
+dependent variable is grouped*). In the parameters divided by sigma its likelihood has one maximum (Olsen
+1978; Pratt 1981). Intervals are the sandwich's over prompts with Student's t, so answers of one prompt may
+depend on each other. Whether the order is mirrored for every pair or drawn by lot makes no difference.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
+from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, RatingError
+from leaderboard.stats.clustered_means import (
+    Estimate,
+    mean_estimate,
+    prompt_numbers,
+    rounded,
+    share_estimate,
+    student_reach,
+)
+from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.tie_bands import TIE_BAND
+
+# Position bias: whether raters prefer what is shown first, whoever wrote it.
+#
+# A rater without it gives rating r as often as its mirror image n + 1 - r. The histogram is tested against
+# its
+# mirror image with Bowker's statistic (1948): the sum of (c_r - c_m)^2 / (c_r + c_m) over the mirrored pairs
+# of
+# ratings that occur. Taken as chi-squared it assumes independent ratings. Ratings of one prompt are not, so
+# the
+# test that is reported corrects it by Rao and Scott's second-order correction (1981) with the covariance of
+# the
+# differences between prompts, in its F form (Rao and Thomas 1989). Two bounds hold where prompts say too
+# little
+# about that covariance: no p smaller than for independent ratings, and none smaller than 2^(1 - prompts), the
+# smallest that flipping whole prompts could give.
+
+
+TEST: Final = "rao-scott"
+"""The name of the reported test."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """How one kind of rater leans to what is shown first; None where a number does not exist.
+
+    ``n`` ratings of ``prompts`` prompts; ``sided`` of them are not in the exact middle of the scale, and
+    ``share_first`` is the share of these that prefers the first. ``mean`` is the mean rating,
+    ``neutral_mean`` what it is without bias. ``chi2`` with ``df`` is Bowker's statistic; ``p`` takes ratings
+    of one prompt together, ``p_independent`` does not.
+    """
+
+    n: int
+    prompts: int
+    sided: int
+    share_first: float | None
+    share_first_low: float | None
+    share_first_high: float | None
+    mean: float | None
+    mean_low: float | None
+    mean_high: float | None
+    neutral_mean: float
+    chi2: float | None
+    df: int
+    p: float | None
+    p_independent: float | None
+    test: str = TEST
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        return rounded(asdict(self))
+
+
+def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: float = 95.0) -> Position:
+    """Position statistics of ratings as shown, on one scale, with the prompt of each.
+
+    Intervals are of the level in percent, over prompts. Raises RatingError for a rating outside the scale or
+    a scale that does not exist, LengthMismatchError where the arrays differ in length.
+    """
+    counts = counts_by_prompt(rating, points, prompt)
+    half, places = points // 2, np.arange(1.0, points + 1.0)
+    first, second = counts[:, :half].sum(axis=1), counts[:, points - half :].sum(axis=1)
+    share = share_estimate(first, first + second, level)
+    mean = _inside(mean_estimate(counts @ places, counts.sum(axis=1), level), points)
+    chi2, df, p, independent = mirror_test(counts)
+    return Position(
+        n=mean.n,
+        prompts=mean.prompts,
+        sided=share.n,
+        share_first=share.value,
+        share_first_low=share.low,
+        share_first_high=share.high,
+        mean=mean.value,
+        mean_low=mean.low,
+        mean_high=mean.high,
+        neutral_mean=(points + 1) / 2,
+        chi2=chi2,
+        df=df,
+        p=p,
+        p_independent=independent,
+    )
+
+
+def counts_by_prompt(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike) -> FloatArray:
+    """How often each prompt (row) was given each rating 1..points (column)."""
+    if points not in TIE_BAND:
+        raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
+    ratings = np.asarray(rating).reshape(-1)
+    wrong = (ratings < 1) | (ratings > points) | (ratings != np.floor(ratings))
+    if wrong.any():
+        raise RatingError(f"rating {ratings[wrong][0]} is outside the scale 1-{points}")
+    numbers = prompt_numbers(prompt, len(ratings))
+    prompts = int(numbers.max(initial=-1)) + 1
+    cells = numbers * points + ratings.astype(np.int64) - 1
+    counted: FloatArray = np.bincount(cells, minlength=prompts * points).astype(np.float64)
+    return counted.reshape(prompts, points)
+
+
+def mirror_test(counts: FloatArray) -> tuple[float | None, int, float | None, float | None]:
+    """Test the histogram against its mirror image: chi2, df, p over prompts, p of independent ratings.
+
+    ``counts`` has a row for each prompt. All are None (and df 0) without a rating beside the middle; p is
+    None for a single prompt.
+    """
+    from scipy.special import chdtrc
+
+    half = counts.shape[1] // 2
+    here, there = counts[:, :half], counts[:, ::-1][:, :half]
+    both = (here + there).sum(axis=0)
+    if not both.any():
+        return None, 0, None, None
+    difference = (here - there)[:, both > 0] / np.sqrt(both[both > 0])
+    chi2, df = float((difference.sum(axis=0) ** 2).sum()), difference.shape[1]
+    independent = float(chdtrc(df, chi2))
+    return chi2, df, _clustered_p(chi2, difference[counts.sum(axis=1) > 0], independent), independent
+
+
+def _clustered_p(chi2: float, difference: FloatArray, independent: float) -> float | None:
+    """Rao and Scott's p of Bowker's statistic from each prompt's scaled differences, within its bounds."""
+    from scipy.special import fdtrc
+
+    prompts = len(difference)
+    if prompts < 2:
+        return None
+    centred = difference - difference.mean(axis=0)
+    covariance = centred.T @ centred * (prompts / (prompts - 1.0))
+    trace = float(np.trace(covariance))
+    least = max(independent, 2.0 ** (1 - prompts))
+    if trace < 1e-12:
+        return least
+    df = trace**2 / float((covariance**2).sum())
+    return max(least, float(fdtrc(df, df * (prompts - 1.0), chi2 / trace)))
+
+
+def _inside(mean: Estimate, points: int) -> Estimate:
+    """The same with its interval cut off at the ends of the scale."""
+    if mean.low is None or mean.high is None:
+        return mean
+    return Estimate(mean.n, mean.prompts, mean.value, max(1.0, mean.low), min(float(points), mean.high))
+
+
+_STEPS: Final = 100
+_SETTLED: Final = 1e-9
+_HALVINGS: Final = 30
+_PULL: Final = 1e-6
+"""On the parameters: holds those that the ratings say nothing about, and is far below one rating."""
+
+_MOST_POINTS: Final = 4000.0
+_LEAST_SURPRISE: Final = 0.01
+"""Beyond these the maximum lies at infinity and the numbers say where the search stopped; the surprise is
+minus the mean log-likelihood of a rating."""
+
+
+@dataclass(frozen=True)
+class PlaceWorth:
+    """``points`` is what standing second is worth, in Elo points: below 0 it is better to stand first.
+
+    ``noise`` is the deviation of the rater's error in one comparison, in points too, and has its interval.
+    From ``n`` ratings of ``prompts`` prompts; None where a number does not exist, and ``reason`` says why.
+    """
+
+    n: int
+    prompts: int
+    points: float | None
+    low: float | None
+    high: float | None
+    noise: float | None
+    noise_low: float | None
+    noise_high: float | None
+    reason: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        return rounded(asdict(self))
+
+
+def cuts(points: int) -> FloatArray:
+    """The differences in Elo points at which ratings of a scale change: -inf, the points - 1 cuts, inf."""
+    share = np.arange(1.0, points) / points
+    return np.concatenate(([-np.inf], POINTS_PER_UNIT * np.log(share / (1.0 - share)), [np.inf]))
+
+
+def place_worth(ratings: Ratings, level: float = 95.0) -> PlaceWorth:
+    """The worth of standing second, from ratings as shown; intervals of the level in percent, over prompts.
+
+    Raises ParameterError where the prompts of the ratings are not known.
+    """
+    if ratings.prompt is None:
+        raise ParameterError("the worth of a place wants the prompts of the ratings")
+    n = len(ratings)
+    prompt = prompt_numbers(ratings.prompt, n)
+    prompts = int(prompt.max(initial=-1)) + 1
+    reason = _unknowable(ratings)
+    if reason:
+        return _unknown(n, prompts, reason)
+    model = _Model.of(ratings)
+    place, value = model.maximum()
+    worth, noise = (float(POINTS_PER_UNIT * each) for each in (place[-2] / place[-1], 1.0 / place[-1]))
+    if value is None or -value < _LEAST_SURPRISE * n or max(noise, abs(worth)) > _MOST_POINTS:
+        return _unknown(n, prompts, "the ratings vary too little to tell bias from noise")
+    if prompts < 2:
+        why = "no interval: one prompt only"
+        return PlaceWorth(n, prompts, worth, None, None, noise, None, None, why)
+    far = student_reach(prompts, level) * POINTS_PER_UNIT
+    of_worth, of_noise = (far * each for each in model.errors(place, prompt))
+    ends = (worth - of_worth, worth + of_worth), (max(0.0, noise - of_noise), noise + of_noise)
+    return PlaceWorth(n, prompts, worth, *ends[0], noise, *ends[1], None)
+
+
+def _unknown(n: int, prompts: int, reason: str) -> PlaceWorth:
+    return PlaceWorth(n, prompts, None, None, None, None, None, None, reason)
+
+
+def _unknowable(ratings: Ratings) -> str | None:
+    """Why no ratings like these could tell."""
+    if not len(ratings):
+        return "no ratings"
+    if ratings.points.max() < 3:
+        return "two points tell which side, and not how far"
+    if len(np.unique(np.stack((ratings.points, ratings.rating)), axis=1)[0]) < 3:
+        return "fewer than three different ratings"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The likelihood of the distinct ratings, each ``times`` often; ``of_rating`` says which each rating is.
+
+    The last two parameters are b / sigma and 1 / sigma, those before the strengths / sigma; one unit is
+    POINTS_PER_UNIT. ``design`` (distinct, parameters - 1) times the parameters but the last is what is seen.
+    """
+
+    design: Any
+    low: FloatArray
+    high: FloatArray
+    times: FloatArray
+    of_rating: IntArray
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> "_Model":
+        from scipy.sparse import csr_array
+
+        columns = np.stack((ratings.first, ratings.second, ratings.points, ratings.rating))
+        distinct, place = np.unique(columns, axis=1, return_inverse=True)
+        first, second, points, rating = distinct
+        place = place.reshape(-1)
+        rows, ones = np.arange(len(first)), np.ones(len(first))
+        entries = np.concatenate((-ones, ones, ones))
+        at = (np.tile(rows, 3), np.concatenate((first, second, np.full(len(first), ratings.contestants))))
+        low, high = np.empty(len(first)), np.empty(len(first))
+        for scale in np.unique(points).tolist():
+            own = points == scale
+            known = cuts(scale) / POINTS_PER_UNIT
+            low[own], high[own] = known[rating[own] - 1], known[rating[own]]
+        return cls(
+            csr_array((entries, at), shape=(len(first), ratings.contestants + 1)),
+            low,
+            high,
+            np.bincount(place).astype(np.float64),
+            place,
+        )
+
+    def maximum(self) -> tuple[FloatArray, float | None]:
+        """The parameters of the greatest likelihood, and its logarithm; None where the search did not end."""
+        place = np.zeros(self.design.shape[1] + 1)
+        place[-1] = 1.0
+        value = self._value(place)
+        for _ in range(_STEPS):
+            slope, curvature = self._derivatives(place)
+            step = np.linalg.solve(curvature, slope)
+            for _ in range(_HALVINGS):
+                reached = self._value(place + step)
+                if reached >= value:
+                    break
+                step = step / 2.0
+            place, value = place + step, max(reached, value)
+            if float(slope @ step) < _SETTLED:
+                return place, value
+        return place, None
+
+    def errors(self, place: FloatArray, prompt: IntArray) -> tuple[float, float]:
+        """The standard errors of b and of sigma, in units, with the ratings of a prompt taken together."""
+        from scipy.sparse import csr_array
+
+        of_seen, of_scale, _ = self._slopes(place)
+        _, curvature = self._derivatives(place)
+        towards = np.zeros((len(place), 2))
+        towards[-2:, 0] = 1.0 / place[-1], -place[-2] / place[-1] ** 2
+        towards[-1, 1] = -1.0 / place[-1] ** 2
+        influence = np.linalg.solve(curvature, towards)
+        # How far each distinct rating pulls them; then the sum over the ratings of each prompt.
+        pull = (self.design @ influence[:-1]) * of_seen[:, None] + np.outer(of_scale, influence[-1])
+        prompts = int(prompt.max()) + 1
+        counted = csr_array(
+            (np.ones(len(prompt)), (prompt, self.of_rating)), shape=(prompts, len(self.times))
+        )
+        moved = counted @ pull
+        b, sigma = np.sqrt((moved**2).sum(axis=0) * prompts / (prompts - 1.0)).tolist()
+        return b, sigma
+
+    def _limits(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Where each rating begins and ends, in standard deviations from what is seen."""
+        seen = self.design @ place[:-1]
+        return place[-1] * self.low - seen, place[-1] * self.high - seen
+
+    def _value(self, place: FloatArray) -> float:
+        if not place[-1] > 0.0:
+            return -np.inf
+        own = self.times @ _log_share(*self._limits(place))
+        return float(own - 0.5 * _PULL * place @ place)
+
+    def _slopes(self, place: FloatArray) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
+        """The slope of each log-likelihood along what is seen and along the last parameter; the bends."""
+        low, high = self._limits(place)
+        share = _log_share(low, high)
+        at_low, at_high = _density(low, share), _density(high, share)
+        # Beyond the ends of the scale there is no density, whatever stands there.
+        from_low, from_high, low, high = (
+            np.where(np.isfinite(each), each, 0.0) for each in (self.low, self.high, low, high)
+        )
+        bend_low, bend_high = low * at_low - at_low**2, -high * at_high - at_high**2
+        both = at_low * at_high
+        bends = (
+            bend_high + bend_low + 2.0 * both,
+            -((bend_high + both) * from_high + (bend_low + both) * from_low),
+            bend_high * from_high**2 + 2.0 * both * from_high * from_low + bend_low * from_low**2,
+        )
+        return at_low - at_high, at_high * from_high - at_low * from_low, bends
+
+    def _derivatives(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The slope of the log-likelihood, and minus its second derivative."""
+        of_seen, of_scale, bends = self._slopes(place)
+        bend, mixed, scale = (self.times * each for each in bends)
+        slope = np.append(self.design.T @ (self.times * of_seen), self.times @ of_scale) - _PULL * place
+        size = len(place)
+        curvature = _PULL * np.eye(size)
+        curvature[:-1, :-1] -= (self.design.T @ (self.design * bend[:, None])).toarray()
+        across = self.design.T @ mixed
+        curvature[:-1, -1] -= across
+        curvature[-1, :-1] -= across
+        curvature[-1, -1] -= scale.sum()
+        return slope, curvature
+
+
+def _log_share(low: FloatArray, high: FloatArray) -> FloatArray:
+    """The logarithm of the normal distribution's share between two limits, exact in its tails."""
+    from scipy.special import log_ndtr
+
+    turned = low > 0.0  # the share above is small there, and the one below would be 1 - small
+    below = log_ndtr(np.where(turned, -high, low))
+    above = log_ndtr(np.where(turned, -low, high))
+    share: FloatArray = above + np.log1p(-np.exp(np.minimum(below - above, -1e-300)))
+    return share
+
+
+def _density(limit: FloatArray, log_share: FloatArray) -> FloatArray:
+    """The normal density at a limit as a share of what lies between the limits; 0 at infinity."""
+    density: FloatArray = np.exp(-0.5 * limit**2 - 0.5 * np.log(2.0 * np.pi) - log_share)
+    return density

@@ -1,0 +1,211 @@
+"""Standings: ratings, intervals, ranks and counts of contestants, with everything that made them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError
+from leaderboard.stats.games import FEWEST_CROSSED, Games, names_of
+from leaderboard.stats.ranking_cautions import Findings, cautions
+from leaderboard.stats.ranking_estimates import Estimate, Material, estimate
+from leaderboard.stats.ranking_method import METHODOLOGY, Method
+from leaderboard.stats.ranking_rows import DECIMALS, Certainty, Standing, Tally, rounded, rows
+from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
+from leaderboard.stats.separation import probability_above
+
+# Whether intervals over prompts are for other prompts and the same raters, so that readers must be told.
+
+
+def same_raters(ratings: Ratings) -> int | None:
+    """The number of raters, where they are fewer than the prompts they share out among themselves.
+
+    Resampling prompts leaves out what raters of other taste would have said. Where tastes differ among raters
+    as much as among prompts and both are equally busy, that is as much as the interval shows if there are as
+    many raters as prompts, and more if there are fewer. Raters who rated little count for less: n ratings are
+    as if from n² / Σ nᵣ² equally busy raters, nᵣ from rater r (Kish 1965), and likewise for prompts. None
+    where the raters are more, too few to be resampled, or not known.
+    """
+    if ratings.rater is None or ratings.prompt is None or not len(ratings):
+        return None
+    raters = int(ratings.rater.max()) + 1
+    if raters < FEWEST_CROSSED or _equally_busy(ratings.rater) >= _equally_busy(ratings.prompt):
+        return None
+    return raters
+
+
+def _equally_busy(number: np.ndarray) -> float:
+    ratings = np.bincount(number).astype(np.float64)
+    return float(ratings.sum() ** 2 / (ratings @ ratings))
+
+
+@dataclass(frozen=True)
+class Standings:
+    """A ranking. ``standings`` is ordered by component, then rating, best first, then name.
+
+    ``components`` holds the names of each connected group (contestants without games are in none): ratings of
+    different groups have no common scale. ``groups`` holds the names of contestants that cannot be told apart
+    at the level of the intervals, in the order of their letters; None without intervals.
+    ``probability_above`` has a row and a column for each entry of ``standings``, None where there is nothing
+    to compare; it is None where it was not asked for. ``details`` are results of one method alone.
+    ``warnings`` are sentences to be shown with the numbers.
+    """
+
+    method: str
+    parameters: Mapping[str, Any]
+    games: int
+    left_out: int
+    standings: tuple[Standing, ...]
+    components: tuple[tuple[str, ...], ...]
+    groups: tuple[tuple[str, ...], ...] | None
+    warnings: tuple[str, ...]
+    details: Mapping[str, Any] = field(default_factory=dict)
+    probability_above: tuple[tuple[float | None, ...], ...] | None = None
+
+    def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
+        """Plain values for JSON; rounded to six decimals they are the same on any machine."""
+        values = {
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "games": self.games,
+            "left_out": self.left_out,
+            "standings": [standing.as_dict(decimals) for standing in self.standings],
+            "components": [list(names) for names in self.components],
+            "groups": None if self.groups is None else [list(names) for names in self.groups],
+            **_plain(self.details, decimals),
+            "warnings": list(self.warnings),
+        }
+        if self.probability_above is not None:
+            values["probability_above"] = _plain(self.probability_above, decimals)
+        return values
+
+    def canonical_json(self) -> str:
+        """One line of JSON with sorted keys: equal text means equal standings."""
+        return json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Standings:
+    """Rank the contestants of ``ratings``, called ``names`` in the order of their numbers.
+
+    Rounds draw prompts, or games where no prompt is known and prompts were asked for; a warning says so.
+    Raises a StatsError where there is nothing to rank, or the ratings lack what the method needs.
+    """
+    without = method.resample == "prompts" and ratings.prompt is None
+    resample = "games" if without else method.resample
+    games = ratings.games(ties=method.ties, resample=resample, tie_band=method.tie_band)
+    return _ranked(Material(games, ratings, resample, names_of(names, games.contestants)), method)
+
+
+def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
+    """Rank the contestants of ``games``, called ``names`` in the order of their numbers.
+
+    Rounds draw the clusters of the games, called what ``method.resample`` says, or games where there are
+    none; prompts-and-raters needs clusters of two kinds. The ordinal model takes the scores for ratings on
+    three points. Raises a StatsError where there is nothing to rank.
+    """
+    if method.resample == PROMPTS_AND_RATERS:
+        if games.crossed is None:
+            raise ParameterError(f"resample is {method.resample!r}, but the games have one kind of cluster")
+    else:
+        games = replace(games, cluster=None if method.resample == "games" else games.cluster, crossed=None)
+    resample = "games" if games.cluster is None else method.resample
+    labels = names_of(names, games.contestants)
+    material = Material(games, ratings_of_games(games, resample), resample, labels)
+    return _ranked(material, replace(method, resample=resample))
+
+
+def _ranked(material: Material, method: Method) -> Standings:
+    """Elo's rating is the median of the bootstrap, or one pass without it; the others' the best fit."""
+    games, labels = material.games, material.names
+    _check_some(games)
+    found, tally = estimate(material, method), Tally.of(games)
+    # A single unit is the same in every round, which would look like certainty.
+    sure = Certainty.of(found, method.interval) if games.say_how_uncertain else None
+    components = _components(labels, found.component, tally.games)
+    standings = rows(labels, found, tally, sure)
+    above = None
+    if method.pairwise and sure is not None and found.samples is not None:
+        above = _pairwise(labels, standings, found.samples, found.component)
+    return Standings(
+        method.name,
+        _parameters(material, method, found),
+        len(games),
+        games.left_out,
+        standings,
+        components,
+        None if sure is None else _named_groups(labels, sure, tally),
+        cautions(Findings(tally, components, found, material, method)),
+        found.details,
+        above,
+    )
+
+
+def _check_some(games: Games) -> None:
+    if not len(games):
+        raise NoGamesError(
+            f"there are no games to rank: all {games.left_out} comparisons took no side with ties off"
+            if games.left_out
+            else "there are no games to rank"
+        )
+
+
+def _components(names: tuple[str, ...], component: IntArray, played: IntArray) -> tuple[tuple[str, ...], ...]:
+    numbers = sorted(set(component[played > 0].tolist()))
+    return tuple(
+        tuple(sorted(name for name, own in zip(names, component, strict=True) if own == number))
+        for number in numbers
+    )
+
+
+def _named_groups(names: tuple[str, ...], sure: Certainty, tally: Tally) -> tuple[tuple[str, ...], ...]:
+    named = (tuple(names[i] for i in group if tally.games[i]) for group in sure.groups.members)
+    return tuple(group for group in named if group)
+
+
+def _pairwise(
+    names: tuple[str, ...], standings: tuple[Standing, ...], samples: FloatArray, component: IntArray
+) -> tuple[tuple[float | None, ...], ...]:
+    """The probability of the row's contestant being above the column's, in the order of the standings."""
+    place = {name: number for number, name in enumerate(names)}
+    order = [place[row.contestant] for row in standings]
+    share = probability_above(samples, component)[np.ix_(order, order)]
+    return tuple(tuple(None if np.isnan(value) else float(value) for value in row) for row in share)
+
+
+def _parameters(material: Material, method: Method, found: Estimate) -> dict[str, Any]:
+    resampled = method.rounds is not None
+    games = material.games
+    return {
+        "ties": "on" if method.ties else "off",
+        "tie_band": None if method.tie_band is None else str(method.tie_band),
+        "rounds": method.rounds,
+        "interval": method.interval if resampled else None,
+        "intervals": method.intervals if resampled else None,
+        "seed": method.seed if resampled else None,
+        "resample": material.resample if resampled else None,
+        "clusters": games.clusters if resampled else None,
+        "units": games.units if resampled else None,
+        **(_of_raters(material) if resampled else {}),
+        "methodology": METHODOLOGY,
+        **({"adjust": list(method.adjust)} if method.name == "ordinal" else {}),
+        **found.parameters,
+    }
+
+
+def _of_raters(material: Material) -> dict[str, int]:
+    """How many raters rounds draw beside the prompts; where they draw prompts alone, whose opinions stay."""
+    if material.games.crossed_clusters is not None:
+        return {"raters_drawn": material.games.crossed_clusters}
+    same = same_raters(material.ratings) if material.resample == "prompts" else None
+    return {} if same is None else {"same_raters": same}
+
+
+def _plain(value: Any, decimals: int) -> Any:
+    """The value with every number in it rounded."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each, decimals) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(each, decimals) for each in value]
+    return rounded(value, decimals)

@@ -1,1 +1,0 @@
-"""From ratings to standings: the methods side by side, rows, and the sentences that go with them."""

@@ -1,0 +1,200 @@
+"""Sentences that must stand beside a ranking whose numbers could mislead."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from leaderboard.stats.checks import IntArray
+from leaderboard.stats.games import FEWEST_CROSSED, Games
+from leaderboard.stats.ranking_estimates import Estimate, Material
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ranking_rows import Tally
+
+FEWEST_CLUSTERS: Final = 30
+"""Below this many prompts or raters a percentile interval covers less than its level."""
+
+FEWEST_WITH_SANDWICH: Final = 10
+"""From this many on a sandwich with Student's t held its level in simulations; fewer were not tried."""
+
+FEWEST_BEYOND: Final = 5
+"""With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed."""
+
+NAMES_SHOWN: Final = 3
+
+_MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "the ordinal model"}
+_PRIORS: Final = {"davidson": "half a win and half a loss against the average"}
+_PRIOR: Final = "one drawn game against the average"
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a ranking was made of and what it found; ``groups`` are the names of each connected group."""
+
+    tally: Tally
+    groups: tuple[tuple[str, ...], ...]
+    estimate: Estimate
+    material: Material
+    method: Method
+
+
+def cautions(found: Findings) -> tuple[str, ...]:
+    """The sentences that apply, the most serious first."""
+    return tuple(
+        sentence
+        for check in (
+            _disconnected,
+            _without_games,
+            _no_maximum,
+            _no_position,
+            _not_settled,
+            _few_clusters,
+            _few_rounds,
+            _other_unit,
+        )
+        for sentence in check(found)
+    )
+
+
+def _disconnected(found: Findings) -> Iterator[str]:
+    if len(found.groups) > 1:
+        groups = "; ".join(_listed(group) for group in found.groups[:NAMES_SHOWN])
+        yield (
+            f"The contestants form {len(found.groups)} groups that never met ({groups}): ratings and ranks "
+            "can be compared within a group only."
+        )
+
+
+def _without_games(found: Findings) -> Iterator[str]:
+    idle = [name for name, games in zip(found.material.names, found.tally.games, strict=True) if not games]
+    if idle:
+        yield f"Without a game, and so without a rating: {_listed(idle)}."
+
+
+def _no_maximum(found: Findings) -> Iterator[str]:
+    name, given = _MODELS.get(found.method.name, ""), _PRIORS.get(found.method.name, _PRIOR)
+    if found.estimate.prior:
+        yield (
+            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; to keep the "
+            f"ratings finite each contestant of such a group was given {given}."
+        )
+    elif found.estimate.prior_rounds:
+        yield (
+            f"In {found.estimate.prior_rounds} of {found.method.rounds} rounds {name} had no "
+            f"finite answer and each contestant was given {given}."
+        )
+
+
+def _causes(found: Findings) -> str:
+    flags = found.estimate.unbounded or (None,) * len(found.material.names)
+    causes = [
+        cause
+        for flag, verb, decided in (("above", "won", found.tally.wins), ("below", "lost", found.tally.losses))
+        for cause in _cause([i for i, own in enumerate(flags) if own == flag], verb, decided, found)
+    ]
+    if not causes and not found.tally.wins.any():
+        return "every game was a tie"
+    return " and ".join(causes) or "wins and ties allow differences without bound"
+
+
+def _cause(places: list[int], verb: str, decided: IntArray, found: Findings) -> Iterator[str]:
+    if places:
+        every = all(decided[i] == found.tally.games[i] for i in places)
+        against = "" if every else " against all the others"
+        yield f"{_listed([found.material.names[i] for i in places])} {verb} every game{against}"
+
+
+def _no_position(found: Findings) -> Iterator[str]:
+    if found.method.name == "ordinal" and found.estimate.details["position"] is None:
+        yield (
+            "The advantage of standing first cannot be told from the contestants here, so it is not in the "
+            "model: too few pairs were shown in both orders."
+        )
+
+
+def _not_settled(found: Findings) -> Iterator[str]:
+    if found.method.name != "elo":
+        return
+    needed = found.method.elo.settling_games
+    few = sorted(
+        (int(games), name)
+        for name, games in zip(found.material.names, found.tally.games, strict=True)
+        if 0 < games < needed
+    )
+    if few:
+        fewest, name = few[0]
+        others = len(few) - 1
+        more = f", and {others} more {'has' if others == 1 else 'have'} too few" if others else ""
+        yield (
+            f"Elo with K={found.method.elo.k:g} needs about {needed:.0f} games per contestant to settle; "
+            f"{name} has {fewest}{more}: ratings are drawn towards the start, so look at Bradley-Terry too."
+        )
+
+
+def _few_clusters(found: Findings) -> Iterator[str]:
+    if found.method.rounds is None:
+        return
+    games, drawn = found.material.games, found.material.resample
+    if games.units == 1:
+        thing = "rater" if games.crossed_clusters == 1 else drawn.split("-")[0].removesuffix("s")
+        yield (f"There is only one {thing} to resample, which says nothing about uncertainty: no intervals.")
+    elif not games.say_how_uncertain:
+        yield (
+            f"There are only {_few(found.material, FEWEST_CROSSED)}: resampling prompts and raters takes "
+            f"{FEWEST_CROSSED} of each, so there are no intervals."
+        )
+    elif games.clusters is not None and games.units < FEWEST_CLUSTERS:
+        few = _few(found.material, FEWEST_CLUSTERS)
+        yield f"The intervals rest on only {few}; {_what_few_mean(found.method, games)}."
+
+
+def _few(material: Material, enough: int) -> str:
+    """What rounds draw of which there is not enough, in words."""
+    games, drawn = material.games, material.resample.split("-")
+    kinds = ((games.clusters, drawn[0]), (games.crossed_clusters, drawn[-1]))
+    return " and ".join(f"{number} {name}" for number, name in kinds if number and number < enough)
+
+
+def _few_rounds(found: Findings) -> Iterator[str]:
+    method = found.method
+    if method.rounds is None or method.sandwich or not found.material.games.say_how_uncertain:
+        return
+    share = (100.0 - method.interval) / 200.0
+    if method.rounds * share < FEWEST_BEYOND:
+        needed = math.ceil(round(FEWEST_BEYOND / share, 6))
+        rounds = "round is" if method.rounds == 1 else "rounds are"
+        yield (
+            f"{method.rounds} {rounds} few for intervals of {method.interval:g} %: their ends change with "
+            f"the seed; draw at least {needed}."
+        )
+
+
+def _what_few_mean(method: Method, games: Games) -> str:
+    tried = _fewest_tried(games)
+    if not method.sandwich:
+        better = method.name != "elo" and games.units >= tried
+        instead = "; sandwich intervals hold better" if better else ""
+        return f"with fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
+    if games.units < tried:
+        return f"how sandwich intervals hold with fewer than {tried} was not tried"
+    return f"sandwich intervals held their level in simulations with as few as {tried}"
+
+
+def _fewest_tried(games: Games) -> int:
+    """With how few units sandwich intervals were tried: of raters beside many prompts with very few."""
+    many = games.crossed is not None and (games.clusters or 0) >= FEWEST_WITH_SANDWICH
+    return FEWEST_CROSSED if many else FEWEST_WITH_SANDWICH
+
+
+def _other_unit(found: Findings) -> Iterator[str]:
+    if found.method.rounds is not None and found.method.resample != found.material.resample:
+        yield (
+            "The comparisons name no prompts, so single games were resampled: where a prompt has several "
+            "games, the intervals are too narrow."
+        )
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(names[:NAMES_SHOWN])
+    rest = len(names) - NAMES_SHOWN
+    return f"{shown} and {rest} more" if rest > 0 else shown

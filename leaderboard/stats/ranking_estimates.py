@@ -1,0 +1,255 @@
+"""What each method makes of the comparisons: ratings, and what their intervals come from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from leaderboard.stats.bradley_terry import (
+    CENTRE,
+    POINTS_PER_UNIT,
+    PRIOR_GAMES,
+    SCALE,
+    BradleyTerryFit,
+    bradley_terry,
+)
+from leaderboard.stats.bradley_terry_bootstrap import bootstrap_bradley_terry
+from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
+from leaderboard.stats.connectivity import connected_components
+from leaderboard.stats.davidson import DavidsonFit, bootstrap_davidson, davidson
+from leaderboard.stats.elo import sequential_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
+from leaderboard.stats.games import Games
+from leaderboard.stats.intervals import (
+    KEPT_PERCENTILES,
+    bounds,
+    median,
+    percentiles,
+    student_quantiles,
+)
+from leaderboard.stats.ordinal import OrdinalFit, ordinal
+from leaderboard.stats.ordinal_bootstrap import bootstrap_ordinal
+from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
+from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.robustness import fewest_removals
+from leaderboard.stats.sandwich import sandwich, sandwich_samples
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What is ranked: the games, the ratings they come from, what a round draws, and who plays."""
+
+    games: Games
+    ratings: Ratings
+    resample: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a method found.
+
+    ``rating`` and ``component`` have the shape (contestants,). ``samples`` (rounds, contestants) is what
+    ranks and probabilities come from, None without intervals. ``standard_error``, from so many ``units``, is
+    None where intervals are percentiles of the samples. ``prior`` says whether a prior kept the ratings
+    finite, ``prior_rounds`` in how many rounds it did; ``unbounded`` holds for each contestant "above",
+    "below" or None. ``parameters`` are the method's own, ``details`` its further results.
+    """
+
+    rating: FloatArray
+    component: IntArray
+    samples: FloatArray | None = None
+    standard_error: FloatArray | None = None
+    units: int = 0
+    prior: bool = False
+    prior_rounds: int | None = None
+    unbounded: tuple[str | None, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def quantiles(self, wanted: tuple[float, ...]) -> FloatArray | None:
+        """The percentiles of each rating, of shape (len(wanted), contestants), or None."""
+        if self.standard_error is not None:
+            return student_quantiles(self.rating, self.standard_error, self.units, wanted)
+        return None if self.samples is None else percentiles(self.samples, wanted)
+
+
+def estimate(material: Material, method: Method) -> Estimate:
+    """Rate the contestants by the method."""
+    return _ESTIMATORS[method.name](material, method)
+
+
+def _elo(material: Material, method: Method) -> Estimate:
+    games = material.games
+    options: dict[str, Any] = asdict(method.elo)
+    component = connected_components(games.a, games.b, games.contestants)
+    parameters = {name: float(value) for name, value in options.items()}
+    if method.rounds is None:
+        rating = sequential_elo(games.a, games.b, games.score, games.contestants, **options)
+        return Estimate(rating, component, parameters=parameters)
+    options |= _run(method) | _units(games)
+    samples = bootstrap_elo(games.a, games.b, games.score, games.contestants, **options).samples
+    return Estimate(median(samples), component, samples, parameters=parameters)
+
+
+def _bradley_terry(material: Material, method: Method) -> Estimate:
+    games = material.games
+    fit = bradley_terry(games)
+    details = {"robustness": _robustness(material)} if method.robustness else {}
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, details, **_sandwich(games, fit, method))
+    again = bootstrap_bradley_terry(
+        games.a, games.b, games.score, games.contestants, **_units(games), **_run(method)
+    )
+    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _robustness(material: Material) -> dict[str, Any]:
+    """How few games, removed, would put another contestant first."""
+    found, names = fewest_removals(material.games), material.names
+    return {
+        "first": names[found.first],
+        "instead": None if found.instead is None else names[found.instead],
+        "games": found.removed,
+        "share": found.share,
+        "sentence": found.sentence(names),
+    }
+
+
+def _davidson(material: Material, method: Method) -> Estimate:
+    games = material.games
+    fit = davidson(games)
+    ties: dict[str, Any] = {"nu": fit.nu, "low": None, "high": None}
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, {"davidson": ties}, **_sandwich(games, fit, method))
+    again = bootstrap_davidson(
+        games.a, games.b, games.score, games.contestants, **_units(games), **_run(method)
+    )
+    if games.say_how_uncertain:
+        ties |= _interval(lambda wanted: percentiles(again.nu_samples[:, None], wanted)[:, 0], method)
+    return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit, method: Method) -> dict[str, Any]:
+    """The standard errors and draws that go with them; nothing where no intervals are wanted."""
+    if method.rounds is None:
+        return {}
+    found = sandwich(games, fit)
+    return {
+        "samples": sandwich_samples(fit, found.covariance, method.rounds, method.seed, units=games.units),
+        "standard_error": found.standard_error,
+        "units": games.units,
+    }
+
+
+def _ordinal(material: Material, method: Method) -> Estimate:
+    options: dict[str, Any] = {
+        "resample": material.resample,
+        "adjust": tuple(name for name in method.adjust if name != RATER_EFFECTS),
+        "raters": RATER_EFFECTS in method.adjust,
+    }
+    fit, options["position"] = _ordinal_fit(material.ratings, options)
+    details = _ordinal_details(fit, options["position"])
+    if method.rounds is None:
+        return _fitted(fit, details)
+    if method.sandwich:
+        for found in (*details["effects"].values(), *filter(None, [details["position"]])):
+            if material.games.say_how_uncertain:
+                found |= _student_ends(found, fit.units, method)
+        return _fitted(fit, details, **_ordinal_sandwich(fit, method.rounds, method.seed))
+    again = bootstrap_ordinal(material.ratings, **options, **_run(method))
+    if material.games.say_how_uncertain:
+        if options["position"]:
+            details["position"] |= _named_ends(again.position_samples, method)
+        for place, name in enumerate(again.adjust):
+            details["effects"][name] |= _named_ends(again.effect_samples[:, place], method)
+    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+
+
+def _ordinal_fit(ratings: Ratings, options: dict[str, Any]) -> tuple[OrdinalFit, bool]:
+    """The fit, and whether the position is in it: not where nothing tells it from the contestants."""
+    try:
+        return ordinal(ratings, position=True, **options), True
+    except NotIdentifiedError as error:
+        if error.effects != ("position",):
+            raise
+        return ordinal(ratings, position=False, **options), False
+
+
+def _ordinal_sandwich(fit: OrdinalFit, rounds: int, seed: int) -> dict[str, Any]:
+    contestants = len(fit.rating)
+    covariance = fit.covariance[:contestants, :contestants] * POINTS_PER_UNIT**2
+    return {
+        "samples": sandwich_samples(fit, covariance, rounds, seed, units=fit.units),
+        "standard_error": fit.rating_se,
+        "units": fit.units,
+    }
+
+
+def _ordinal_details(fit: OrdinalFit, position: bool) -> dict[str, Any]:
+    """Position and effects in log-odds and in points, with their standard errors in log-odds."""
+    first = {"log_odds": fit.position, "se": fit.position_se, "points": fit.position_points}
+    return {
+        "position": first if position else None,
+        "effects": {name: asdict(effect) for name, effect in fit.effects.items()},
+        "thresholds": {str(points): row.tolist() for points, row in fit.thresholds.items()},
+        "rater_lean_sd": fit.lean_sd,
+    }
+
+
+def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, Any]:
+    """The interval of an effect, in points, and its kept percentiles."""
+    points = log_odds[:, None] * POINTS_PER_UNIT
+    return _interval(lambda wanted: percentiles(points, wanted)[:, 0], method)
+
+
+def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, Any]:
+    """The same from the effect's standard error."""
+    points, error = np.array([effect["points"]]), np.array([effect["se"] * POINTS_PER_UNIT])
+    return _interval(lambda wanted: student_quantiles(points, error, units, wanted)[:, 0], method)
+
+
+def _interval(quantiles: Callable[[tuple[float, ...]], FloatArray], method: Method) -> dict[str, Any]:
+    """Both ends at the level of the method, and the kept percentiles by their number as text."""
+    low, high = quantiles(bounds(method.interval)).tolist()
+    kept = zip(KEPT_PERCENTILES, quantiles(KEPT_PERCENTILES).tolist(), strict=True)
+    return {"low": low, "high": high, "quantiles": {f"{each:g}": value for each, value in kept}}
+
+
+def _units(games: Games) -> dict[str, Any]:
+    return {"cluster": games.cluster, "crossed": games.crossed}
+
+
+def _run(method: Method) -> dict[str, Any]:
+    return {"rounds": method.rounds, "seed": method.seed, "threads": method.threads}
+
+
+def _fitted(
+    fit: BradleyTerryFit | DavidsonFit | OrdinalFit, details: Mapping[str, Any], **drawn: Any
+) -> Estimate:
+    """The estimate of a method that maximises a likelihood."""
+    parameters: dict[str, Any] = {
+        "scale": SCALE,
+        "base": 10.0,
+        "init": CENTRE,
+        "prior_games": PRIOR_GAMES if fit.prior else 0.0,
+        "prior_rounds": drawn.get("prior_rounds"),
+    }
+    return Estimate(
+        fit.rating,
+        fit.component,
+        prior=fit.prior,
+        unbounded=getattr(fit, "unbounded", ()),
+        parameters=parameters,
+        details=details,
+        **drawn,
+    )
+
+
+_ESTIMATORS: Final[Mapping[str, Callable[[Material, Method], Estimate]]] = {
+    "elo": _elo,
+    "bradley-terry": _bradley_terry,
+    "davidson": _davidson,
+    "ordinal": _ordinal,
+}

@@ -1,0 +1,82 @@
+"""How to rank: the method, what its games are, and where its intervals come from."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.intervals import check_level, check_rounds
+from leaderboard.stats.ratings import RESAMPLE
+from leaderboard.stats.resampling import check_seed
+from leaderboard.stats.tie_bands import TieBand
+
+METHODOLOGY: Final = "3"
+"""Version of the methods as a whole; it changes whenever the same votes would give other numbers."""
+
+METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal")
+INTERVALS: Final = ("bootstrap", "sandwich")
+RATER_EFFECTS: Final = "raters"
+"""In ``adjust``: every rater's own lean towards the completion shown first."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to rank.
+
+    ``ties`` and ``tie_band`` (None for the usual ratings) say what counts half. ``rounds`` is the number of
+    resamples, or of draws from the normal approximation with sandwich intervals; None means no intervals.
+    ``resample`` is what a round draws, one of RESAMPLE, "prompts" falling back to games where none are known.
+    ``adjust`` names covariates of the ordinal model, or "raters". ``pairwise`` asks for the probability of
+    each contestant being above each other one, ``robustness`` for the fewest games that decide who is first
+    (Bradley-Terry only). ``threads`` changes the time taken, nothing else.
+    """
+
+    name: str = "elo"
+    ties: bool = True
+    rounds: int | None = 1000
+    interval: float = 95.0
+    seed: int = 0
+    elo: EloParameters = field(default_factory=EloParameters)
+    threads: int | None = None
+    resample: str = "prompts"
+    tie_band: TieBand | None = None
+    intervals: str = "bootstrap"
+    adjust: tuple[str, ...] = ()
+    pairwise: bool = False
+    robustness: bool = True
+
+    def __post_init__(self) -> None:
+        _one_of("method", self.name, METHODS)
+        _one_of("resample", self.resample, RESAMPLE)
+        _one_of("intervals", self.intervals, INTERVALS)
+        if self.rounds is not None:
+            check_rounds(self.rounds)
+        check_level(self.interval)
+        check_seed(self.seed)
+        self._check_ties()
+        if self.name == "elo" and self.intervals == "sandwich":
+            raise ParameterError("intervals is 'sandwich', but elo has no likelihood; choose bootstrap")
+        if len(set(self.adjust)) < len(self.adjust):
+            raise ParameterError(f"adjust is {','.join(self.adjust)}, which names something twice")
+        if self.name != "ordinal" and self.adjust:
+            raise ParameterError(f"adjust is {','.join(self.adjust)}, but only the method ordinal adjusts")
+
+    def _check_ties(self) -> None:
+        if self.tie_band is not None and not self.ties:
+            raise ParameterError(f"tie-band is {self.tie_band}, but ties are off")
+        if self.name == "ordinal" and not self.ties:
+            raise ParameterError("ties is off, but ordinal takes every rating as it was given; leave ties on")
+        if self.name == "ordinal" and self.tie_band is not None:
+            raise ParameterError(
+                f"tie-band is {self.tie_band}, but ordinal takes every rating as it was given"
+            )
+
+    @property
+    def sandwich(self) -> bool:
+        """Whether the intervals come from a sandwich covariance."""
+        return self.intervals == "sandwich" and self.rounds is not None
+
+
+def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ParameterError(f"there is no {what} {value!r}; choose one of {', '.join(known)}")

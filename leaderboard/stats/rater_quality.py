@@ -1,0 +1,302 @@
+"""Whether a rater's votes keep going against those of others: a sequential test by betting.
+
+As Chatbot Arena filters its voters (FastChat, lmsys; idea of e-values: Vovk and Wang 2021, Ville 1939). Each
+vote for one of two contestants is compared with what others voted between the same two: p is the share of
+them, this vote included, that are as far against the favourite. A bettor stakes everything on p being small
+and is paid 1 / (2 p). Votes drawn like those of others lose or break even on average, so the money made from
+1, the product M, exceeds 1 / alpha at any time with a probability of at most alpha.
+
+Published is the product in both directions of a fixed order of the contestants (``oriented`` False), either
+of which raises the alarm: at most 2 alpha. There the votes of somebody who clicks at random win in one order
+of the names what they lose in the other. Oriented to the favourite there is one direction.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
+from leaderboard.stats.clustered_means import Estimate, share_estimate, wilson
+from leaderboard.stats.intervals import check_level
+
+# Shares of independent trials with their intervals.
+
+
+@dataclass(frozen=True)
+class Share:
+    """``count`` of ``n`` trials, and the interval of the share; None where there was no trial."""
+
+    count: int
+    n: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def wilson_share(count: int, n: int, level: float = 95.0) -> Share:
+    """The share with Wilson's score interval (1927)."""
+    from scipy.special import ndtri
+
+    _check(count, n, level)
+    if n == 0:
+        return Share(0, 0)
+    quantile = float(ndtri(0.5 + level / 200.0))
+    return Share(count, n, count / n, *wilson(count / n, n, quantile))
+
+
+def exact_share(count: int, n: int, level: float = 95.0) -> Share:
+    """The share with the exact binomial interval of Clopper and Pearson (1934).
+
+    It holds the truth at least as often as it says, also for few trials; where chance alone is in question,
+    as for the side that a rater prefers, that is the side to err on.
+    """
+    from scipy.special import betaincinv
+
+    _check(count, n, level)
+    if n == 0:
+        return Share(0, 0)
+    tail = (1.0 - level / 100.0) / 2.0
+    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 1.0 - tail)) if count < n else 1.0
+    return Share(count, n, count / n, low, high)
+
+
+def _check(count: int, n: int, level: float) -> None:
+    check_level(level, "level")
+    if not 0 <= count <= n:
+        raise ParameterError(f"count is {count} of {n} trials; it must lie between 0 and their number")
+
+
+# How often a rater's verdict is that of most others on the same pair, also beyond chance.
+#
+# A verdict is first, tie or second in terms of the pair, whichever was shown first. A pair counts for a rater
+# where others have rated it and one verdict is more frequent among them than any other. Beyond chance is
+# Cohen's kappa (1960) of the rater with that majority: chance is what two raters would agree on who gave the
+# same numbers of each verdict regardless of the pair.
+
+
+VERDICTS = 3
+
+
+@dataclass(frozen=True)
+class WithOthers:
+    """One rater's agreement with the majority of others, its interval over prompts, and kappa.
+
+    kappa is None where it is not defined: nothing compared, or all verdicts the same.
+    """
+
+    share: Estimate
+    kappa: float | None
+
+
+def majority_of_others(
+    pair: npt.ArrayLike, rater: npt.ArrayLike, verdict: npt.ArrayLike, kept: npt.ArrayLike | None = None
+) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """The verdict (-1, 0, 1) most frequent among the others of each one's pair, and whether there is one.
+
+    All verdicts of the same rater on the pair are left aside. Without a single most frequent one it is 0 and
+    False. ``kept`` says which verdicts count as those of others, all of them unless it is given.
+    """
+    pairs, raters, given = (np.asarray(each, dtype=np.int64) for each in (pair, rater, verdict))
+    if not len(pairs) == len(raters) == len(given):
+        raise LengthMismatchError("pair, rater and verdict must have the same length")
+    counted = np.ones(len(pairs), dtype=np.bool_) if kept is None else np.asarray(kept, dtype=np.bool_)
+    place = np.unique(pairs, return_inverse=True)[1]
+    own = np.unique(place * (raters.max(initial=0) + 1) + raters, return_inverse=True)[1]
+    others = _counts(place, given, counted)[place] - _counts(own, given, counted)[own]
+    most = others.max(axis=1, initial=0)
+    known = (most > 0) & ((others == most[:, None]).sum(axis=1) == 1)
+    return np.where(known, others.argmax(axis=1) - 1, 0), known
+
+
+def _counts(group: IntArray, verdict: IntArray, counted: npt.NDArray[np.bool_]) -> IntArray:
+    """How often each verdict was given in each group, of those that count: (groups, 3)."""
+    groups = int(group.max(initial=-1)) + 1
+    found = np.bincount((group * VERDICTS + verdict + 1)[counted], minlength=groups * VERDICTS)
+    return found.reshape(groups, VERDICTS)
+
+
+def with_others(
+    verdict: npt.ArrayLike, majority: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0
+) -> WithOthers:
+    """One rater's verdicts against the majorities of others. The interval lets prompts vary, not pairs."""
+    own, most = np.asarray(verdict, dtype=np.int64), np.asarray(majority, dtype=np.int64)
+    place = np.unique(np.asarray(prompt), return_inverse=True)[1]
+    agreed = np.bincount(place, own == most).astype(np.float64)
+    return WithOthers(share_estimate(agreed, np.bincount(place).astype(np.float64), level), kappa(own, most))
+
+
+def kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
+    """Cohen's kappa of verdicts, unweighted; None where it is not defined."""
+    own, most = np.asarray(one, dtype=np.int64), np.asarray(other, dtype=np.int64)
+    if not len(own):
+        return None
+    counts = [np.bincount(each + 1, minlength=VERDICTS) / len(own) for each in (own, most)]
+    chance = float(counts[0] @ counts[1])
+    if chance >= 1.0 - 1e-12:
+        return None
+    return (float((own == most).mean()) - chance) / (1.0 - chance)
+
+
+# Whether a rater says the same about a pair that comes again, in the other order.
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """``same``: how often the verdict was the same; ``apart``: how many points lie between, on average."""
+
+    same: Share
+    apart: float | None
+
+
+def consistency(
+    before: npt.ArrayLike, again: npt.ArrayLike, points: npt.ArrayLike, level: float = 95.0
+) -> Consistency:
+    """Ratings of the same pairs on scales of ``points``, both in terms of the pair (mirrored where swapped).
+
+    A verdict is first, tie (4 and 5 of 8, the middle of 3 and 5) or second.
+    """
+    one, other, size = (np.asarray(each, dtype=np.int64) for each in (before, again, points))
+    if not len(one) == len(other) == len(size):
+        raise LengthMismatchError("before, again and points must have the same length")
+    if not len(one):
+        return Consistency(Share(0, 0), None)
+    same = int((verdicts(one, size) == verdicts(other, size)).sum())
+    return Consistency(wilson_share(same, len(one), level), float(np.abs(one - other).mean()))
+
+
+def verdicts(rating: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """-1 where the first is better, 0 for a tie, 1 for the second; 4 and 5 of 8 are ties."""
+    centred = 2 * rating - points - 1
+    return np.where((np.abs(centred) <= 1) & (points > 2), 0, np.sign(centred))
+
+
+# How long a rater takes.
+
+
+FLOOR: Final = 3.0
+"""Seconds in which nobody reads two answers."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Median and quartiles of the seconds that are known, and the share below ``floor``."""
+
+    n: int
+    median: float | None
+    lower: float | None
+    upper: float | None
+    floor: float
+    below: Share
+
+
+def speed(seconds: npt.ArrayLike, floor: float = FLOOR, level: float = 95.0) -> Speed:
+    """Of the seconds of each comparison; NaN where they are not known."""
+    known = np.asarray(seconds, dtype=np.float64)
+    known = known[np.isfinite(known)]
+    if not len(known):
+        return Speed(0, None, None, None, floor, Share(0, 0))
+    lower, median, upper = (float(each) for each in np.percentile(known, (25, 50, 75)))
+    below = wilson_share(int((known < floor).sum()), len(known), level)
+    return Speed(len(known), median, lower, upper, floor, below)
+
+
+ALPHA: Final = 0.05
+FEWEST_VOTES: Final = 5
+"""Votes of a rater from which the alarm may be raised."""
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """What betting against a rater brought.
+
+    ``votes`` could be compared with others'; ``most`` is the largest product there was from FEWEST_VOTES
+    votes on, ``at`` the vote (from 1) at which the limit was first passed, None where it never was.
+    """
+
+    votes: int
+    most: float
+    at: int | None
+
+    @property
+    def flagged(self) -> bool:
+        return self.at is not None
+
+
+def outliers(
+    rater: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    won: npt.ArrayLike,
+    alpha: float = ALPHA,
+    *,
+    kept: npt.ArrayLike | None = None,
+    oriented: bool = True,
+) -> dict[int, Outlier]:
+    """Every rater's test, from votes in the order they were given.
+
+    ``first`` and ``second`` are contestants, ``won`` tells whether the first was preferred. Ties are no votes
+    here and must be left out. A vote counts for its rater where others voted between the same contestants;
+    ``kept`` says which votes count as those of others, all of them unless it is given.
+    """
+    if not 0 < alpha < 1:
+        raise ParameterError(f"alpha is {alpha}; it must lie between 0 and 1")
+    who, one, other = (np.asarray(each, dtype=np.int64) for each in (rater, first, second))
+    for_first = np.asarray(won, dtype=np.bool_)
+    if not len(who) == len(one) == len(other) == len(for_first):
+        raise LengthMismatchError("rater, first, second and won must have the same length")
+    for_low = np.where(one <= other, for_first, ~for_first)
+    key = np.minimum(one, other) * (max(one.max(initial=0), other.max(initial=0)) + 1) + np.maximum(
+        one, other
+    )
+    match = np.unique(key, return_inverse=True)[1]
+    counted = np.ones(len(who)) if kept is None else np.asarray(kept, dtype=np.float64)
+    others, of_them_low = _others(who, match, for_low, counted)
+    known = others > 0
+    bets = bets_of(for_low[known], others[known], of_them_low[known], oriented=oriented)
+    order = np.argsort(who[known], kind="stable")
+    raters, start = np.unique(who[known][order], return_index=True)
+    parts = np.split(bets[:, order], start[1:], axis=1) if len(raters) else []
+    return {int(pk): _run(part, alpha) for pk, part in zip(raters, parts, strict=True)}
+
+
+def _others(
+    rater: IntArray, match: IntArray, for_low: npt.NDArray[np.bool_], counted: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """How many votes others gave between the contestants of each vote, and how many for the lower number."""
+    own = np.unique(match * (rater.max(initial=0) + 1) + rater, return_inverse=True)[1]
+
+    def by_others(weights: FloatArray) -> FloatArray:
+        found = np.bincount(match, weights)[match] - np.bincount(own, weights)[own]
+        return np.asarray(found, dtype=np.float64)
+
+    return by_others(counted), by_others(counted * for_low)
+
+
+def bets_of(
+    for_low: npt.NDArray[np.bool_], others: FloatArray, low: FloatArray, *, oriented: bool
+) -> FloatArray:
+    """What each vote pays, as logarithms: one row for each direction.
+
+    ``others`` voted between the same two contestants, ``low`` of them for the one of the lower number.
+    """
+    share = (np.where(for_low, low, others - low) + 1.0) / (others + 1.0)
+    pays, loses = -np.log(2.0 * share), np.full(len(share), -np.log(2.0))
+    if not oriented:
+        return np.stack((np.where(for_low, pays, loses), np.where(for_low, loses, pays)))
+    # With the vote itself: then who is the favourite says nothing about which of the votes is this one.
+    ahead = 2.0 * (low + for_low) - (others + 1.0)
+    favours_low, even = ahead > 0, ahead == 0
+    against = (for_low != favours_low) & ~even
+    return np.where(even, 0.0, np.where(against, pays, loses))[None, :]
+
+
+def _run(bets: FloatArray, alpha: float) -> Outlier:
+    made = np.cumsum(bets, axis=1).max(axis=0)
+    late = made[FEWEST_VOTES - 1 :]
+    passed: Sequence[int] = np.flatnonzero(late > -np.log(alpha)).tolist()
+    at = passed[0] + FEWEST_VOTES if passed else None
+    return Outlier(len(made), float(np.exp(min(late.max(), 700.0))) if len(late) else 1.0, at)

@@ -1,0 +1,317 @@
+"""Who is first, and how few comparisons, removed, would change it.
+
+Bradley-Terry's gap between the first and a challenger is differentiable in the weight of every game, so one
+solve tells how much the gap shrinks when a game goes (Broderick, Giordano and Meager 2020, *An automatic
+finite-sample robustness metric*; for rankings of language models Huang, Shen, Wei and Broderick 2025). The
+games that shrink it most are removed a few at a time and the rest is fitted again, until another contestant
+is first. Every answer has been verified by a fit of what is left, so it is an upper bound: this many are
+enough, and fewer might be.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from leaderboard.stats.bradley_terry import PairTable, all_games, climb
+from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
+from leaderboard.stats.connectivity import connected_components
+from leaderboard.stats.games import Games
+from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.ratings import RESAMPLE
+
+# How much each game moves a gap between two ratings of Bradley-Terry, to first order (Hampel 1974).
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTable:
+    """The fit of all games of a table: log-odds (contestants,), and minus the second derivative there."""
+
+    table: PairTable
+    theta: FloatArray
+    curvature: FloatArray
+
+    @classmethod
+    def of(cls, table: PairTable) -> "FittedTable":
+        """Fit the games that the table counts."""
+        likelihood = all_games(table)
+        theta = climb(likelihood, np.zeros((table.contestants, 1)))
+        return cls(table, table.centred(theta)[:, 0], likelihood.curvature(theta)[0])
+
+    @property
+    def component(self) -> IntArray:
+        """The connected group of each contestant."""
+        return self.table.component
+
+    def influence(self, first: int, second: int) -> FloatArray:
+        """By how much one more game of each outcome widens the gap from ``first`` to ``second``, in log-odds.
+
+        That is the game's surplus (score less expected score), carried to the two by the inverse curvature.
+        The two must be in one component.
+        """
+        contrast = np.zeros(len(self.theta))
+        contrast[first], contrast[second] = 1.0, -1.0
+        pull = np.linalg.solve(self.curvature, contrast)
+        a, b = self.table.a[self.table.pair_of_outcome], self.table.b[self.table.pair_of_outcome]
+        expected = 0.5 * (1.0 + np.tanh(0.5 * (self.theta[a] - self.theta[b])))
+        moved: FloatArray = (pull[a] - pull[b]) * (self.table.score_of_outcome - expected)
+        return moved
+
+
+_CHALLENGERS: Final = 3
+"""Challengers tried in earnest: those that the first linear prediction puts nearest."""
+
+_PART: Final = 4
+"""One in so many of the removals predicted is made before the prediction is made anew."""
+
+_EQUAL: Final = 1e-8
+"""Log-odds; ratings that differ by less are equal."""
+
+_NOTHING: Final = 1e-12
+"""Log-odds; a removal that shrinks the gap by less does nothing but add up rounding errors."""
+
+
+class Removed(NamedTuple):
+    """``games`` games in which ``a`` scored ``score`` against ``b``."""
+
+    a: int
+    b: int
+    score: float
+    games: int
+
+
+@dataclass(frozen=True, eq=False)
+class Removals:
+    """The smallest removal found that changes who is first.
+
+    ``first`` is the contestant rated highest (in the largest connected group), ``instead`` the one rated
+    highest after ``removed`` of ``units`` were removed: games, or whole prompts or raters, as ``unit`` says.
+    Both are None where no removal was found; where two share the first place, 0 are removed and ``instead``
+    is the other. ``picked`` holds positions among the games, or numbers of clusters, the most telling first;
+    ``outcomes`` sums up the games removed. ``cut_off`` are contestants whom the games left no longer connect
+    to the first.
+    """
+
+    first: int
+    instead: int | None
+    removed: int | None
+    units: int
+    unit: str
+    picked: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    outcomes: tuple[Removed, ...] = ()
+    cut_off: tuple[int, ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        """The removed among all, from 0 to 1; None where no removal was found."""
+        return None if self.removed is None else self.removed / self.units
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """The finding in one sentence, for the contestants called ``names`` in the order of their numbers."""
+        first = names[self.first]
+        what = "comparisons" if self.unit == "games" else self.unit
+        if self.removed is None or self.instead is None:
+            return f"No removal of {what} was found that puts another contestant before {first}."
+        if not self.removed:
+            return f"{first} and {names[self.instead]} share the first place."
+        cut = f", and cut off {', '.join(names[other] for other in self.cut_off)}" if self.cut_off else ""
+        percent, instead = f"{100 * self.removed / self.units:.2g} %", names[self.instead]
+        return (
+            f"Removing {self.removed} of {self.units} {what} ({percent}) would put {instead} before "
+            f"{first}{cut}; fewer might do."
+        )
+
+
+def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
+    """How few of the games, removed, would make Bradley-Terry rate another contestant first.
+
+    ``unit`` "prompts" or "raters" removes whole clusters of the games instead. After a removal the ratings
+    are those that ``bradley_terry`` gives for the games left, its prior included where there is no finite
+    maximum. A removal counts where somebody still connected to the former first is rated above it. Raises a
+    StatsError where there are no games, or no clusters although they are to be removed.
+    """
+    pool = _Pool.of(games, unit)
+    start = pool.without(np.zeros_like(pool.stock))
+    first = int(np.argmax(np.where(start.component == 0, start.theta, -np.inf)))
+    equal = np.flatnonzero((start.component == 0) & (start.theta > start.theta[first] - _EQUAL))
+    if len(equal) > 1:
+        other = int(equal[equal != first][0])
+        return Removals(first, other, 0, pool.units, unit)
+    path = _shortest(pool, start, first)
+    if path is None:
+        return Removals(first, None, None, pool.units, unit)
+    gone = path.gone(path.length)
+    after = pool.without(gone)
+    lost = (start.component == 0) & (after.component != after.component[first])
+    return Removals(
+        first,
+        _leader(after, first),
+        path.length,
+        pool.units,
+        unit,
+        pool.picked(path),
+        pool.summed_up(gone),
+        tuple(np.flatnonzero(lost).tolist()),
+    )
+
+
+def _leader(fit: FittedTable, first: int) -> int:
+    """Who is rated highest of those connected to ``first``: ``first`` unless somebody is above it."""
+    theta = np.where(fit.component == fit.component[first], fit.theta, -np.inf)
+    best = int(np.argmax(theta))
+    return best if theta[best] > theta[first] + _EQUAL else first
+
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """What can be removed: kinds of units, alike within a kind.
+
+    ``stock`` (kinds,) counts the units of each kind and ``contents``, sparse of shape (outcomes, kinds), the
+    games of each outcome in one unit. For games a kind is an outcome, so a million games are a few hundred
+    kinds; for clusters each cluster is a kind of its own.
+    """
+
+    table: PairTable
+    found: Outcomes
+    stock: IntArray
+    contents: Any
+    by_game: bool
+
+    @classmethod
+    def of(cls, games: Games, unit: str) -> "_Pool":
+        """The games as a pool; raise a StatsError where the unit asks for what is not there."""
+        from scipy.sparse import coo_array
+
+        if unit not in RESAMPLE:
+            raise ParameterError(f"unit is {unit!r}; choose one of {', '.join(RESAMPLE)}")
+        if not len(games):
+            raise NoGamesError("there are no games to remove")
+        found = distinct_outcomes(games)
+        table = PairTable.of(found, games.contestants)
+        if unit == "games":
+            numbers = np.arange(len(found))
+            same = coo_array((np.ones(len(found)), (numbers, numbers))).tocsr()
+            return cls(table, found, table.count_of_outcome.astype(np.int64), same, True)
+        if games.cluster is None:
+            raise ClusterError(f"{unit} are to be removed, but the games have no clusters")
+        places = (found.of_game, games.cluster)
+        contents = coo_array((np.ones(len(games)), places), shape=(len(found), games.units)).tocsr()
+        return cls(table, found, np.ones(games.units, dtype=np.int64), contents, False)
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return int(self.stock.sum())
+
+    def without(self, gone: IntArray) -> FittedTable:
+        """The fit of what is left when ``gone`` (kinds,) units are removed."""
+        left = self.table.count_of_outcome - self.contents @ gone
+        pair = self.table.pair_of_outcome[left > 0]
+        component = connected_components(self.table.a[pair], self.table.b[pair], self.table.contestants)
+        return FittedTable.of(replace(self.table, count_of_outcome=left, component=component))
+
+    def picked(self, path: "_Path") -> IntArray:
+        """Positions of the games on the path, or the numbers of its clusters, in its order."""
+        if not self.by_game:
+            return np.repeat(path.kind, path.count)
+        order = np.argsort(self.found.of_game, kind="stable")
+        next_one = np.cumsum(self.stock) - self.stock
+        positions = []
+        for kind, count in zip(path.kind.tolist(), path.count.tolist(), strict=True):
+            positions.append(order[next_one[kind] : next_one[kind] + count])
+            next_one[kind] += count
+        return np.concatenate(positions)
+
+    def summed_up(self, gone: IntArray) -> tuple[Removed, ...]:
+        """The games of the removed units by outcome, the most frequent first."""
+        count = np.rint(self.contents @ gone).astype(np.int64)
+        frequent = [which for which in np.argsort(-count, kind="stable").tolist() if count[which]]
+        columns = (self.found.a, self.found.b, self.found.score, count)
+        return tuple(Removed(*(column[which].item() for column in columns)) for which in frequent)
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """Removals in order: ``count`` units of ``kind``, then of the next; a kind may come more than once."""
+
+    kind: IntArray
+    count: IntArray
+    kinds: int
+
+    @property
+    def length(self) -> int:
+        return int(self.count.sum())
+
+    def cut(self, length: int) -> "_Path":
+        """The first ``length`` removals."""
+        before = np.cumsum(self.count) - self.count
+        count = np.clip(length - before, 0, self.count)
+        return _Path(self.kind[count > 0], count[count > 0], self.kinds)
+
+    def gone(self, length: int) -> IntArray:
+        """How many of each kind the first ``length`` removals take."""
+        cut = self.cut(length)
+        taken: IntArray = np.bincount(cut.kind, weights=cut.count, minlength=self.kinds).astype(np.int64)
+        return taken
+
+    def and_then(self, other: "_Path") -> "_Path":
+        """This path, then the other."""
+        kind, count = np.concatenate((self.kind, other.kind)), np.concatenate((self.count, other.count))
+        return _Path(kind, count, self.kinds)
+
+
+def _shortest(pool: _Pool, start: FittedTable, first: int) -> _Path | None:
+    """The shortest of the paths against the nearest challengers, cut to what is needed."""
+    nothing = _Path(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), len(pool.stock))
+    rivals = np.flatnonzero((start.component == 0) & (np.arange(len(start.theta)) != first)).tolist()
+    predicted = {rival: _predicted(pool, start, nothing, first, rival).length for rival in rivals}
+    best: _Path | None = None
+    reachable = [rival for rival in sorted(rivals, key=predicted.__getitem__) if predicted[rival]]
+    for rival in reachable[:_CHALLENGERS]:
+        path = _path(pool, start, nothing, first, rival)
+        if path is not None and (best is None or path.length < best.length):
+            best = path
+    return best
+
+
+def _path(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) -> _Path | None:
+    """Removals, a part of the predicted ones at a time, until another leads; None where they run out."""
+    while _leader(fit, first) == first:
+        ahead = _predicted(pool, fit, path, first, rival)
+        if not ahead.length:
+            return None
+        path = path.and_then(ahead.cut(max(1, ahead.length // _PART)))
+        fit = pool.without(path.gone(path.length))
+    return path.cut(_fewest(pool, path, first))
+
+
+def _fewest(pool: _Pool, path: _Path, first: int) -> int:
+    """The length after which another leads but before which, by one removal, nobody does: by bisection."""
+    not_enough, enough = 0, path.length
+    while enough - not_enough > 1:
+        middle = (not_enough + enough) // 2
+        if _leader(pool.without(path.gone(middle)), first) == first:
+            not_enough = middle
+        else:
+            enough = middle
+    return enough
+
+
+def _predicted(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) -> _Path:
+    """The removals that close the gap if each shrinks it as the first order says, the most telling first.
+
+    All that shrink it where they do not close it, none where the rival is not connected to the first.
+    """
+    gain = pool.contents.T @ fit.influence(first, rival) * (fit.component[first] == fit.component[rival])
+    left = pool.stock - path.gone(path.length)
+    order = np.argsort(-gain, kind="stable")
+    order = order[(gain[order] > _NOTHING) & (left[order] > 0)]
+    shrunk = np.cumsum(left[order] * gain[order])
+    gap = fit.theta[first] - fit.theta[rival] + 2 * _EQUAL
+    whole = int(np.searchsorted(shrunk, gap))
+    count = left[order]
+    if whole < len(order):
+        rest = gap - (shrunk[whole] - left[order[whole]] * gain[order[whole]])
+        count = np.append(count[:whole], min(count[whole], int(np.ceil(rest / gain[order[whole]]))))
+    return _Path(order[: whole + 1], count, len(pool.stock))

@@ -1,0 +1,189 @@
+"""Robust ("sandwich") standard errors of Bradley-Terry and Davidson ratings, without resampling.
+
+The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature of the log-likelihood at its maximum,
+B the sum over independent units of the outer product of their scores. The unit is the game, or the cluster
+(prompt, rater) whose games may depend on each other (Liang and Zeger 1986). B is multiplied by G / (G - 1)
+for G units, because scores are taken at the estimate itself (elsewhere called CR0, or HC0 for games; here
+with this factor). Where clusters of a second kind run across the first, such as raters who all rate the same
+prompts, games are dependent that share either (crossed_spread.py).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, BradleyTerryFit, PairTable, all_games
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.davidson import DavidsonFit, chances, likelihood_of_rounds
+from leaderboard.stats.games import Games
+from leaderboard.stats.intervals import check_level, check_run
+from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.resampling import round_keys, words
+
+# The middle of a sandwich covariance where units of two kinds run across each other.
+#
+# Games are dependent that share a unit of either kind, such as the prompt or the rater: the spread of the
+# scores over the first kind, plus that over the second, less that over both, which stands in each of them
+# (Cameron, Gelbach and Miller 2011, *Robust inference with multiway clustering*).
+
+
+def spread_of_units(
+    spread: Callable[[IntArray | None], FloatArray],
+    cluster: IntArray | None,
+    crossed: IntArray | None,
+    of_crossed: Callable[[IntArray], FloatArray] | None = None,
+) -> FloatArray:
+    """The ``spread`` over clusters, or over clusters of two kinds, without negative parts it may have then.
+
+    ``cluster`` and ``crossed`` number the unit of each game; ``of_crossed`` is the spread over the second
+    kind where that has scores of its own.
+    """
+    if cluster is None or crossed is None:
+        return spread(cluster)
+    kinds = int(crossed.max()) + 1
+    both = np.unique(cluster * kinds + crossed, return_inverse=True)[1].reshape(-1)
+    total = spread(cluster) + (of_crossed or spread)(crossed) - spread(both)
+    if np.isnan(total).any():
+        return total
+    value, direction = np.linalg.eigh(total)
+    positive: FloatArray = (direction * np.maximum(value, 0.0)) @ direction.T
+    return positive
+
+
+NORMAL_DRAWS: Final = 12
+"""The purpose of the stream of normal draws; other purposes are in resampling.py."""
+
+_NEGLIGIBLE: Final = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Sandwich:
+    """``covariance`` (contestants, contestants) of the ratings in squared points, and its roots in points.
+
+    Both are NaN for a contestant that met nobody, and for all where there is only one unit. ``clusters`` is
+    the number of clusters, None where single games are the units. ``units`` is how many independent things it
+    rests on, as normal_interval wants it (see Games.units).
+    """
+
+    covariance: FloatArray
+    standard_error: FloatArray
+    clusters: int | None
+    units: int
+
+
+def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
+    """The robust covariance of the fit of these games, clustered where the games have clusters.
+
+    Ratings are measured from the mean of their component, as the fit has them.
+    """
+    outcomes = distinct_outcomes(games)
+    table = PairTable.of(outcomes, games.contestants)
+    if isinstance(fit, DavidsonFit) and fit.nu > 0:
+        curvature, scores = _davidson(table, outcomes, fit)
+    else:
+        curvature, scores = _bradley_terry(table, outcomes, fit)
+    spread = spread_of_units(lambda cluster: _spread(scores, outcomes, cluster), games.cluster, games.crossed)
+    root = (np.eye(games.contestants) - table.gauge) @ np.linalg.inv(curvature)[: games.contestants]
+    covariance = root @ spread @ root.T * POINTS_PER_UNIT**2
+    alone = np.bincount(table.component)[table.component] == 1
+    covariance[alone] = covariance[:, alone] = np.nan
+    return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters, games.units)
+
+
+def _bradley_terry(
+    table: PairTable, outcomes: Outcomes, fit: BradleyTerryFit | DavidsonFit
+) -> tuple[FloatArray, Any]:
+    """The curvature (contestants, contestants) and each outcome's score, sparse (outcomes, contestants)."""
+    half = np.tanh(0.5 * (fit.log_odds[outcomes.a, 0] - fit.log_odds[outcomes.b, 0]))
+    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - half)
+    return all_games(table).curvature(fit.log_odds)[0], _by_side(outcomes, surplus, table.contestants)
+
+
+def _davidson(table: PairTable, outcomes: Outcomes, fit: DavidsonFit) -> tuple[FloatArray, Any]:
+    """The same with log nu as the last parameter."""
+    from scipy.sparse import csr_array, hstack
+
+    x = np.append(fit.log_odds, [[np.log(fit.nu)]], axis=0)
+    lead, tie = chances(x[outcomes.a] - x[outcomes.b], x[-1])
+    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - lead[:, 0])
+    ties = (outcomes.score == 0.5)[:, None] - tie
+    curvature = likelihood_of_rounds(table, table.count_of_outcome[:, None]).curvature(x)[0]
+    return curvature, hstack((_by_side(outcomes, surplus, table.contestants), csr_array(ties)), format="csr")
+
+
+def _by_side(outcomes: Outcomes, surplus: FloatArray, contestants: int) -> Any:
+    from scipy.sparse import csr_array
+
+    row = np.arange(len(outcomes))
+    places = (np.concatenate((row, row)), np.concatenate((outcomes.a, outcomes.b)))
+    return csr_array((np.concatenate((surplus, -surplus)), places), shape=(len(row), contestants))
+
+
+def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatArray:
+    """The sum over units of the outer products of their scores, times G / (G - 1); NaN for a single unit."""
+    from scipy.sparse import coo_array
+
+    if cluster is None:
+        count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
+        squared, units = scores.T @ (scores * count[:, None]), len(outcomes.of_game)
+    else:
+        places, units = (cluster, outcomes.of_game), int(cluster.max()) + 1
+        contents = coo_array((np.ones(len(cluster)), places), shape=(units, len(outcomes)))
+        of_cluster = contents.tocsr() @ scores
+        squared = of_cluster.T @ of_cluster
+    spread: FloatArray = squared.toarray() * (units / (units - 1) if units > 1 else np.nan)
+    return spread
+
+
+def normal_interval(
+    rating: FloatArray, standard_error: FloatArray, level: float, units: int | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the interval of the level in percent; NaN where there is no standard error.
+
+    With ``units``, the number of games or clusters the standard error comes from, Student's t with one degree
+    of freedom less takes the place of the normal distribution: for few units it covers better.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    tail = 0.5 + check_level(level) / 200.0
+    reach = standard_error * (ndtri(tail) if units is None else stdtrit(max(1, units - 1), tail))
+    return rating - reach, rating + reach
+
+
+class Rated(Protocol):
+    """A fit of any model: it has ratings (contestants,)."""
+
+    @property
+    def rating(self) -> FloatArray:
+        """The ratings on Elo's scale."""
+
+
+def sandwich_samples(
+    fit: Rated, covariance: FloatArray, rounds: int = 1000, seed: int = 0, *, units: int | None = None
+) -> FloatArray:
+    """Ratings (rounds, contestants) drawn from the normal approximation: the fit, and its covariance.
+
+    With them whatever is computed from bootstrap samples (ranks, probabilities) can use the sandwich. A
+    contestant without a standard error keeps its rating in every round. With ``units`` the samples follow
+    Student's t, as in normal_interval.
+    """
+    from scipy.special import gammaincinv, ndtri
+
+    check_run(rounds, seed, None)
+    keys = round_keys(seed, np.arange(rounds), NORMAL_DRAWS)
+    uniform = ((words(keys, 0, len(covariance) + 1) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
+    away: FloatArray = ndtri(uniform[:-1]).T @ _square_root(np.nan_to_num(covariance))
+    if units is not None:
+        freedom = max(1, units - 1)
+        away /= np.sqrt(2.0 * gammaincinv(freedom / 2.0, uniform[-1]) / freedom)[:, None]
+    return fit.rating + away
+
+
+def _square_root(covariance: FloatArray) -> FloatArray:
+    """The symmetric square root: unlike factors from other decompositions it is the same on any machine."""
+    variance, direction = np.linalg.eigh(covariance)
+    variance[variance < _NEGLIGIBLE * variance.max(initial=0.0)] = 0.0
+    root: FloatArray = (direction * np.sqrt(variance)) @ direction.T
+    return root

@@ -1,0 +1,88 @@
+"""Judges that give each completion a score: first minus second score, as shown."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.checks import FloatArray, LengthMismatchError, ParameterError
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, sums
+
+MOST_BINS: Final = 41
+FINEST: Final = 0.001
+"""Scores are kept to so many decimals."""
+
+
+@dataclass(frozen=True)
+class ScoreDifferences:
+    """A histogram of ``n`` differences in bins of one ``width``, one of them centred on 0.
+
+    ``bins`` are left edges. ``mean`` has its interval over prompts; without position bias it is 0.
+    """
+
+    n: int
+    prompts: int
+    width: float
+    bins: tuple[float, ...]
+    counts: tuple[int, ...]
+    mean: float | None
+    mean_low: float | None
+    mean_high: float | None
+    first_higher: int
+    equal: int
+    second_higher: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        plain = rounded(asdict(self))
+        return plain | {"bins": [round(edge, 6) + 0.0 for edge in self.bins], "counts": list(self.counts)}
+
+
+def score_differences(
+    difference: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0
+) -> ScoreDifferences | None:
+    """The histogram of first minus second score, NaN where there were none; None without any.
+
+    Bins lie evenly about 0, so that showing everything the other way round mirrors the counts. Raises
+    ParameterError for an infinite difference, LengthMismatchError where the arrays differ in length.
+    """
+    given, prompts = np.asarray(difference, dtype=np.float64).reshape(-1), np.asarray(prompt).reshape(-1)
+    if len(given) != len(prompts):
+        raise LengthMismatchError(f"there are {len(given)} differences but {len(prompts)} prompts")
+    there = ~np.isnan(given)
+    given, numbers = given[there], prompt_numbers(prompts[there], int(there.sum()))
+    if not len(given):
+        return None
+    if not np.isfinite(given).all():
+        raise ParameterError("a difference of scores is infinite")
+    width = bin_width(given)
+    # Half-way goes towards 0 on both sides.
+    place = (np.sign(given) * np.ceil(np.round(np.abs(given) / width, 9) - 0.5)).astype(np.int64)
+    reach = int(np.abs(place).max())
+    mean = mean_estimate(sums(numbers, given), sums(numbers, np.ones(len(given))), level)
+    return ScoreDifferences(
+        n=len(given),
+        prompts=mean.prompts,
+        width=width,
+        bins=tuple((step - 0.5) * width for step in range(-reach, reach + 1)),
+        counts=tuple(np.bincount(place + reach, minlength=2 * reach + 1).tolist()),
+        mean=mean.value,
+        mean_low=mean.low,
+        mean_high=mean.high,
+        first_higher=int((given > 0).sum()),
+        equal=int((given == 0).sum()),
+        second_higher=int((given < 0).sum()),
+    )
+
+
+def bin_width(difference: FloatArray) -> float:
+    """1, 2 or 5 times a power of ten: as narrow as MOST_BINS allow, but 1 or more for whole differences."""
+    largest = float(np.abs(difference).max())
+    whole = bool((difference == np.round(difference)).all())
+    if whole and 2 * largest + 1 <= MOST_BINS:
+        return 1.0
+    narrowest = max(2 * largest / (MOST_BINS - 1), FINEST)
+    power = 10.0 ** math.floor(math.log10(narrowest))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= narrowest * (1 - 1e-9)))

@@ -1,0 +1,69 @@
+"""Self-preference: whether a judge rates its own family higher than others do on the very same pairs.
+
+That its family wins more often says nothing, since the family may be better. So each pair with one answer of
+the family is held against what the others said about it: the difference of the mean preferences for the
+family is the judge's own. Others are no truth either; a difference is a hint at favour where the judge, and
+not they, has a stake.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, sums
+
+
+@dataclass(frozen=True)
+class OwnFamily:
+    """Mean preferences for the family on [-1, 1], over ``n`` pairs that the judge and others rated.
+
+    ``difference`` is ``own`` minus ``others`` with its interval over prompts: above 0 the judge likes its
+    family better than they do. None where a number does not exist.
+    """
+
+    n: int
+    prompts: int
+    own: float | None
+    others: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6."""
+        return rounded(asdict(self))
+
+
+def own_family(
+    pair: IntArray,
+    prompt: IntArray,
+    preference: FloatArray,
+    judged: npt.NDArray[np.bool_],
+    level: float = 95.0,
+) -> OwnFamily:
+    """From preferences for the family on [-1, 1], by the judge where ``judged``, else by the others.
+
+    Every pair counts once, whoever rated it how often.
+    """
+    pairs, first, number = np.unique(pair, return_index=True, return_inverse=True)
+    means = []
+    for mine in (judged, ~judged):
+        count = np.bincount(number[mine], minlength=len(pairs))
+        total = np.bincount(number[mine], preference[mine], minlength=len(pairs))
+        means.append(np.divide(total, count, out=np.full(len(pairs), np.nan), where=count > 0))
+    both = ~np.isnan(means[0] + means[1])
+    own, others = (each[both] for each in means)
+    numbers = prompt_numbers(prompt[first][both], int(both.sum()))
+    found = mean_estimate(sums(numbers, own - others), sums(numbers, np.ones(len(own))), level)
+    return OwnFamily(
+        n=found.n,
+        prompts=found.prompts,
+        own=float(own.mean()) if len(own) else None,
+        others=float(others.mean()) if len(own) else None,
+        difference=found.value,
+        low=None if found.low is None else max(-2.0, found.low),
+        high=None if found.high is None else min(2.0, found.high),
+    )

@@ -1,0 +1,204 @@
+"""From a vote file or a study to pairs rated by people and by judges, and the ranking they give together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.stats.anchored import anchor_pairs
+from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
+from leaderboard.stats.anchored_result import Anchored, anchored_cautions
+from leaderboard.stats.ranking_method import METHODOLOGY
+
+if TYPE_CHECKING:
+    from arena.models import Study
+    from leaderboard.stats.anchored_result import Anchored, Estimate
+    from leaderboard.terminal.votes import Votes
+
+
+class AnchoringError(ValueError):
+    """Why people and judges cannot be told apart here, in one sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Pairs of ``source`` rated by people and by ``judges``, with the names of the contestants."""
+
+    source: str
+    judges: tuple[str, ...]
+    names: tuple[str, ...]
+    pairs: RatedPairs
+    ties: bool
+    simulated: bool = False
+
+    def ranking(self, interval: float) -> AnchoredRanking:
+        """The human-anchored ratings, with intervals of the level in percent; raises a StatsError."""
+        return AnchoredRanking(self, anchor_pairs(self.pairs, interval=interval))
+
+
+@dataclass(frozen=True, eq=False)
+class AnchoredRanking:
+    """What a panel gives: the result, and what must be said with it."""
+
+    panel: Panel
+    found: Anchored
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences to be shown with the numbers."""
+        return anchored_cautions(self.found, self.panel.names)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        values = self.found.as_dict(self.panel.names)
+        ties = "on" if self.panel.ties else "off"
+        parameters = {"ties": ties, **values.pop("parameters"), "methodology": METHODOLOGY}
+        return {
+            "method": "anchored",
+            "source": self.panel.source,
+            "judges": list(self.panel.judges),
+            "simulated": self.panel.simulated,
+            "parameters": parameters,
+            "comparisons_left_out": self.panel.pairs.left_out,
+            **values,
+            "warnings": list(self.warnings),
+        }
+
+
+def panel_of_votes(
+    source: str, votes: Votes, judges: Sequence[str], *, without: Sequence[str] = (), ties: bool
+) -> Panel:
+    """The pairs of a vote file: ``judges`` are raters of the file, those in ``without`` count for nothing.
+
+    Every other rater is a person, and so is whoever gave a vote without a rater. Raises AnchoringError where
+    a named rater is not in the file or the file does not say who rated, and a StatsError where it names no
+    prompts.
+    """
+    import numpy as np
+
+    if votes.rater is None:
+        raise AnchoringError("the votes name no raters, so the judge's cannot be told from people's")
+    unknown = [name for name in (*judges, *without) if name not in votes.rater]
+    if unknown:
+        raise AnchoringError(f"no vote is by the rater {unknown[0]!r}")
+    rater = np.array(votes.rater)
+    judge = np.isin(rater, list(judges))
+    people = ~judge & ~np.isin(rater, list(without))
+    pairs = rated_pairs(votes.ratings(), people, judge, ties=ties)
+    return Panel(source, tuple(judges), votes.names, pairs, ties)
+
+
+def panel_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> Panel:
+    """The pairs of a study: ``judges`` are the slugs of judges, people are its people.
+
+    Raises AnchoringError where a judge has no comparison in the study.
+    """
+    import numpy as np
+
+    from leaderboard.snapshots.opinions import opinions
+
+    read = opinions(study)
+    choices = {choice.selector: choice for choice in read.raters}
+    selectors = [f"judge:{judge.removeprefix('judge:')}" for judge in judges]
+    unknown = [selector for selector in selectors if selector not in choices]
+    if unknown:
+        known = ", ".join(name for name in choices if name.startswith("judge:")) or "none"
+        raise AnchoringError(f"{unknown[0]} has no comparison in this study; judges that have: {known}")
+    if "people" not in choices:
+        raise AnchoringError("no person has rated a pair of this study")
+    chosen = [choices[selector] for selector in selectors]
+    judge_ids = frozenset().union(*(choice.ids for choice in chosen))
+    seen = read.by(judge_ids | choices["people"].ids).present()
+    rows = seen.rows[seen.scored & seen.ranked]
+    judge = np.isin(rows["rater"], list(judge_ids))
+    pairs = rated_pairs(seen.ratings(), ~judge, judge, ties=ties, category=rows["category"])
+    simulated = any(choice.simulated for choice in (*chosen, choices["people"]))
+    return Panel(study.slug, tuple(choice.label for choice in chosen), seen.names, pairs, ties, simulated)
+
+
+# Human-anchored rankings as text for a terminal and as JSON.
+
+
+_LEFT = ("contestant",)
+_NONE = "-"
+_NOTE = (
+    "rank ub: 1 + the contestants whose whole anchored interval lies above. judge's bias: judge alone minus "
+    "anchored, positive where the judge is kind. worth: the pairs people alone would have to rate to know as "
+    "much. A pair counts once, however many people rated it."
+)
+
+
+def anchored_json(ranking: AnchoredRanking) -> str:
+    """Indented JSON."""
+    return json.dumps(ranking.as_dict(), indent=2, allow_nan=False)
+
+
+def anchored_table(ranking: AnchoredRanking) -> str:
+    """A table for reading: what it rests on, the ranking by group, the warnings."""
+    found, names = ranking.found, ranking.panel.names
+    groups = int(found.component.max()) + 1
+    rank, best_rank = found.ranks()
+    lines = [_heading(ranking)]
+    for group in range(groups):
+        lines.append(f"\nGroup {group + 1} of {groups}" if groups > 1 else "")
+        rows = [
+            (str(rank[i]), str(best_rank[i]), printable(names[i]), *_cells(found, i))
+            for i in found.order(names)
+            if found.component[i] == group
+        ]
+        lines.extend(aligned([_header(found), *rows], left=_LEFT))
+    lines.append(f"\n{_NOTE}")
+    lines.extend(f"\nWarning: {printable(warning)}" for warning in ranking.warnings)
+    return "\n".join(lines)
+
+
+def _header(found: Anchored) -> tuple[str, ...]:
+    level = f"{found.interval:g} %"
+    estimates = ("anchored", "people alone", "judge alone", "judge's bias")
+    return ("rank", "rank ub", "contestant", *(f"{name}, {level}" for name in estimates), "worth")
+
+
+def _cells(found: Anchored, i: int) -> tuple[str, ...]:
+    ratings = (_rating(estimate, i) for estimate in (found.best, found.human, found.judge))
+    worth = found.effective_votes[i]
+    return (*ratings, _rating(found.bias, i, "+.0f"), _NONE if np.isnan(worth) else f"{worth:.0f}")
+
+
+def _rating(estimate: Estimate, i: int, style: str = ".0f") -> str:
+    if np.isnan(estimate.value[i]):
+        return _NONE
+    value = f"{estimate.value[i]:{style}}"
+    if np.isnan(estimate.low[i]):
+        return value
+    return f"{value} ({estimate.low[i]:{style}} to {estimate.high[i]:{style}})"
+
+
+def _heading(ranking: AnchoredRanking) -> str:
+    panel, found, counts = ranking.panel, ranking.found, ranking.found.counts
+    note = " Simulated votes: a program made them up." if panel.simulated else ""
+    judged = f"{counts.judged_pairs} pairs of {counts.judged_prompts} prompts"
+    ties = "count half" if panel.ties else f"are off, {panel.pairs.left_out} comparisons left out"
+    worth = found.effective_votes_overall
+    gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
+    return printable(
+        f"{panel.source}: people as the anchor of {', '.join(panel.judges)}.{note} "
+        "Bradley-Terry ratings, 1000 on average. "
+        f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
+        f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The judge is used with "
+        f"power {found.power:.2f}. {_intervals(found)} Methodology {METHODOLOGY}."
+    )
+
+
+def _intervals(found: Anchored) -> str:
+    freedom = found.counts.human_prompts - 1
+    if not freedom:
+        return "No intervals."
+    return (
+        f"Intervals are central {found.interval:g} % by prompts: sandwich, Student's t with {freedom} "
+        "degrees of freedom for people."
+    )

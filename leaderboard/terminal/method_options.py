@@ -1,0 +1,146 @@
+"""The options of ranking, the same for every command that ranks; a bad value is one sentence, exit code 1."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.core.management.base import CommandError
+
+if TYPE_CHECKING:
+    from leaderboard.snapshots.presentation import About
+    from leaderboard.stats import Method, Standings
+
+
+N = TypeVar("N", int, float)
+
+
+def add_method_options(parser: ArgumentParser) -> None:
+    """Declare all options; values stay text here so that ``method_from`` can refuse them in one sentence."""
+    parser.add_argument(
+        "--method", default="elo", metavar="elo|bradley-terry|davidson|ordinal", help="default: elo"
+    )
+    parser.add_argument(
+        "--ties",
+        default="on",
+        metavar="on|off",
+        help="on: ties count half; off: 4 is first and 5 is second on 1-8, and the middle of an odd "
+        "scale is left out and counted (default: on)",
+    )
+    parser.add_argument(
+        "--tie-band",
+        metavar="LOW-HIGH",
+        help="on a graded scale these ratings count as ties, such as 3-6 of 8 (default: 4-5 of 8, the middle "
+        "of 3 and 5)",
+    )
+    parser.add_argument(
+        "--intervals",
+        metavar="bootstrap|sandwich",
+        help="sandwich: Student's t with the robust covariance, for every method but elo; better where "
+        "prompts are few (default: bootstrap, but sandwich with --adjust raters, whose rounds take minutes)",
+    )
+    parser.add_argument(
+        "--adjust",
+        default="",
+        metavar="NAME,...",
+        help="with ordinal: what to adjust for; length and markdown of a study's completions, of a file any "
+        "NAME with columns NAME_a and NAME_b; raters: every rater's lean towards the first",
+    )
+    parser.add_argument(
+        "--pairwise",
+        action="store_true",
+        help="JSON: add the probability of each contestant being above each other one",
+    )
+    parser.add_argument(
+        "--no-bootstrap",
+        action="store_true",
+        help="no intervals; Elo makes one pass over the games in their order",
+    )
+    add_sampling_options(parser)
+
+
+def add_sampling_options(parser: ArgumentParser) -> None:
+    """Declare the options that make sense for all methods at once, and the format."""
+    parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
+    parser.add_argument(
+        "--rounds", default="1000", metavar="N", help="rounds of the bootstrap (default: 1000)"
+    )
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the bootstrap (default: 0)")
+    parser.add_argument(
+        "--interval",
+        default="95",
+        metavar="PERCENT",
+        help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
+    )
+    parser.add_argument(
+        "--resample",
+        default="prompts",
+        metavar="games|prompts|raters|prompts-and-raters",
+        help="what is drawn as a whole; prompts-and-raters: both at once, where the same raters rate many "
+        "prompts (default: prompts, or games where no prompt is known)",
+    )
+    parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
+
+
+def method_from(options: dict[str, Any]) -> "Method":
+    """The method the options ask for; raise CommandError naming the option that is wrong."""
+    from leaderboard.stats.checks import ParameterError
+    from leaderboard.stats.elo import EloParameters
+    from leaderboard.stats.ranking_method import Method
+    from leaderboard.stats.ratings import RESAMPLE
+
+    choice(options, "format", ("table", "json"))
+    try:
+        method = Method(
+            rounds=_number(options, "rounds", int),
+            interval=_number(options, "interval", float),
+            seed=_number(options, "seed", int),
+            elo=EloParameters(k=_number(options, "k", float)),
+            resample=choice(options, "resample", RESAMPLE),
+        )
+        return replace(method, **_own(options)) if "method" in options else method
+    except ParameterError as error:
+        raise CommandError(f"--{error}.") from error
+
+
+def _own(options: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a method that ``add_sampling_options`` does not declare."""
+    from leaderboard.stats.ranking_method import INTERVALS, METHODS, RATER_EFFECTS
+    from leaderboard.stats.tie_bands import TieBand
+
+    adjust = tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip())
+    if options["intervals"] is None:
+        options = options | {"intervals": "sandwich" if RATER_EFFECTS in adjust else "bootstrap"}
+    found = {
+        "name": choice(options, "method", METHODS),
+        "ties": choice(options, "ties", ("on", "off")) == "on",
+        "tie_band": None if options["tie_band"] is None else TieBand.parse(str(options["tie_band"])),
+        "intervals": choice(options, "intervals", INTERVALS),
+        "adjust": adjust,
+        "pairwise": options["pairwise"],
+    }
+    return found | ({"rounds": None} if options["no_bootstrap"] else {})
+
+
+def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
+    """The option's value if it is one of ``allowed``; raise CommandError otherwise."""
+    value = str(options[name])
+    if value not in allowed:
+        raise CommandError(f"--{name} is {value!r}; choose one of {', '.join(allowed)}.")
+    return value
+
+
+def rendered(standings: "Standings", options: dict[str, Any], about: "About | None" = None) -> str:
+    """The standings in the format the options ask for."""
+    from leaderboard.snapshots.presentation import standings_json, standings_table
+
+    render = standings_json if options["format"] == "json" else standings_table
+    return render(standings, about)
+
+
+def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N:
+    try:
+        return kind(str(options[name]))
+    except ValueError as error:
+        wanted = "a whole number" if kind is int else "a number"
+        raise CommandError(f"--{name} is {options[name]!r}; it must be {wanted}.") from error

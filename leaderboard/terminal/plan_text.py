@@ -1,0 +1,62 @@
+"""A plan as text for a terminal and as JSON."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from leaderboard.snapshots.presentation import aligned, printable
+
+if TYPE_CHECKING:
+    from leaderboard.stats import Plan
+
+_DECIMALS: Final = 6
+
+
+def plan_json(plan: "Plan", names: Sequence[str]) -> str:
+    """Indented JSON, contestants by their names."""
+    values = plan.as_dict()
+    if plan.evidence is not None:
+        sides = {"first": names[plan.evidence.first], "second": names[plan.evidence.second]}
+        values["evidence"] |= sides
+    values["sentence"] = plan.sentence(names)
+    return json.dumps(_rounded(values), indent=2, allow_nan=False)
+
+
+def plan_table(plan: "Plan", names: Sequence[str]) -> str:
+    """The answer in a sentence, the table over raters, what it rests on, and the warnings."""
+    more = plan.evidence is not None
+    prompts = ["more prompts", "in all"] if more else ["prompts"]
+    rows = [("raters of a pair", *prompts, "half-width, points")]
+    for need in plan.needs:
+        prompts = [str(need.more), str(need.prompts)] if more else [str(need.prompts)]
+        rows.append((str(need.raters), *prompts, f"{need.half_width:.1f}"))
+    lines = [plan.sentence(names), "", *aligned(rows, ())]
+    lines += ["", _ground(plan, names), *(f"\nWarning: {warning}" for warning in plan.warnings())]
+    return "\n".join(printable(line) if line else line for text in lines for line in text.split("\n"))
+
+
+def _ground(plan: "Plan", names: Sequence[str]) -> str:
+    """What the numbers rest on."""
+    own = plan.variance
+    parts = f"between prompts {own.between**0.5:.0f} points"
+    if own.within is not None:
+        parts += f", between raters of the same two answers {own.within**0.5:.0f}"
+    width = f"Half-width: of the {plan.aim.level:g} % interval of the gap by Bradley-Terry, drawing prompts."
+    if plan.evidence is None:
+        return f"Standard deviations assumed for one prompt: {parts}. {width}"
+    there = plan.evidence
+    pair = f"{names[there.first]} and {names[there.second]}"
+    raters = "1 rater" if there.raters == 1 else f"{there.raters:.3g} raters"
+    hand = f"{there.prompts} prompts with {raters} of a pair"
+    return (
+        f"Standard deviations for one prompt, measured on {pair}: {parts}. "
+        f"At hand: {hand}, half-width {plan.half_width_now:.1f}. {width}"
+    )
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return round(value, _DECIMALS) if isinstance(value, float) else value

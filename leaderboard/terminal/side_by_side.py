@@ -1,0 +1,135 @@
+"""Every method on the same comparisons, side by side, as a table for a terminal and as JSON. Pure."""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from leaderboard.snapshots.presentation import aligned, findings, interval_line, printable
+from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
+from leaderboard.stats.checks import NoGamesError
+from leaderboard.stats.ranking_rows import rounded
+
+VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Elo": {"name": "elo"},
+    "Elo, ties off": {"name": "elo", "ties": False},
+    "Bradley-Terry": {"name": "bradley-terry"},
+    "Davidson": {"name": "davidson"},
+    "Ordinal": {"name": "ordinal"},
+}
+"""The methods compared, by the name of their columns."""
+
+ORDER: Final = "Bradley-Terry"
+"""The rows follow the ranking of this one."""
+
+_NONE: Final = "-"
+
+
+def side_by_side(ratings: Ratings, names: Sequence[str], method: Method) -> dict[str, Standings]:
+    """The standings of every variant at the parameters of ``method``; without those that have no games.
+
+    Raises a StatsError where nothing can be ranked.
+    """
+    found = {}
+    for label, changes in VARIANTS.items():
+        try:
+            found[label] = rank_ratings(ratings, names, replace(method, **changes))
+        except NoGamesError:
+            if label == ORDER:
+                raise
+    return found
+
+
+def as_json(compared: Mapping[str, Standings], about: Mapping[str, Any]) -> str:
+    """Indented JSON: what it is about, then the standings of each variant by its name."""
+    methods = {label: standings.as_dict() for label, standings in compared.items()}
+    agreement = {label: rounded(tau) for label, tau in agreement_with_first(compared).items()}
+    values = {**about, "agreement": {"with": ORDER, "kendall": agreement}, "methods": methods}
+    return json.dumps(values, indent=2, allow_nan=False)
+
+
+def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
+    """Kendall's tau-b between the ratings of ORDER and of each variant, NaN where one rates all alike."""
+    from scipy.stats import kendalltau
+
+    rated = {
+        label: {row.contestant: row.rating for row in standings.standings if row.rating is not None}
+        for label, standings in compared.items()
+    }
+    first = rated[ORDER]
+    found = {}
+    for label, other in rated.items():
+        names = [name for name in first if name in other]
+        found[label] = float(kendalltau([first[n] for n in names], [other[n] for n in names]).statistic)
+    return found
+
+
+def as_table(compared: Mapping[str, Standings], about: str) -> str:
+    """Ranks and ratings by each variant, their intervals in a table below, what was found, all warnings."""
+    lines = [*([about] if about else []), _described(compared), "", *_table(compared, _place)]
+    used = compared[ORDER].parameters
+    if any(row.low is not None for each in compared.values() for row in each.standings):
+        lines += [f"\n{interval_line(used)}; seed {used['seed']}.\n", *_table(compared, _interval)]
+    lines.append(f"\n{_agreement(compared)}")
+    for label, standings in compared.items():
+        lines.extend(f"\n{label}: {printable(found)}" for found in findings(standings.details))
+    lines.extend(f"\nWarning: {printable(warning)}" for warning in _warnings(compared))
+    return "\n".join(lines)
+
+
+def _table(compared: Mapping[str, Standings], cell: Callable[[Standing], str]) -> list[str]:
+    """Lines with a row for each contestant and a column for each variant."""
+    placed = [{row.contestant: row for row in standings.standings} for standings in compared.values()]
+    rows = [
+        (printable(row.contestant), *(cell(own[row.contestant]) for own in placed))
+        for row in compared[ORDER].standings
+    ]
+    return aligned([("contestant", *compared), *rows], {"contestant"})
+
+
+def _warnings(compared: Mapping[str, Standings]) -> list[str]:
+    """Every warning once; of two that begin alike (advice that only some methods can follow) the longer."""
+    found = dict.fromkeys(warning for standings in compared.values() for warning in standings.warnings)
+    stems = [warning.removesuffix(".") for warning in found]
+    return [
+        warning
+        for warning, stem in zip(found, stems, strict=True)
+        if not any(other != stem and other.startswith(stem) for other in stems)
+    ]
+
+
+def _described(compared: Mapping[str, Standings]) -> str:
+    """The number of games, what stands in the cells, and the parameters."""
+    first, elo = compared[ORDER], compared["Elo"].parameters
+    left_out = ", ".join(
+        f"{label}: {each.left_out} left out" for label, each in compared.items() if each.left_out
+    )
+    more = f" ({left_out})" if left_out else ""
+    return (
+        f"{first.games} games{more}. Rank (rank ub) and rating; ties count half but where they are off, and "
+        f"Davidson and ordinal have rules of their own. K of Elo {elo['k']:g}, scale {elo['scale']:g}. "
+        f"Methodology {elo['methodology']}."
+    )
+
+
+def _agreement(compared: Mapping[str, Standings]) -> str:
+    """Kendall's tau with the ranking that orders the rows, in one line."""
+    taus = (
+        f"{label} {'-' if math.isnan(tau) else f'{tau:.3f}'}"
+        for label, tau in agreement_with_first(compared).items()
+        if label != ORDER
+    )
+    return f"Kendall's tau with {ORDER}: {', '.join(taus)}."
+
+
+def _place(row: Standing) -> str:
+    """Rank, best rank and rating."""
+    if row.rating is None:
+        return _NONE
+    best = "" if row.rank_ub is None else f" ({row.rank_ub})"
+    return f"{row.rank}{best} {row.rating:5.0f}"
+
+
+def _interval(row: Standing) -> str:
+    return _NONE if row.low is None else f"{row.low:.0f} to {row.high:.0f}"

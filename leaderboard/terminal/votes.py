@@ -1,0 +1,241 @@
+"""Read a vote file into arrays; ``vote_rows`` knows its formats.
+
+Columns: ``model_a, model_b, winner`` with Chatbot Arena's literals; ``left, right, winner`` with left,
+right and tie; or ``model_a, model_b, rating, points``. ``prompt`` and ``rater`` are used where present,
+``NAME_a`` and ``NAME_b`` where a ranking is to be adjusted for NAME; further columns are ignored. A winner
+becomes a rating on the scale of three points. Nothing is guessed: an unknown literal is an error with its
+line, never a tie.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from leaderboard.stats import Method, Ratings, Standings, make_ratings, rank_ratings
+from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
+from leaderboard.stats.ranking_method import RATER_EFFECTS
+from leaderboard.stats.tie_bands import TIE_BAND
+from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, quoted, rows, text_of
+
+__all__ = ["VoteFileError", "Votes", "rank_votes", "read_votes"]
+
+WINNERS: Final[Mapping[str, Mapping[str, int]]] = {
+    "model_a": {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "model_b": 3},
+    "left": {"left": 1, "tie": 2, "right": 3},
+}
+"""Rating on three points for each winner literal, by the name of the first contestant's column."""
+
+_WINNER_POINTS: Final = 3
+_LARGEST_AMOUNT: Final = 1e300
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(\.0+)?")
+
+
+class Layout(NamedTuple):
+    """The columns in use: the two contestants, and what holds the verdict."""
+
+    first: str
+    second: str
+    verdict: tuple[str, ...]
+
+
+_LAYOUTS: Final = (
+    Layout("model_a", "model_b", ("rating", "points")),
+    Layout("model_a", "model_b", ("winner",)),
+    Layout("left", "right", ("winner",)),
+)
+
+
+class Vote(NamedTuple):
+    """One vote, its rating checked; ``more`` is how much more of each covariate the first has."""
+
+    place: str
+    first: str
+    second: str
+    rating: int
+    points: int
+    prompt: str
+    rater: str
+    more: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes in file order.
+
+    ``names`` are the contestants in order of their names; ``first`` and ``second`` are their numbers in
+    presentation order, ``rating`` runs from 1 (first much better) to ``points``. ``graded`` says whether the
+    file gives ratings on a scale, not winners. ``prompt`` and ``rater`` hold one text for each vote, or are
+    None where the file has no such column. ``covariates`` holds normalised differences by name.
+    """
+
+    names: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    rating: IntArray
+    points: IntArray
+    graded: bool
+    prompt: tuple[str, ...] | None
+    rater: tuple[str, ...] | None
+    covariates: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rating)
+
+    def ratings(self) -> Ratings:
+        """The votes for the statistics.
+
+        A vote without a prompt in a file that has the column has a prompt of its own; so for raters.
+        """
+        return make_ratings(
+            self.first,
+            self.second,
+            self.rating,
+            self.points,
+            len(self.names),
+            prompt=_numbers(self.prompt),
+            rater=_numbers(self.rater),
+            covariates=self.covariates,
+        )
+
+
+def rank_votes(votes: Votes, method: Method) -> Standings:
+    """Rank the contestants of a vote file; raise a StatsError where that cannot be done."""
+    if method.tie_band is not None and not votes.graded:
+        raise ParameterError(
+            f"tie-band is {method.tie_band}, but the file holds winners, which are on no graded scale"
+        )
+    return rank_ratings(votes.ratings(), votes.names, method)
+
+
+def read_votes(path: str | Path, *, adjust: Sequence[str] = ()) -> Votes:
+    """Read and check a vote file; raise VoteFileError with one sentence naming the file and line.
+
+    ``adjust`` names the covariates to read; "raters" among them needs no columns.
+    """
+    source, covariates = Path(path), tuple(name for name in adjust if name != RATER_EFFECTS)
+    try:
+        return _parse(source.read_bytes(), covariates)
+    except OSError as error:
+        raise VoteFileError(f"{source}: cannot be read ({error.strerror or error})") from error
+    except VoteFileError as error:
+        raise VoteFileError(f"{source}: {error}") from error
+
+
+def _parse(content: bytes, covariates: tuple[str, ...]) -> Votes:
+    records = rows(content)
+    first_row = next(records, None)
+    if first_row is None:
+        raise VoteFileError("the file holds no votes")
+    layout = _layout(first_row, covariates)
+    votes = [_vote(first_row, layout, covariates), *(_vote(row, layout, covariates) for row in records)]
+    names = _names(votes)
+    number = {name: index for index, name in enumerate(names)}
+    return Votes(
+        names,
+        np.array([number[vote.first] for vote in votes], dtype=np.int64),
+        np.array([number[vote.second] for vote in votes], dtype=np.int64),
+        np.array([vote.rating for vote in votes], dtype=np.int64),
+        np.array([vote.points for vote in votes], dtype=np.int64),
+        "rating" in layout.verdict,
+        _column(vote.prompt for vote in votes),
+        _column(vote.rater for vote in votes),
+        {
+            name: np.array([vote.more[place] for vote in votes], dtype=np.float64)
+            for place, name in enumerate(covariates)
+        },
+    )
+
+
+def _names(votes: Sequence[Vote]) -> tuple[str, ...]:
+    """The contestants in order of their names, at least two, none compared with itself."""
+    names = tuple(sorted({vote.first for vote in votes} | {vote.second for vote in votes}))
+    if len(names) == 1:
+        raise VoteFileError(f"{quoted(names[0])} is the only contestant; a ranking needs at least two")
+    for vote in votes:
+        if vote.first == vote.second:
+            raise VoteFileError(f"{vote.place}: {quoted(vote.first)} is compared with itself")
+    return names
+
+
+def _layout(row: Row, covariates: tuple[str, ...]) -> Layout:
+    found = ", ".join(quoted(name) for name in list(row.values)[:12]) or "none"
+    for name in covariates:
+        if not {f"{name}_a", f"{name}_b"} <= row.values.keys():
+            wanted = f"{quoted(name + '_a')} and {quoted(name + '_b')}"
+            raise VoteFileError(f"to adjust for {name} the columns {wanted} are needed; found {found}")
+    for layout in _LAYOUTS:
+        if {layout.first, layout.second, *layout.verdict} <= row.values.keys():
+            return layout
+    raise VoteFileError(
+        "the columns must be model_a, model_b, winner, or left, right, winner, or model_a, model_b, rating, "
+        f"points; found {found}"
+    )
+
+
+def _vote(row: Row, layout: Layout, covariates: tuple[str, ...]) -> Vote:
+    first, second = text_of(row, layout.first, needed=True), text_of(row, layout.second, needed=True)
+    rating, points = _rated(row) if "rating" in layout.verdict else _won(row, layout.first)
+    more = tuple(_difference(row, name) for name in covariates)
+    return Vote(row.place, first, second, rating, points, text_of(row, "prompt"), text_of(row, "rater"), more)
+
+
+def _won(row: Row, first_column: str) -> tuple[int, int]:
+    literal, known = text_of(row, "winner", needed=True), WINNERS[first_column]
+    if literal not in known:
+        raise VoteFileError(f"{row.place}: unknown winner {quoted(literal)}; known are {', '.join(known)}")
+    return known[literal], _WINNER_POINTS
+
+
+def _rated(row: Row) -> tuple[int, int]:
+    rating, points = _whole(row, "rating"), _whole(row, "points")
+    if points not in TIE_BAND:
+        raise VoteFileError(f"{row.place}: there is no scale of {points} points, only of 2, 3, 5 and 8")
+    if not 1 <= rating <= points:
+        raise VoteFileError(f"{row.place}: the rating {rating} is outside the scale 1-{points}")
+    return rating, points
+
+
+def _whole(row: Row, column: str) -> int:
+    text = text_of(row, column, needed=True)
+    if not _WHOLE.fullmatch(text):
+        raise VoteFileError(f"{row.place}: the {column} {quoted(text)} is not a whole number")
+    return int(text.partition(".")[0])
+
+
+def _difference(row: Row, name: str) -> float:
+    """How much more the first has, from -1 to 1: (a - b) / (a + b), 0 where both have nothing."""
+    one, other = _amount(row, f"{name}_a"), _amount(row, f"{name}_b")
+    return (one - other) / (one + other) if one or other else 0.0
+
+
+def _amount(row: Row, column: str) -> float:
+    text = text_of(row, column, needed=True)
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if not 0 <= amount <= _LARGEST_AMOUNT:
+        raise VoteFileError(f"{row.place}: the {column} {quoted(text)} is not a number from 0 on")
+    return amount
+
+
+def _column(texts: Iterable[str]) -> tuple[str, ...] | None:
+    column = tuple(texts)
+    return column if any(column) else None
+
+
+def _numbers(texts: tuple[str, ...] | None) -> IntArray | None:
+    """The texts numbered as they appear, each empty one with a number of its own; labels as they say."""
+    if texts is None:
+        return None
+    labelled = [labelled_number(text) for text in texts]
+    if None not in labelled:
+        return np.array(labelled, dtype=np.int64)
+    number: dict[str | int, int] = {}
+    numbered = [number.setdefault(text or index, len(number)) for index, text in enumerate(texts)]
+    return np.array(numbered, dtype=np.int64)
