@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from openai import OpenAI
 
-from tests.arena.processes import free_port
+from tests.arena.process.processes import free_port
 from tests.judging.processes import ROOT, Arena
 from tests.services.servers import postgresql, redis_server
 
@@ -198,7 +198,15 @@ def _seconds_below(parent: int) -> float:
 def model(delay: float) -> Iterator[str]:
     """The URL of a model in another process that answers after so many seconds."""
     port = free_port()
-    command = [sys.executable, "-m", "tests.judging.server", "--port", str(port), "--delay", str(delay)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.judging.endpoints.server",
+        "--port",
+        str(port),
+        "--delay",
+        str(delay),
+    ]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout
     assert process.stdout.readline()

@@ -14,7 +14,7 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 from tests.conftest import CHROMIUM_ARGUMENTS, find_chromium
-from tests.judging.server import Answer, ChatServer, text_of
+from tests.judging.endpoints.server import Answer, ChatServer, text_of
 
 WALK = Path(__file__).resolve().parents[2] / "docs" / "walk"
 DESK = {"width": 1280, "height": 900}

@@ -13,7 +13,7 @@ from django.test import Client
 from arena.data.uploads import jobs, running
 from arena.models import Comparison, Completion, ImportChunk, ImportJob, Study
 from tests import factories
-from tests.arena.formats.reading import write_lines
+from tests.arena.data.formats.reading import write_lines
 from tests.browser import watching
 from tests.browser.conftest import is_complaint
 

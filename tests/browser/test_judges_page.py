@@ -9,7 +9,7 @@ from judging.models import JudgeCall, JudgeRun
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.browser.watching import SIZES, check_accessible, drawn
-from tests.leaderboard.ablation.studies import make_field, make_judge_rater, rate
+from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

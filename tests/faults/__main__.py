@@ -20,8 +20,8 @@ from tests.faults.evidence import Line, lines
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
 from tests.faults.services import require_services
+from tests.judging.endpoints.server import ChatServer, mixed
 from tests.judging.protocols.scripted import scripted
-from tests.judging.server import ChatServer, mixed
 from tests.services.servers import MissingServiceError
 
 PLACES = (Embedded.name, Production.name)

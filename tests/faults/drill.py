@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tests.faults.places import Place, Production
-from tests.judging.server import ChatServer
+from tests.judging.endpoints.server import ChatServer
 
 FLUSHED_AT = (0.02, 0.45, 0.8)
 RESTARTED_AT = (0.3, 0.7)

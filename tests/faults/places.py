@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import psycopg
 
-from tests.arena.processes import free_port
+from tests.arena.process.processes import free_port
 from tests.faults.services import PostgreSQL, Redis, private_postgresql, private_redis
 
 ROOT = Path(__file__).parents[2]

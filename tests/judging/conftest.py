@@ -16,7 +16,7 @@ from judging.runs import limiting, queue
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study, make_user
-from tests.judging.server import ChatServer
+from tests.judging.endpoints.server import ChatServer
 
 
 @pytest.fixture(autouse=True)

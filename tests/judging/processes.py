@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.arena.processes import free_port
+from tests.arena.process.processes import free_port
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,7 +19,7 @@ from leaderboard.models import ComparisonIndex, Refresh, Snapshot
 from leaderboard.models.querysets import data_mark
 from leaderboard.refreshing import services
 from leaderboard.snapshots.holding import BusyError
-from tests.arena.processes import ROOT
+from tests.arena.process.processes import ROOT
 from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]

@@ -19,7 +19,7 @@ from leaderboard.models import ComputedView, Snapshot
 from leaderboard.refreshing import services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Setting
-from tests.arena.processes import ROOT
+from tests.arena.process.processes import ROOT
 from tests.factories import make_assignment, make_comparison
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]

@@ -9,7 +9,7 @@ from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.rendering import verdict_text
 from judging.protocols.replies import Place
-from tests.judging.server import Answer, Script
+from tests.judging.endpoints.server import Answer, Script
 
 Opinion = Callable[[str, str], int]
 """Which of two texts is better: -1 the first, 1 the second, 0 neither. A single answer is the second."""

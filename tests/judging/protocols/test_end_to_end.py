@@ -13,9 +13,9 @@ from judging.protocols.answer_scales import POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.runs.lifecycle import start_run
 from tests.factories import make_completion, make_contestant, make_judge, make_prompt, make_study
+from tests.judging.endpoints.server import ChatServer
 from tests.judging.protocols.scripted import GOOD, by_content, by_position, scripted
 from tests.judging.protocols.sequences import SEQUENCES
-from tests.judging.server import ChatServer
 
 Drain = Callable[[], None]
 

@@ -18,8 +18,8 @@ from judging.protocols.protocol import Manner
 from judging.protocols.quoting import mirrored
 from judging.protocols.rendering import Material
 from judging.protocols.replies import ReplyText, Verdict
+from tests.judging.protocols.replay import FOLDERS
 from tests.judging.protocols.scripted import blocks
-from tests.judging.replay import FOLDERS
 
 Record = Mapping[str, Any]
 

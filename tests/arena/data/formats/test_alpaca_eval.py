@@ -1,0 +1,153 @@
+import hashlib
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, Note, PromptRecord
+from tests.arena.data.formats.reading import problems, read, write_lines
+
+INSTRUCTION = "Name a bird that sings at night."
+OUTPUT = {"dataset": "koala", "instruction": INSTRUCTION, "output": "A nightingale.", "generator": "lark-7b"}
+ANNOTATION: dict[str, Any] = {
+    "instruction": INSTRUCTION,
+    "output_1": "A nightingale.",
+    "generator_1": "lark-7b",
+    "output_2": "An owl.",
+    "generator_2": "wren-13b",
+    "annotator": "alpaca_eval_gpt4",
+    "preference": 1,
+}
+
+
+def annotated(folder: Path, **changes: Any) -> ComparisonRecord:
+    record = read(write_lines(folder, "annotations.jsonl", {**ANNOTATION, **changes}))[-1]
+    assert isinstance(record, ComparisonRecord)
+    return record
+
+
+def test_outputs(tmp_path: Path) -> None:
+    prompt, completion = read(write_lines(tmp_path, "model_outputs.jsonl", {**OUTPUT, "samples": 1}))
+    assert isinstance(prompt, PromptRecord)
+    assert prompt.id == hashlib.sha256(INSTRUCTION.encode()).hexdigest()[:12]
+    assert (prompt.turns, prompt.category, prompt.subset) == ((INSTRUCTION,), "koala", "")
+    assert isinstance(completion, CompletionRecord)
+    assert (completion.prompt, completion.contestant) == (prompt.id, "lark-7b")
+    assert (completion.turns, completion.extra) == (("A nightingale.",), {"samples": 1})
+    assert not completion.implied
+
+
+def test_outputs_as_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "model_outputs.json"
+    path.write_text(json.dumps([OUTPUT, {**OUTPUT, "instruction": "Another."}], indent=2))
+    assert [type(item) for item in read(path)] == [PromptRecord, CompletionRecord] * 2
+
+
+def test_instruction_and_input_are_one_text(tmp_path: Path) -> None:
+    apart = read(write_lines(tmp_path, "a.jsonl", {**OUTPUT, "input": "In Europe."}))[0]
+    joined = read(
+        write_lines(tmp_path, "b.jsonl", {**OUTPUT, "instruction": f"{INSTRUCTION}\n\nIn Europe."})
+    )[0]
+    assert isinstance(apart, PromptRecord)
+    assert isinstance(joined, PromptRecord)
+    assert (
+        (apart.id, apart.turns) == (joined.id, joined.turns) == (joined.id, (f"{INSTRUCTION}\n\nIn Europe.",))
+    )
+
+
+def test_an_annotation_names_its_texts_in_passing(tmp_path: Path) -> None:
+    note, prompt, first, second, comparison = read(write_lines(tmp_path, "annotations.jsonl", ANNOTATION))
+    assert isinstance(note, Note)
+    assert (note.place.line, note.text) == (
+        0,
+        "the order in which two outputs were shown is not in the file; read no position bias from it",
+    )
+    assert isinstance(prompt, PromptRecord)
+    assert isinstance(first, CompletionRecord)
+    assert isinstance(second, CompletionRecord)
+    assert prompt.implied
+    assert first.implied
+    assert (first.contestant, first.turns) == ("lark-7b", ("A nightingale.",))
+    assert (second.contestant, second.turns) == ("wren-13b", ("An owl.",))
+    assert isinstance(comparison, ComparisonRecord)
+    assert (comparison.prompt, comparison.first, comparison.second) == (prompt.id, "lark-7b", "wren-13b")
+    assert (comparison.rater, comparison.rater_kind, comparison.points) == ("alpaca_eval_gpt4", "judge", 3)
+
+
+@pytest.mark.parametrize(("preference", "rating"), [(1, 1), (1.0, 1), (2, 3), (1.5, 2), (0, 2)])
+def test_whole_preferences(tmp_path: Path, preference: float, rating: int) -> None:
+    record = annotated(tmp_path, preference=preference)
+    assert (record.rating, record.reason, record.scores, dict(record.extra)) == (rating, "", None, {})
+
+
+@pytest.mark.parametrize(
+    ("preference", "rating", "scores"),
+    [(1.0000048889, 1, ("1.000", "0.000")), (1.25, 1, ("0.750", "0.250")), (1.75, 3, ("0.250", "0.750"))],
+)
+def test_a_weighted_preference_is_rated_by_its_side(
+    tmp_path: Path, preference: float, rating: int, scores: tuple[str, str]
+) -> None:
+    record = annotated(tmp_path, preference=preference)
+    assert (record.rating, record.scores) == (rating, tuple(map(Decimal, scores)))
+    assert record.extra == {"preference": preference}
+
+
+@pytest.mark.parametrize("preference", [None, -1])
+def test_no_answer_is_unscored(tmp_path: Path, preference: float | None) -> None:
+    record = annotated(tmp_path, preference=preference, raw_completion="Both are fine.")
+    assert (record.rating, record.reason, record.raw_reply) == (None, "unparsable", "Both are fine.")
+
+
+def test_what_else_an_annotation_says(tmp_path: Path) -> None:
+    reply = {"message": {"content": "m"}, "logprobs": None}
+    said = {"raw_completion": reply, "time_per_example": 0.5, "concise_explanation": "It sings."}
+    record = annotated(tmp_path, **said, price_per_example=0.01, is_switched_outputs=True)
+    assert json.loads(record.raw_reply) == reply
+    assert (record.seconds, record.rationale) == (0.5, "It sings.")
+    assert record.extra == {"price_per_example": 0.01, "is_switched_outputs": True}
+    assert (record.first, record.rating) == ("lark-7b", 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"),
+    [
+        ({"preference": 3}, "preference", "3 is not between 1 and 2; 0 is a tie, -1 and null no answer"),
+        ({"preference": 0.5}, "preference", "0.5 is not between 1 and 2; 0 is a tie, -1 and null no answer"),
+        ({"preference": "1"}, "preference", "expected a number, found a text"),
+        ({"instruction": " "}, "instruction", "missing"),
+        ({"instruction": ["x"]}, "instruction", "expected a text, found a list"),
+        ({"input": {}}, "input", "expected a text, found an object"),
+        ({"dataset": []}, "dataset", "expected a text, found a list"),
+        ({"output_1": None}, "output_1", "expected a text, found null"),
+        ({"output_2": {}}, "output_2", "expected a text, found an object"),
+        ({"generator_1": None}, "generator_1", "missing"),
+        ({"generator_2": ""}, "generator_2", "missing"),
+        ({"generator_2": "lark-7b"}, "generator_2", 'the same generator as generator_1 ("lark-7b")'),
+        ({"annotator": None}, "annotator", "missing"),
+        ({"time_per_example": -1}, "time_per_example", "-1 is not between 0 and 1e+09"),
+        ({"concise_explanation": []}, "concise_explanation", "expected a text, found a list"),
+    ],
+)
+def test_what_is_wrong_with_an_annotation(
+    tmp_path: Path, changes: dict[str, Any], field: str, reason: str
+) -> None:
+    path = write_lines(tmp_path, "annotations.jsonl", ANNOTATION, {**ANNOTATION, **changes})
+    assert problems(path) == [(2, field, reason)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"),
+    [
+        ({"instruction": ""}, "instruction", "missing"),
+        ({"output": None}, "output", "expected a text, found null"),
+        ({"output": 7.5}, "output", "expected a text, found a number"),
+        ({"generator": " "}, "generator", "missing"),
+    ],
+)
+def test_what_is_wrong_with_an_output(
+    tmp_path: Path, changes: dict[str, Any], field: str, reason: str
+) -> None:
+    path = write_lines(tmp_path, "model_outputs.jsonl", OUTPUT, {**OUTPUT, **changes})
+    assert problems(path) == [(2, field, reason)]

@@ -1,0 +1,117 @@
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    GoldRecord,
+    PromptRecord,
+    RaterRecord,
+)
+from tests.arena.data.formats.reading import problems, read, write_lines
+
+
+def make_item(**overrides: Any) -> dict[str, Any]:
+    return {"input": "Name a wader.", "output_1": "Dunlin", "output_2": "A duck", "label": 1, **overrides}
+
+
+def make_results(first: str | None, second: str | None, reply: str = "Output (a)", **more: Any) -> list[Any]:
+    """The results of one item: the winner said in the given and in the swapped order."""
+    winners = {"swap = False": first, "swap = True": second}
+    orders = {order: {"completion": [reply, "stop"], "winner": winner} for order, winner in winners.items()}
+    return [{**orders, **more}]
+
+
+def write(
+    tmp_path: Path, *items: dict[str, Any], folder: str = "Natural", name: str = "dataset.jsonl"
+) -> Path:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    return write_lines(tmp_path / folder, name, *map(json.dumps, items))
+
+
+def test_an_item_is_a_prompt_with_two_completions_and_a_label(tmp_path: Path) -> None:
+    prompt, one, two, gold = read(write(tmp_path, make_item(label=2)))
+    assert isinstance(prompt, PromptRecord)
+    assert (prompt.turns, prompt.category, prompt.implied) == (("Name a wader.",), "Natural", False)
+    assert [(c.prompt, c.id, c.contestant, c.turns) for c in (one, two)] == [
+        (prompt.id, "1", None, ("Dunlin",)),
+        (prompt.id, "2", None, ("A duck",)),
+    ]
+    assert isinstance(gold, GoldRecord)
+    assert (gold.prompt, gold.first_id, gold.second_id, gold.gold, gold.source) == (
+        prompt.id,
+        "1",
+        "2",
+        "second",
+        "LLMBar",
+    )
+
+
+def test_results_are_comparisons_in_the_order_shown(tmp_path: Path) -> None:
+    # The winner is given by the outputs' own numbers; shown second, output 1 wins with a 2.
+    path = write(
+        tmp_path, make_item(results=make_results("1", "1")), folder="gpt-4", name="Vanilla_1shot.jsonl"
+    )
+    items = read(path)
+    assert [item.slug for item in items if isinstance(item, RaterRecord)] == ["gpt-4-vanilla-1shot"]
+    given, swapped = (item for item in items if isinstance(item, ComparisonRecord))
+    assert (given.first_id, given.second_id, given.rating, given.points) == ("1", "2", 1, 2)
+    assert (swapped.first_id, swapped.second_id, swapped.rating) == ("2", "1", 2)
+    assert (given.rater, given.rater_kind, given.raw_reply) == ("gpt-4-vanilla-1shot", "judge", "Output (a)")
+
+
+def test_results_name_the_same_prompt_as_the_labels(tmp_path: Path) -> None:
+    labels = read(write(tmp_path, make_item()))
+    results = read(write(tmp_path, make_item(results=make_results("1", "2")), folder="gpt-4"))
+    ids = {item.id for item in [*labels, *results] if isinstance(item, PromptRecord)}
+    assert len(ids) == 1
+    assert all(item.implied for item in results if isinstance(item, PromptRecord | CompletionRecord))
+
+
+def test_no_winner_is_unscored_with_its_reason(tmp_path: Path) -> None:
+    results = [
+        make_results(None, "1", "Neither."),
+        make_results(None, "1", " "),
+        [{**make_results("1", "1")[0], "swap = False": {"completion": ["Out", "length"], "winner": None}}],
+    ]
+    items = [make_item(input=str(number), results=result) for number, result in enumerate(results)]
+    said = [item for item in read(write(tmp_path, *items)) if isinstance(item, ComparisonRecord)]
+    assert [(item.rating, item.reason) for item in said[::2]] == [
+        (None, "unparsable"),
+        (None, "empty"),
+        (None, "truncated"),
+    ]
+
+
+def test_scores_of_single_outputs_stand_in_the_order_shown(tmp_path: Path) -> None:
+    scores = {"score_1": ["6", "stop"], "score_2": ["1.5", "stop"]}
+    winners = {"swap = False": {"winner": "1"}, "swap = True": {"winner": "1"}}
+    path = write(tmp_path, make_item(results=[["a metric", "stop"], {**scores, **winners}]))
+    given, swapped = (item for item in read(path) if isinstance(item, ComparisonRecord))
+    assert (given.scores, given.rating, given.raw_reply) == ((Decimal(6), Decimal("1.5")), 1, "6\n1.5")
+    assert (swapped.scores, swapped.rating, swapped.raw_reply) == ((Decimal("1.5"), Decimal(6)), 2, "1.5\n6")
+    assert given.extra == {"steps before": [["a metric", "stop"]]}
+
+
+def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        make_item(label=3),
+        make_item(label=None),
+        make_item(output_2=""),
+        make_item(results=[]),
+        make_item(results=make_results("3", "1")),
+        make_item(results=[{"swap = False": {"winner": "1"}, "swap = True": {"winner": "1"}}]),
+    )
+    no_reply = "expected a reply and why it ended, two texts in a list, found null"
+    assert problems(path) == [
+        (1, "label", "3 is not between 1 and 2"),
+        (2, "label", "missing; 1 or 2 says which output is better"),
+        (3, "output_2", "missing"),
+        (4, "results", "expected a list whose last element is an object with the verdict"),
+        (5, "results.swap = False", 'expected an object whose winner is "1", "2" or null'),
+        (6, "results", no_reply),
+        (6, "results", no_reply),
+    ]

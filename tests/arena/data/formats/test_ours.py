@@ -1,0 +1,345 @@
+"""Our own fields, as JSON Lines and as CSV."""
+
+import csv
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    GoldRecord,
+    PromptRecord,
+    RaterRecord,
+    ReferenceRecord,
+)
+from tests.arena.data.formats.reading import problems, read, write_lines
+
+COMPARISON = {
+    "prompt": "p1",
+    "first": "A",
+    "second": "B",
+    "rater": "ann",
+    "rater_kind": "person",
+    "rating": 3,
+    "points": 8,
+}
+
+
+def test_prompt(tmp_path: Path) -> None:
+    row = {
+        "id": 7,
+        "subset": "hard",
+        "category": "coding",
+        "domain": "python",
+        "instruction": "Sort it.",
+        "input": "3 1 2",
+        "references": [{"author": "Ann", "text": "1 2 3"}, {"author": "Bob", "turns": ["1", "2"]}],
+        "source": {"page": 4},
+    }
+    (record,) = read(write_lines(tmp_path, "a.jsonl", row))
+    assert record == PromptRecord(
+        id="7",
+        turns=("Sort it.",),
+        subset="hard",
+        category="coding",
+        domain="python",
+        input="3 1 2",
+        references=(ReferenceRecord("Ann", ("1 2 3",)), ReferenceRecord("Bob", ("1", "2"))),
+        extra={"source": {"page": 4}},
+        place=record.place,
+    )
+
+
+def test_what_is_not_said_is_none(tmp_path: Path) -> None:
+    (record,) = read(write_lines(tmp_path, "a.jsonl", {"id": "p", "turns": ["One", "Two"]}))
+    assert (record.turns, record.category, record.input) == (("One", "Two"), None, None)
+
+
+def test_contestant(tmp_path: Path) -> None:
+    row = {"name": "Rook 7B", "kind": "people", "generation": {"temperature": 0.5}, "site": "here"}
+    (record,) = read(write_lines(tmp_path, "a.jsonl", row))
+    assert isinstance(record, ContestantRecord)
+    assert (record.name, record.kind, record.slug) == ("Rook 7B", "people", None)
+    assert (record.generation, record.extra) == ({"temperature": 0.5}, {"site": "here"})
+
+
+def test_completion_text_may_be_empty_but_not_missing(tmp_path: Path) -> None:
+    rows = [{"prompt": "p", "contestant": "A", "text": ""}, {"prompt": "p", "contestant": "B", "text": None}]
+    path = write_lines(tmp_path, "a.jsonl", *rows)
+    assert read(path)[0] == CompletionRecord("p", ("",), contestant="A", place=read(path)[0].place)
+    assert problems(path) == [(2, "text", "expected a text, found null")]
+
+
+def test_rater(tmp_path: Path) -> None:
+    row = {"rater": "sim", "rater_kind": "judge", "name": "Sim", "simulated": True, "groups": ["panel"]}
+    (record,) = read(write_lines(tmp_path, "a.jsonl", row))
+    assert record == RaterRecord("sim", "judge", "Sim", True, ("panel",), place=record.place)
+
+
+def test_comparison_with_everything(tmp_path: Path) -> None:
+    row = {
+        **COMPARISON,
+        "subset": "hard",
+        "first_score": 7.5,
+        "second_score": 0,
+        "raw_reply": "3",
+        "rationale": "shorter",
+        "seconds": 12.5,
+        "repeat": 1,
+        "created_at": "2025-01-02T03:04:05+00:00",
+        "id": "v1",
+        "criteria": {"accuracy": 8},
+        "batch": 2,
+    }
+    (record,) = read(write_lines(tmp_path, "a.jsonl", row))
+    assert isinstance(record, ComparisonRecord)
+    assert (record.rating, record.points, record.scores) == (3, 8, (Decimal("7.5"), Decimal(0)))
+    assert record.created_at == datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert (record.seconds, record.repeat, record.id) == (12.5, 1, "v1")
+    assert (record.criteria, record.extra) == ({"accuracy": 8}, {"batch": 2})
+
+
+def test_an_unscored_comparison_has_a_reason(tmp_path: Path) -> None:
+    (record,) = read(write_lines(tmp_path, "a.jsonl", {**COMPARISON, "rating": None, "reason": "refused"}))
+    assert (record.rating, record.reason) == (None, "refused")
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "reason"),
+    [
+        ({"rating": 9}, "rating", "rating 9 is outside the scale 1-8"),
+        ({"rating": 0}, "rating", "rating 0 is outside the scale 1-8"),
+        ({"rating": 4, "points": 3}, "rating", "rating 4 is outside the scale 1-3"),
+        ({"rating": 2.5}, "rating", "expected a whole number, found 2.5"),
+        ({"rating": "3"}, "rating", "expected a whole number, found a text"),
+        ({"rating": True}, "rating", "expected a whole number, found true or false"),
+        ({"rating": None}, "rating", "missing; an answer without a rating needs a reason"),
+        ({"reason": "refused"}, "reason", "given beside a rating"),
+        ({"rating": None, "reason": "bored"}, "reason", '"bored" is not one of empty, out_of_range'),
+        ({"points": 4}, "points", "no scale has 4 points; choose one of 2, 3, 5, 8"),
+        ({"points": None}, "points", "missing"),
+        ({"second": "A"}, "second", 'the same contestant as first ("A")'),
+        ({"prompt": ""}, "prompt", "missing"),
+        ({"rater": None}, "rater", "missing"),
+        ({"rater_kind": "robot"}, "rater_kind", '"robot" is not one of person, judge'),
+        ({"first": ["A"]}, "first", "expected a text, found a list"),
+        ({"seconds": -1}, "seconds", "-1 is not between 0 and 1e+09"),
+        ({"repeat": -1}, "repeat", "-1 is not between 0 and"),
+        ({"first_score": 7}, "second_score", "missing; give both scores or none"),
+        ({"first_score": 1e6, "second_score": 1}, "first_score", "1000000.0 is not between"),
+        ({"created_at": "yesterday"}, "created_at", "'yesterday' is neither an ISO 8601 time nor seconds"),
+        ({"created_at": "0001-01-01"}, "created_at", "is neither an ISO 8601 time"),
+        ({"created_at": 1e30}, "created_at", "is neither an ISO 8601 time"),
+        ({"criteria": {"accuracy": 9}}, "criteria.accuracy", "rating 9 is outside the scale 1-8"),
+        ({"criteria": [1]}, "criteria", "expected an object, found a list"),
+        ({"extra": "x"}, "extra", "expected an object, found a text"),
+    ],
+)
+def test_a_wrong_comparison_field_is_named(
+    tmp_path: Path, change: dict[str, Any], field: str, reason: str
+) -> None:
+    ((line, name, said),) = problems(write_lines(tmp_path, "a.jsonl", COMPARISON, {**COMPARISON, **change}))
+    assert (line, name) == (2, field)
+    assert reason in said
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "reason"),
+    [
+        ({"id": "p", "instruction": " "}, "instruction", "empty"),
+        ({"id": "", "instruction": "x"}, "id", "missing"),
+        ({"id": "p", "instruction": "x", "turns": ["x"]}, "instruction", "either instruction or turns"),
+        ({"id": "p", "turns": "x"}, "turns", "expected a list of texts"),
+        ({"id": "p", "instruction": "x", "references": {}}, "references", "expected a list, found an object"),
+        ({"id": "p", "instruction": "x", "references": ["y"]}, "references[1]", "found a text"),
+        ({"id": "p", "instruction": "x", "references": [{"text": "y"}]}, "references[1].author", "missing"),
+        (
+            {"id": "p", "instruction": "x", "references": [{"author": "a", "text": "y"}] * 2},
+            "references[2]",
+            'the author "a" has two references',
+        ),
+    ],
+)
+def test_a_wrong_prompt_field_is_named(tmp_path: Path, row: dict[str, Any], field: str, reason: str) -> None:
+    found = problems(write_lines(tmp_path, "a.jsonl", {"id": "p0", "instruction": "x"}, row))
+    assert [(line, name) for line, name, _ in found] == [(2, field)]
+    assert reason in found[0][2]
+
+
+def test_every_error_of_a_line_is_listed(tmp_path: Path) -> None:
+    row = {**COMPARISON, "rating": 9, "rater_kind": "robot", "seconds": "soon"}
+    fields = [field for _, field, _ in problems(write_lines(tmp_path, "a.jsonl", row))]
+    assert sorted(fields) == ["rater_kind", "rating", "seconds"]
+
+
+class TestCsv:
+    def test_comparisons(self, tmp_path: Path) -> None:
+        path = write_lines(
+            tmp_path,
+            "votes.csv",
+            "prompt,first,second,rater,rating,points,seconds,criteria,batch,reason",
+            'p1,A,B,ann,3,8,2.5,"{""accuracy"": 7}",x,',
+            "p1,B,A,ann,,8,,,,refused",
+        )
+        scored, unscored = read(path)
+        assert isinstance(scored, ComparisonRecord)
+        assert isinstance(unscored, ComparisonRecord)
+        assert (scored.rating, scored.seconds, scored.criteria) == (3, 2.5, {"accuracy": 7})
+        assert scored.extra == {"batch": "x"}
+        assert (unscored.rating, unscored.reason, unscored.extra) == (None, "refused", {})
+
+    def test_cells_hold_line_breaks_and_empty_texts(self, tmp_path: Path) -> None:
+        path = write_lines(
+            tmp_path, "c.csv", "prompt,contestant,text", 'p1,A,"one', 'two"', "p2,A,", "p3,A,=1+1"
+        )
+        *records, note = read(path)
+        text = '1 cell begins like a formula (line 5, column "text"); it is kept as text'
+        assert str(note) == f"{path}: {text}"
+        assert [(record.place.line, record.turns) for record in records] == [
+            (2, ("one\ntwo",)),
+            (4, ("",)),
+            (5, ("=1+1",)),
+        ]
+
+    def test_the_apostrophe_of_an_export_is_taken_away(self, tmp_path: Path) -> None:
+        texts = ["'=1+1", "''=1+1", "'-", "'tis", "'", "don't", "'@you", "'\tx", "-5"]
+        path = tmp_path / "c.csv"
+        with path.open("w", newline="", encoding="utf-8-sig") as file:
+            csv.writer(file).writerows(
+                [("prompt", "contestant", "text"), *(("p1", name, name) for name in texts)]
+            )
+        records = read(path)
+        wanted = ["=1+1", "'=1+1", "-", "'tis", "'", "don't", "@you", "\tx", "-5"]
+        assert [(record.contestant, *record.turns) for record in records] == [(name, name) for name in wanted]
+
+    def test_many_cells_like_formulas_make_one_note(self, tmp_path: Path) -> None:
+        rows = [f"p{number},A,- a bullet" for number in range(1234)]
+        *_, note = read(write_lines(tmp_path, "c.csv", "prompt,contestant,text", "p,@A,-1.5", *rows))
+        assert note.text == (
+            '1,235 cells begin like a formula (first: line 2, column "contestant"); they are kept as text'
+        )
+
+    def test_semicolons_and_byte_order_mark(self, tmp_path: Path) -> None:
+        path = write_lines(tmp_path, "c.csv", "\ufeffprompt;contestant;text", "p1;A;Hi, you")
+        (record,) = read(path)
+        assert (record.prompt, record.turns) == ("p1", ("Hi, you",))
+
+    def test_turns_and_references_are_json_cells(self, tmp_path: Path) -> None:
+        path = write_lines(
+            tmp_path,
+            "p.csv",
+            "id,turns,references",
+            'p1,"[""a"", ""b""]","[{""author"": ""Ann"", ""text"": ""c""}]"',
+        )
+        (record,) = read(path)
+        assert (record.turns, record.references) == (("a", "b"), (ReferenceRecord("Ann", ("c",)),))
+
+    @pytest.mark.parametrize(
+        ("row", "field", "reason"),
+        [
+            ("p1,A,B,ann,3", "", "the row has 5 cells, the header has 6"),
+            ("p1,A,B,ann,3,8,9", "", "the row has 7 cells, the header has 6"),
+            ("p1,A,B,ann,three,8", "rating", '"three" is not a whole number'),
+            ("p1,A,B,ann,1_0,8", "rating", '"1_0" is not a whole number'),
+            ("p1,A,B,ann,3.5,8", "rating", '"3.5" is not a whole number'),
+            ("p1,A,B,ann,9,8", "rating", "rating 9 is outside the scale 1-8"),
+            ("p1,A,B,ann,,8", "rating", "missing"),
+            ("p1,A,,ann,3,8", "second", "missing"),
+            ('p1,A,B,"ann,3,8', "", "the row cannot be read (unexpected end of data)"),
+        ],
+    )
+    def test_a_wrong_row_is_named(self, tmp_path: Path, row: str, field: str, reason: str) -> None:
+        path = write_lines(tmp_path, "v.csv", "prompt,first,second,rater,rating,points", row)
+        ((line, name, said),) = problems(path)
+        assert (line, name) == (2, field)
+        assert reason in said
+
+    def test_whole_numbers_may_come_from_a_spreadsheet(self, tmp_path: Path) -> None:
+        path = write_lines(tmp_path, "v.csv", "prompt,first,second,rater,rating,points", "p1,A,B,ann,3.0, 8")
+        (record,) = read(path)
+        assert isinstance(record, ComparisonRecord)
+        assert (record.rating, record.points) == (3, 8)
+
+    def test_not_utf8(self, tmp_path: Path) -> None:
+        path = tmp_path / "c.csv"
+        path.write_bytes(b"prompt,contestant,text\np1,A,ok\np2,A,caf\xe9\n")
+        ((line, _, reason),) = problems(path)
+        assert line == 3
+        assert reason.startswith("not UTF-8 (byte 0xe9")
+
+    def test_nul(self, tmp_path: Path) -> None:
+        path = tmp_path / "c.csv"
+        path.write_bytes(b"prompt,contestant,text\np1,A,a\0b\n")
+        assert problems(path) == [(2, "text", "holds a NUL character, which cannot be stored")]
+
+    def test_doubled_column(self, tmp_path: Path) -> None:
+        path = write_lines(tmp_path, "c.csv", "prompt,text,text", "p1,a,b")
+        assert problems(path) == [(1, "", "the column text stands twice in the header")]
+
+    def test_wrong_columns(self, tmp_path: Path) -> None:
+        path = write_lines(tmp_path, "c.csv", "question,answer", "a,b")
+        ((line, _, reason),) = problems(path, format_name="csv")
+        assert line == 1
+        assert "Its fields: answer, question. Needed: prompts: id and instruction or turns" in reason
+
+
+PAIR = {"prompt": "p1", "first": "A", "second": "B", "gold": "first", "gold_source": "editors"}
+VOTE = {"prompt": "p1", "first": "A", "second": "B", "rater": "ann", "rating": 1, "points": 2}
+
+
+def without(row: dict[str, Any], *names: str, **more: Any) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names} | more
+
+
+def test_gold_labels(tmp_path: Path) -> None:
+    by_id = without(PAIR, "first", "second", first_id="1", second_id="2", gold="tie", subset="s")
+    first, second = read(write_lines(tmp_path, "pairs.jsonl", PAIR, by_id))
+    assert isinstance(first, GoldRecord)
+    assert (first.first, first.second, first.gold, first.source) == ("A", "B", "first", "editors")
+    assert isinstance(second, GoldRecord)
+    assert (second.first, second.first_id, second.second_id, second.gold) == ("", "1", "2", "tie")
+    assert second.subset == "s"
+
+
+def test_completions_named_by_their_own_ids(tmp_path: Path) -> None:
+    both_ids = without(VOTE, "first", "second", first_id="1", second_id="2")
+    mixed = without(VOTE, "second", second_id="2")
+    first, second = read(write_lines(tmp_path, "votes.jsonl", both_ids, mixed))
+    assert (first.first, first.second, first.first_id, first.second_id) == ("", "", "1", "2")
+    assert (second.first, second.second, second.first_id, second.second_id) == ("A", "", "", "2")
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "reason"),
+    [
+        (without(PAIR, gold="left"), "gold", '"left" is not one of first, tie, second'),
+        (without(PAIR, gold=None), "gold", "missing; one of first, tie, second"),
+        (without(PAIR, "gold_source"), "gold_source", "missing"),
+        (without(PAIR, "prompt", prompt=""), "prompt", "missing"),
+        (without(PAIR, why="x"), "why", "unknown field; a pair has prompt, subset, first, second, gold and"),
+        (without(PAIR, second="A"), "second", 'the same contestant as first ("A")'),
+        (
+            without(VOTE, first_id="1"),
+            "first_id",
+            "given beside first; name the completion in one of the two",
+        ),
+        (without(VOTE, "first", first_id=""), "first", "missing"),
+        (without(VOTE, "first", first_id=None), "first", "missing"),
+        (
+            without(VOTE, "first", "second", first_id="1", second_id="1"),
+            "second_id",
+            'the same completion as first_id ("1")',
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_sides_of_a_pair(
+    tmp_path: Path, row: dict[str, Any], field: str, reason: str
+) -> None:
+    ((line, name, said),) = problems(write_lines(tmp_path, "rows.jsonl", row))
+    assert (line, name) == (1, field)
+    assert said.startswith(reason)

@@ -1,0 +1,252 @@
+"""Foreign tables through a mapping."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from arena.data.formats.catalogue import Choice, UnknownFormatError, gather, look
+from arena.data.formats.files import InputFile
+from arena.data.formats.mapping import ColumnMapping
+from arena.data.formats.reading import Kind, digest
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    GoldRecord,
+    Item,
+    Problem,
+    PromptRecord,
+)
+from tests.arena.data.formats.reading import write_lines
+
+VOTES = ColumnMapping(
+    Kind.COMPARISONS, {"first": "left", "second": "right", "winner": "winner"}, {"rater": "crowd"}
+)
+ANSWERS = ColumnMapping(
+    Kind.COMPLETIONS,
+    {"instruction": "question", "contestant": "system", "text": "answer", "category": "topic"},
+)
+
+
+def read(path: Path, mapping: ColumnMapping | None) -> list[Item]:
+    return list(gather([path], "table", mapping=mapping).items())
+
+
+def said(path: Path, mapping: ColumnMapping | None) -> list[str]:
+    """Every problem as a sentence, without the file's name."""
+    found = [item for item in read(path, mapping) if isinstance(item, Problem)]
+    return [str(problem).removeprefix(f"{path}") for problem in found]
+
+
+def of_type(items: list[Item], kind: type[Any]) -> list[Any]:
+    return [item for item in items if isinstance(item, kind)]
+
+
+def write_votes(folder: Path, *winners: str) -> Path:
+    return write_lines(folder, "votes.csv", "left,right,winner", *(f"A,B,{winner}" for winner in winners))
+
+
+@pytest.mark.parametrize(
+    ("words", "rating"),
+    [
+        (("left", "Left", " FIRST ", "a", "model_a", "1"), 1),
+        (("tie", "draw", "both", "equal", "Tie (bothbad)"), 2),
+        (("right", "second", "b", "model_b", "2"), 3),
+    ],
+)
+def test_winners_are_ratings_on_three_points(tmp_path: Path, words: tuple[str, ...], rating: int) -> None:
+    comparisons = of_type(read(write_votes(tmp_path, *words), VOTES), ComparisonRecord)
+    assert [(record.rating, record.points) for record in comparisons] == [(rating, 3)] * len(words)
+    assert {(record.first, record.second, record.rater) for record in comparisons} == {("A", "B", "crowd")}
+
+
+def test_a_table_without_prompts_names_all_it_needs(tmp_path: Path) -> None:
+    items = read(write_votes(tmp_path, "left", "right"), VOTES)
+    assert [type(item).__name__ for item in items] == [
+        "PromptRecord",
+        *["ContestantRecord", "CompletionRecord"] * 2,
+        *["ComparisonRecord"] * 2,
+    ]
+    assert {item.prompt for item in of_type(items, CompletionRecord)} == {"comparisons"}
+    assert of_type(items, PromptRecord)[0].turns == ()
+
+
+def test_two_points_have_no_tie(tmp_path: Path) -> None:
+    mapping = ColumnMapping(Kind.COMPARISONS, VOTES.columns, {"rater": "crowd", "points": "2"})
+    path = write_votes(tmp_path, "right", "tie")
+    assert of_type(read(path, mapping), ComparisonRecord)[0].rating == 2
+    assert said(path, mapping) == [', line 3: winner: "tie" has no place on 2 points; a tie needs 3']
+
+
+@pytest.mark.parametrize("points", ["8", "x"])
+def test_a_winner_needs_two_or_three_points(tmp_path: Path, points: str) -> None:
+    mapping = ColumnMapping(Kind.COMPARISONS, VOTES.columns, {"rater": "crowd", "points": points})
+    found = said(write_votes(tmp_path, "left"), mapping)
+    assert found[0] == f", line 2: points: a winner has a place on 2 or 3 points, not on {points}"
+
+
+def test_an_unknown_winner_is_named_with_the_words_there_are(tmp_path: Path) -> None:
+    (found,) = said(write_votes(tmp_path, "left", "perhaps"), VOTES)
+    assert found.startswith(', line 3: winner: "perhaps" is no winner; the words there are: first, left, a, ')
+
+
+def test_a_missing_winner_is_no_tie(tmp_path: Path) -> None:
+    assert said(write_votes(tmp_path, "left", ""), VOTES) == [", line 3: winner: missing"]
+
+
+def test_a_reason_stands_for_a_winner(tmp_path: Path) -> None:
+    mapping = ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "reason": "why"}, VOTES.constants)
+    path = write_lines(tmp_path, "v.csv", "left,right,winner,why", "A,B,,refused", "A,B,left,refused")
+    (comparison,) = of_type(read(path, mapping), ComparisonRecord)
+    assert (comparison.rating, comparison.reason, comparison.points) == (None, "refused", 3)
+    assert said(path, mapping) == [
+        ", line 3: reason (column why): given beside a rating; an answer has one or the other"
+    ]
+
+
+def test_problems_name_our_field_and_the_column(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, "votes.csv", "left,right,winner", ",B,left", "B,B,left")
+    assert said(path, VOTES) == [
+        ", line 2: first (column left): missing",
+        ', line 3: second (column right): the same contestant as first ("B")',
+    ]
+
+
+def test_answers_with_their_questions(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path,
+        "a.csv",
+        "topic,question,system,answer,seed",
+        "x,Why?,A,So.,1",
+        "x,Why?,B,,2",
+        "y,How?,A,=1,3",
+    )
+    items = read(path, ANSWERS)
+    why, how = of_type(items, PromptRecord)
+    assert (why.id, why.turns, why.category, why.implied) == (digest("Why?"), ("Why?",), "x", True)
+    assert how.id == digest("How?")
+    completions = of_type(items, CompletionRecord)
+    assert [(c.prompt, c.contestant, c.turns, c.extra) for c in completions] == [
+        (why.id, "A", ("So.",), {"seed": "1"}),
+        (why.id, "B", ("",), {"seed": "2"}),
+        (how.id, "A", ("=1",), {"seed": "3"}),
+    ]
+    assert str(items[-1]) == (
+        f'{path}: 1 cell begins like a formula (line 4, column "answer"); it is kept as text'
+    )
+
+
+def test_one_prompt_with_two_texts_names_both_lines(tmp_path: Path) -> None:
+    mapping = ColumnMapping(Kind.COMPLETIONS, {**ANSWERS.columns, "prompt": "no"})
+    path = write_lines(
+        tmp_path, "a.csv", "no,topic,question,system,answer", "1,,Why?,A,So.", "1,,How?,B,So.", "2,,,B,So."
+    )
+    assert said(path, mapping) == [
+        ', line 3: another text for prompt "1" than in line 2',
+        ", line 4: instruction (column question): missing",
+    ]
+
+
+def test_prompts_without_ids_are_known_by_their_text(tmp_path: Path) -> None:
+    mapping = ColumnMapping(Kind.PROMPTS, {"instruction": "q", "input": "context"})
+    first, second = read(write_lines(tmp_path, "p.csv", "q,context", "Why?,", "Why?,Because."), mapping)
+    assert (first.id, second.id) == (digest("Why?"), digest("Why?", "Because."))
+
+
+def test_comparisons_with_prompts_and_texts(tmp_path: Path) -> None:
+    columns = {"instruction": "q", "first_text": "answer_a", "second_text": "answer_b"}
+    mapping = ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, **columns}, VOTES.constants)
+    path = write_lines(tmp_path, "v.csv", "q,left,right,answer_a,answer_b,winner", "Why?,A,B,So.,No.,left")
+    items = read(path, mapping)
+    assert {c.contestant: c.turns for c in of_type(items, CompletionRecord)} == {"A": ("So.",), "B": ("No.",)}
+    assert of_type(items, ComparisonRecord)[0].prompt == digest("Why?")
+
+
+def test_comparisons_of_named_prompts_make_nothing_up(tmp_path: Path) -> None:
+    mapping = ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "prompt": "q"}, VOTES.constants)
+    path = write_lines(tmp_path, "v.csv", "q,left,right,winner", "p1,A,B,left", ",A,B,left")
+    items = read(path, mapping)
+    assert of_type(items, CompletionRecord) == of_type(items, ContestantRecord) == []
+    assert said(path, mapping) == [", line 3: prompt (column q): missing"]
+
+
+def test_gold_labels_and_what_is_left_out(tmp_path: Path) -> None:
+    columns = {"prompt": "p", "first_id": "a", "second_id": "b", "gold": "better"}
+    mapping = ColumnMapping(Kind.PAIRS, columns, {"gold_source": "editors"})
+    note, gold = read(write_lines(tmp_path, "g.csv", "p,a,b,better,why", "p1,1,2,second,x"), mapping)
+    assert isinstance(gold, GoldRecord)
+    assert (gold.first_id, gold.second_id, gold.gold, gold.source) == ("1", "2", "second", "editors")
+    assert str(note).endswith("columns that are not mapped are left out: why")
+
+
+ROWS = [{"q": "Why?", "m": "A", "t": "So.", "n": 1}, {"q": "How?", "m": "A", "t": "No.", "n": 2}]
+FORMS = ["t.csv", "t.tsv", "t.jsonl", "t.json", "t.parquet"]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_file_gives_the_same(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        parquet.write_table(pa.Table.from_pylist(ROWS), path)
+    elif name.endswith("sv"):
+        mark = "," if name.endswith("csv") else "\t"
+        lines = [list(ROWS[0]), *(row.values() for row in ROWS)]
+        path.write_text("\n".join(mark.join(map(str, line)) for line in lines) + "\n")
+    elif name.endswith("l"):
+        path.write_text("\n".join(json.dumps(row) for row in ROWS) + "\n")
+    else:
+        path.write_text(json.dumps(ROWS, indent=2))
+    mapping = ColumnMapping(Kind.COMPLETIONS, {"instruction": "q", "contestant": "m", "text": "t", "id": "n"})
+    completions = of_type(read(path, mapping), CompletionRecord)
+    assert [(c.prompt, c.turns, c.id) for c in completions] == [
+        (digest("Why?"), ("So.",), "1"),
+        (digest("How?"), ("No.",), "2"),
+    ]
+
+
+def test_a_bad_mapping_is_told_before_reading(tmp_path: Path) -> None:
+    path = write_votes(tmp_path, "perhaps")
+    wrong = ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "winner": "who"}, VOTES.constants)
+    assert said(path, wrong) == [
+        ': "winner" is mapped to the column "who", which is not there; the columns are left, right, winner'
+    ]
+    assert said(path, ColumnMapping(Kind.PROMPTS)) == [
+        ": prompts need instruction or turns; map a column to it or set it"
+    ]
+    assert said(path, None) == [": the format table needs a mapping of its columns"]
+
+
+def test_files_are_what_somebody_chose(tmp_path: Path) -> None:
+    write_votes(tmp_path, "left")
+    write_lines(tmp_path, "prompts.jsonl", {"id": "p1", "instruction": "Why?"})
+    files = [InputFile(tmp_path / "votes.csv", "votes.csv"), InputFile(tmp_path / "prompts.jsonl", "p.jsonl")]
+    sources = gather(files, choices={"votes.csv": Choice("table", VOTES)})
+    assert [(source.format.name, source.kind) for source in sources.sources] == [
+        ("table", Kind.COMPARISONS),
+        ("jsonl", Kind.PROMPTS),
+    ]
+    with pytest.raises(UnknownFormatError, match='no format "xml"'):
+        gather(files, choices={"votes.csv": Choice("xml")})
+
+
+def test_a_look_at_files(tmp_path: Path) -> None:
+    votes = look(InputFile(write_votes(tmp_path, "left")))
+    assert (votes.format, votes.kind, votes.columns) == ("", None, ("left", "right", "winner"))
+    options = "--format table --kind comparisons --map first=left --map second=right --map winner=winner"
+    assert votes.problems[0].reason.endswith(
+        f"As a table it may be read with {options} --set rater=anonymous"
+    )
+    prompts = look(InputFile(write_lines(tmp_path, "p.jsonl", {"id": "p", "instruction": "?"}, {"x": 1})))
+    assert (prompts.format, prompts.kind, prompts.columns) == (
+        "jsonl",
+        Kind.PROMPTS,
+        ("id", "instruction", "x"),
+    )
+    broken = look(InputFile(write_lines(tmp_path, "b.csv", "a,a")))
+    assert [str(problem) for problem in broken.problems] == [
+        f"{tmp_path / 'b.csv'}, line 1: the column a stands twice in the header"
+    ]

@@ -1,0 +1,243 @@
+"""Whatever is wrong, and whenever an import is stopped, every table is as it was before."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from arena.data.formats.records import (
+    CompletionRecord,
+    ContestantRecord,
+    GoldRecord,
+    Item,
+    Place,
+    Problem,
+    PromptRecord,
+    RaterRecord,
+)
+from arena.data.importing import imports as imports_module
+from arena.data.importing.imports import Cancelled, import_files, import_records
+from arena.data.importing.report import ImportReport
+from arena.models import Study
+from arena.rating.apart import APART
+from tests.arena.data.formats.reading import write_lines
+from tests.arena.data.importing.records import completion, gold, reasons, stock, vote
+
+pytestmark = pytest.mark.django_db
+
+Rows = dict[str, list[tuple[object, ...]]]
+
+
+def everything() -> Rows:
+    """Every row of every table of the arena."""
+    found: Rows = {}
+    with connection.cursor() as cursor:
+        for model in apps.get_app_config("arena").get_models(include_auto_created=True):
+            table = connection.ops.quote_name(model._meta.db_table)
+            cursor.execute(f"SELECT * FROM {table} ORDER BY 1")  # noqa: S608 - our own table
+            found[model._meta.db_table] = cursor.fetchall()
+    return found
+
+
+def apart(use: str) -> list[Item]:
+    """A pair for raters and not for the study: training, or a hidden check."""
+    texts = [CompletionRecord(use, (side,), subset=APART, id=side) for side in ("first", "second")]
+    label = GoldRecord(
+        use, "", "", "tie", "experts", subset=APART, first_id="first", second_id="second", use=use
+    )
+    return [PromptRecord(use, ("Once.",), subset=APART), *texts, label]
+
+
+GOOD: list[Item] = [
+    PromptRecord("p1", ("Say hello.",), category="changed"),
+    PromptRecord("p2", ("Another.",)),
+    ContestantRecord("C", family="New"),
+    completion("A", "A text that was not there."),
+    completion("C"),
+    CompletionRecord("p2", ("By nobody.",), id="x"),
+    RaterRecord("cy", "person", groups=("experts",)),
+    gold("second", second="C"),
+    *apart("train"),
+    *apart("check"),
+    vote(5, first="C", rater="cy", criteria={"accuracy": 2}),
+]
+"""An import into ``stored_study`` that changes every kind of row."""
+
+BAD: dict[str, tuple[Item, str]] = {
+    "a problem of a file": (Problem(Place("f", 3), "rating", "9 of 8"), "f, line 3: rating: 9 of 8"),
+    "a cell twice": (
+        completion("C", place=Place("c", 9)),
+        'c, line 9: contestant: "C" on prompt "p1" stands already in records',
+    ),
+    "a prompt twice": (PromptRecord("p2", ("x",)), 'records: id: "p2" stands already in records'),
+    "a contestant twice": (ContestantRecord("C"), 'records: name: "C" stands already in records'),
+    "an unknown contestant": (vote(3, 1, first="Z"), 'votes, line 1: first: there is no contestant "Z"'),
+    "an unlisted contestant": (completion("Z"), 'records: contestant: there is no contestant "Z"'),
+    "an unknown prompt": (vote(3, 1, prompt="p9"), 'votes, line 1: prompt: there is no prompt "p9"'),
+    "a completion of an unknown prompt": (
+        completion("A", prompt="p9"),
+        'records: prompt: there is no prompt "p9"',
+    ),
+    "a contestant without an answer": (
+        vote(3, 1, prompt="p2", second="", second_id="x"),
+        'votes, line 1: first: "A" has no completion for prompt "p2"',
+    ),
+    "an unknown completion": (
+        vote(3, 1, first="", first_id="y"),
+        'votes, line 1: first_id: there is no completion with the id "y" for prompt "p1"',
+    ),
+    "one completion on both sides": (
+        vote(3, 1, second="A"),
+        "votes, line 1: second: is the same completion as the first",
+    ),
+    "a rating out of scale": (
+        vote(9, 1, rater="dee"),
+        "votes, line 1: rating: rating 9 is outside the scale 1-8",
+    ),
+    "neither rating nor reason": (
+        vote(None, 1, rater="dee"),
+        "votes, line 1: reason: missing; an answer without a rating needs one",
+    ),
+    "another rating": (
+        vote(4, 1),
+        "votes, line 1: rating: 4 of 8 contradicts 3 of 8, stored already for the same pair in the same "
+        'order by rater "ann"',
+    ),
+    "another rating under an id": (
+        vote(4, 1, rater="bo", id="v1"),
+        "votes, line 1: rating: 4 of 8 contradicts 2 of 8, stored already for the comparison with id "
+        '"v1" by rater "bo"',
+    ),
+    "another gold label": (
+        gold("tie", 1, prompt="p0"),
+        'gold, line 1: gold: "tie" contradicts "first", the label of this pair by "experts"',
+    ),
+    "another text of a rated prompt": (
+        PromptRecord("p0", ("Say goodbye.",)),
+        'records: turns: "p0" was rated with another text; a changed prompt needs a new id',
+    ),
+    "a name that does not fit": (
+        vote(4, 1, rater="x" * 201),
+        "votes, line 1: slug: 201 characters long; at most 200 fit",
+    ),
+}
+
+
+@pytest.fixture
+def stored_study() -> Study:
+    old: list[Item] = [
+        PromptRecord("p0", ("An old prompt.",)),
+        *(completion(name, prompt="p0") for name in "AB"),
+    ]
+    votes = [vote(3), vote(2, rater="bo", id="v1"), vote(3, prompt="p0")]
+    report = import_records("s", [*stock(), *old, gold("first", prompt="p0"), *votes])
+    assert report.applied
+    return Study.objects.get()
+
+
+@pytest.mark.usefixtures("stored_study")
+class TestNothingIsHalfImported:
+    def test_the_good_records_alone_change_every_kind(self) -> None:
+        report = import_records("s", GOOD)
+        assert reasons(report) == []
+        assert {kind for kind, counts in report.counts.items() if counts.written} == set(report.counts)
+
+    @pytest.mark.parametrize("kind", BAD)
+    @pytest.mark.parametrize("dry_run", [False, True])
+    def test_with_one_bad_record(self, kind: str, dry_run: bool) -> None:
+        bad, reason = BAD[kind]
+        before = everything()
+        report = import_records("s", [*GOOD, bad], dry_run=dry_run)
+        assert reasons(report) == [reason]
+        assert not report.applied
+        assert everything() == before
+
+    def test_in_a_dry_run(self) -> None:
+        before = everything()
+        assert import_records("s", GOOD, dry_run=True).ok
+        assert everything() == before
+
+    @pytest.mark.parametrize("stop_at", range(len(GOOD) + 1))
+    def test_when_it_dies_at_any_record(self, stop_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(imports_module, "CHUNK", 1)
+
+        def dying() -> Iterator[Item]:
+            yield from GOOD[:stop_at]
+            raise KeyboardInterrupt
+
+        before = everything()
+        with pytest.raises(KeyboardInterrupt):
+            import_records("s", dying())
+        assert everything() == before
+
+    def test_when_it_is_cancelled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(imports_module, "CHUNK", 1)
+
+        def stop_at_six(records: int, place: Place, share: float) -> None:
+            if records == 6:
+                raise Cancelled
+
+        before = everything()
+        report = import_records("s", GOOD, progress=stop_at_six)
+        assert (report.cancelled, report.applied, report.records) == (True, False, 6)
+        assert everything() == before
+
+    def test_when_it_is_cancelled_right_before_the_end(self) -> None:
+        def refuse(report: ImportReport) -> None:
+            assert report.applied
+            raise Cancelled
+
+        before = everything()
+        report = import_records("s", GOOD, on_applied=refuse)
+        assert (report.cancelled, report.applied) == (True, False)
+        assert everything() == before
+
+
+class TestOnApplied:
+    def test_is_a_part_of_the_import(self) -> None:
+        def rename(report: ImportReport) -> None:
+            assert connection.in_atomic_block
+            Study.objects.filter(slug=report.study).update(name="Told inside")
+
+        assert import_records("s", stock(), on_applied=rename).applied
+        assert Study.objects.get().name == "Told inside"
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            lambda hook: import_records("s", stock(), dry_run=True, on_applied=hook),
+            lambda hook: import_records("s", [*stock(), vote(3, first="Z")], on_applied=hook),
+        ],
+    )
+    def test_hears_of_nothing_that_is_taken_back(self, run: Callable[[object], ImportReport]) -> None:
+        heard: list[ImportReport] = []
+        assert not run(heard.append).applied
+        assert heard == []
+
+
+class TestProgress:
+    def test_tells_the_share_of_the_bytes(self, tmp_path: Path) -> None:
+        rows = [{"id": f"p{number}", "instruction": "x"} for number in range(3000)]
+        file = write_lines(tmp_path, "prompts.jsonl", *rows)
+        told: list[tuple[int, int, float]] = []
+        import_files(
+            "s", [file], progress=lambda records, place, share: told.append((records, place.line, share))
+        )
+        assert [(records, line) for records, line, _ in told] == [(1000, 1000), (2000, 2000), (3000, 3000)]
+        shares = [share for *_, share in told]
+        assert shares == sorted(shares)
+        assert 0 < shares[0] < shares[-1] == 1
+
+    def test_is_told_of_files_that_hold_problems_only(self) -> None:
+        told: list[int] = []
+        problems = [Problem(Place("f", line), "", "bad") for line in range(2500)]
+        import_records("s", problems, progress=lambda records, place, share: told.append(place.line))
+        assert told == [999, 1999, 2499]
+
+    def test_long_texts_are_written_a_few_at_a_time(self) -> None:
+        told: list[int] = []
+        prompts = [PromptRecord(f"p{number}", ("x" * 900_000,)) for number in range(7)]
+        import_records("s", prompts, progress=lambda records, place, share: told.append(records))
+        assert told == [3, 6, 7]

@@ -1,0 +1,146 @@
+"""Files of other projects, from the file to the tables: what names what must find it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.data.formats.reading import digest
+from arena.data.importing.imports import import_files
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Reference, Study
+from leaderboard.snapshots.opinions import opinions
+from tests.arena.data.formats.reading import write_lines
+from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
+from tests.arena.data.formats.test_arena_battles import BATTLE
+from tests.arena.data.formats.test_fastchat import CHOICES, JUDGMENT, QUESTION, REVIEW
+from tests.arena.data.formats.test_self_instruct import INSTRUCTION, PREDICTION
+from tests.arena.data.importing.records import reasons
+
+pytestmark = pytest.mark.django_db
+
+
+def rows() -> list[tuple[str, int | None, str, str]]:
+    """Rater, rating and who was shown first and second, of every comparison."""
+    found = []
+    for row in Comparison.objects.order_by("pk").select_related("pair", "rater"):
+        first, second = row.pair.shown(row.swapped)
+        assert first.contestant
+        assert second.contestant
+        found.append((row.rater.name, row.rating, first.contestant.name, second.contestant.name))
+    return found
+
+
+def test_alpaca_eval(tmp_path: Path) -> None:
+    outputs = write_lines(tmp_path, "lark.jsonl", OUTPUT)
+    fresh = {"instruction": "Another.", "output_1": "One.", "output_2": "Two.", "preference": 1.9}
+    annotations = write_lines(tmp_path, "annotations.jsonl", ANNOTATION, {**ANNOTATION, **fresh})
+    report = import_files("s", [annotations, outputs])
+    assert reasons(report) == []
+    assert rows() == [
+        ("alpaca_eval_gpt4", 1, "lark-7b", "wren-13b"),
+        ("alpaca_eval_gpt4", 3, "lark-7b", "wren-13b"),
+    ]
+    assert (Prompt.objects.count(), Completion.objects.count(), Pair.objects.count()) == (2, 4, 2)
+    assert set(Prompt.objects.values_list("category", flat=True)) == {"koala", ""}
+    assert [float(score or 0) for score in Comparison.objects.values_list("second_score", flat=True)] == [
+        0,
+        0.9,
+    ]
+    assert import_files("s", [annotations, outputs]).written == 0
+
+
+def test_an_annotation_of_another_text_is_refused(tmp_path: Path) -> None:
+    outputs = write_lines(tmp_path, "lark.jsonl", {**OUTPUT, "output": "An owl."})
+    report = import_files("s", [outputs, write_lines(tmp_path, "annotations.jsonl", ANNOTATION)])
+    (reason,) = reasons(report)
+    prompt = digest(ANNOTATION["instruction"])
+    assert reason.endswith(f'contestant: another text of "lark-7b" on prompt "{prompt}" is there already')
+    assert not Study.objects.exists()
+
+
+def answers() -> list[dict[str, Any]]:
+    return [
+        {**CHOICES, "answer_id": "a1", "model_id": "lark-7b"},
+        {**CHOICES, "answer_id": "a2", "model_id": "wren-13b"},
+    ]
+
+
+def test_reviews_find_the_answers_they_name(tmp_path: Path) -> None:
+    files = [
+        write_lines(tmp_path, "review.jsonl", REVIEW, {**REVIEW, "review_id": "r2", "score": [-1, -1]}),
+        write_lines(tmp_path, "answer.jsonl", *answers()),
+        write_lines(tmp_path, "question.jsonl", QUESTION),
+    ]
+    assert reasons(import_files("s", files)) == []
+    assert rows() == [("gpt-4", 1, "lark-7b", "wren-13b"), ("gpt-4", None, "lark-7b", "wren-13b")]
+    assert import_files("s", files).written == 0
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_reference_answers_are_no_completions(tmp_path: Path, together: bool) -> None:
+    questions = write_lines(tmp_path, "question.jsonl", {**QUESTION, "reference": ["Ours.", ""]})
+    references = write_lines(tmp_path, "reference.jsonl", {**CHOICES, "model_id": "gpt-4"})
+    for files in [[references, questions]] if together else [[questions], [references]]:
+        assert reasons(import_files("s", files)) == []
+    assert import_files("s", [references, questions]).written == 0
+    assert set(Reference.objects.values_list("author", "prompt__turns__0")) == {
+        ("gpt-4", "Write a post."),
+        ("reference", "Write a post."),
+    }
+    assert Reference.objects.get(author="gpt-4").turns == ["A post.", "Another."]
+    assert not Completion.objects.exists()
+
+
+def test_judgments_are_of_both_orders(tmp_path: Path) -> None:
+    files = [
+        write_lines(tmp_path, "gpt-4_pair.jsonl", JUDGMENT, {**JUDGMENT, "turn": 2}),
+        write_lines(tmp_path, "answer.jsonl", *answers()),
+        write_lines(tmp_path, "question.jsonl", QUESTION),
+    ]
+    assert reasons(import_files("s", files)) == []
+    assert rows() == [
+        ("gpt-4", 1, "lark-7b", "wren-13b"),
+        ("gpt-4", 2, "wren-13b", "lark-7b"),
+        ("gpt-4-turn-2", 1, "lark-7b", "wren-13b"),
+        ("gpt-4-turn-2", 2, "wren-13b", "lark-7b"),
+    ]
+    assert set(Comparison.objects.values_list("repeat", flat=True)) == {0}
+    assert len(opinions(Study.objects.get())) == 4
+
+
+def test_judgments_do_not_make_models(tmp_path: Path) -> None:
+    files = [
+        write_lines(tmp_path, "gpt-4_pair.jsonl", {**JUDGMENT, "model_2": "stork"}),
+        write_lines(tmp_path, "answer.jsonl", *answers()),
+        write_lines(tmp_path, "question.jsonl", QUESTION),
+    ]
+    assert [reason.partition("line ")[2] for reason in reasons(import_files("s", files))] == [
+        '1: second: there is no contestant "stork"',
+        '1: first: there is no contestant "stork"',
+    ]
+
+
+def test_people_and_models_answer_the_same_instructions(tmp_path: Path) -> None:
+    files = [
+        write_lines(tmp_path, "lark_predictions.jsonl", PREDICTION),
+        write_lines(tmp_path, "instructions.jsonl", INSTRUCTION),
+    ]
+    report = import_files("s", files)
+    assert reasons(report) == []
+    assert set(Contestant.objects.values_list("name", "kind")) == {
+        ("Human demonstrations", "people"),
+        ("lark", "model"),
+    }
+    assert (Prompt.objects.get().input, Completion.objects.count()) == ("It is what it is.", 2)
+    assert report.missing.count == 0
+
+
+def test_conversations_make_texts_that_can_be_rated(tmp_path: Path) -> None:
+    plain = {name: BATTLE[name] for name in ("question_id", "model_a", "model_b", "winner")}
+    assert import_files("s", [write_lines(tmp_path, "plain.jsonl", plain)]).applied
+    assert not Completion.objects.rateable().exists()
+    report = import_files("s", [write_lines(tmp_path, "battles.jsonl", {**BATTLE, "judge": "bo"})])
+    assert reasons(report) == []
+    assert Completion.objects.rateable().count() == 2
+    assert Prompt.objects.get().turns == ["Hi.", "Bye."]
+    assert rows() == [("anonymous", 1, "lark", "wren"), ("bo", 1, "lark", "wren")]

@@ -1,0 +1,514 @@
+"""Imports against the database: all or nothing, the same input twice adds nothing, nothing rated changes."""
+
+import threading
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from arena.data.formats.fields import MAX_SCORE
+from arena.data.formats.records import (
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    Place,
+    PromptRecord,
+    RaterRecord,
+    ReferenceRecord,
+)
+from arena.data.importing.imports import InvalidStudyError, import_files, import_records
+from arena.data.importing.raters import slug_of
+from arena.data.importing.report import ImportReport
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
+from arena.models.signals import study_changed
+from tests import factories
+from tests.arena.data.importing.records import added, completion, reasons, stock, vote
+
+pytestmark = pytest.mark.django_db
+
+
+class TestNewStudy:
+    def test_is_made_by_the_import(self) -> None:
+        report = import_records("my-study", [*stock(), vote(1, points=3), vote(2, points=3, rater="bo")])
+        study = Study.objects.get()
+        assert report.applied
+        assert report.creates_study
+        assert (study.slug, study.name, study.points, study.revision) == ("my-study", "My study", 3, 1)
+        assert added(report) == {
+            "contestants": 2,
+            "prompts": 1,
+            "completions": 2,
+            "raters": 2,
+            "pairs": 1,
+            "comparisons": 2,
+        }
+
+    def test_mixed_scales_leave_the_default(self) -> None:
+        import_records("mixed", [*stock(), vote(1, points=3), vote(2, points=5, rater="bo")])
+        assert Study.objects.get().points == 8
+
+    @pytest.mark.parametrize(
+        ("slug", "reason"),
+        [
+            ("two words", '"two words" cannot name a study'),
+            ("", '"" cannot name a study'),
+            ("x" * 81, "has 81 characters; at most 80 fit"),
+        ],
+    )
+    def test_needs_a_slug(self, slug: str, reason: str) -> None:
+        with pytest.raises(InvalidStudyError, match=reason):
+            import_records(slug, [])
+
+    def test_is_not_made_by_nothing(self) -> None:
+        report = import_records("empty", [])
+        assert reasons(report) == ["empty: there is nothing to import"]
+        assert not Study.objects.exists()
+
+
+class TestStoredRows:
+    def test_what_is_compared(self) -> None:
+        import_records(
+            "s",
+            [
+                ContestantRecord("Rook 7B", family="Rook", generation={"t": 1}, extra={"site": "x"}),
+                PromptRecord(
+                    "p1",
+                    ("One", "Two"),
+                    subset="hard",
+                    category="coding",
+                    references=(ReferenceRecord("Ann", ("Right.",)),),
+                ),
+                completion("Rook 7B", "", subset="hard", extra={"ms": 7}),
+                CompletionRecord("p1", ("No author.",), subset="hard", id="c9"),
+            ],
+        )
+        prompt = Prompt.objects.get()
+        assert (prompt.turns, prompt.subset, prompt.category) == (["One", "Two"], "hard", "coding")
+        assert Reference.objects.get().turns == ["Right."]
+        contestant = Contestant.objects.get()
+        assert (contestant.slug, contestant.kind, contestant.family) == ("rook-7b", "model", "Rook")
+        empty, anonymous = Completion.objects.order_by("pk")
+        assert (empty.is_empty, empty.turns, empty.extra) == (True, [""], {"ms": 7})
+        assert (anonymous.contestant, anonymous.external_id, anonymous.is_empty) == (None, "c9", False)
+
+    def test_presentation_order_is_kept_whatever_the_order_of_ids(self) -> None:
+        import_records("s", [*stock(), vote(2), vote(7, first="B", second="A")])
+        pair = Pair.objects.get()
+        by_first = {
+            comparison.pair.shown(comparison.swapped)[0].contestant.name: comparison.rating
+            for comparison in Comparison.objects.all()
+        }
+        assert by_first == {"A": 2, "B": 7}
+        assert pair.first_id < pair.second_id
+
+    def test_counters_unscored_answers_and_criteria(self) -> None:
+        report = import_records(
+            "s",
+            [
+                *stock(),
+                vote(3, criteria={"accuracy": 5}),
+                vote(None, reason="refused", rater="j", rater_kind="judge", raw_reply="No."),
+            ],
+        )
+        assert report.ok
+        pair = Pair.objects.get()
+        assert (pair.people_ratings, pair.judge_ratings) == (1, 1)
+        unscored = Comparison.objects.get(rater__kind="judge")
+        assert (unscored.status, unscored.reason, unscored.raw_reply) == ("unscored", "refused", "No.")
+        person = Comparison.objects.get(rater__kind="person")
+        assert [(row.criterion, row.rating) for row in person.criterion_ratings.all()] == [("accuracy", 5)]
+        assert Study.objects.get().criteria == ["accuracy"]
+
+    def test_pairs_are_made_for_comparisons_only(self) -> None:
+        import_records("s", stock(A="a", B="b", C="c"))
+        assert not Pair.objects.exists()
+
+    def test_an_imported_judge_is_not_the_one_who_rates_here(self) -> None:
+        own = factories.make_rater(kind="judge", slug="gpt-4")
+        import_records("s", [*stock(), vote(rater="gpt-4", rater_kind="judge")])
+        assert not Comparison.objects.filter(rater=own).exists()
+        assert Rater.objects.get(study__slug="s").slug == "gpt-4"
+
+    def test_an_imported_judge_never_mixes_with_one_who_rated_here(self) -> None:
+        import_records("s", stock())
+        study = Study.objects.get()
+        pair = factories.make_pair(prompt=study.prompts.get())
+        factories.make_assignment(pair=pair, rater=factories.make_rater(kind="judge", slug="gpt-4"))
+        report = import_records("s", [vote(rater="gpt-4", rater_kind="judge")])
+        assert "has rated in this study" in reasons(report)[0]
+        assert not Comparison.objects.exists()
+
+    def test_raters_with_groups(self) -> None:
+        records = [RaterRecord("ann", "person", "Ann", True, ("experts",)), *stock(), vote()]
+        import_records("s", records)
+        import_records("s", records)
+        rater = Rater.objects.get()
+        assert (rater.name, rater.simulated, [group.slug for group in rater.groups.all()]) == (
+            "Ann",
+            True,
+            ["experts"],
+        )
+
+    def test_a_group_that_comes_later_is_a_change_of_its_own(self) -> None:
+        def take(*groups: str) -> int:
+            import_records("s", [RaterRecord("ann", "person", "Ann", True, groups), *stock(), vote()])
+            return Study.objects.get().revision
+
+        before = take()
+        assert take() == before
+        assert take("experts") == before + 1
+        assert take("experts") == before + 1
+
+
+def test_the_greatest_scores_fit() -> None:
+    scores = (MAX_SCORE - Decimal("0.0001"), -MAX_SCORE)
+    assert import_records("s", [*stock(), vote(3, scores=scores)]).applied
+    row = Comparison.objects.get()
+    assert (row.first_score, row.second_score) == (MAX_SCORE, -MAX_SCORE)
+
+
+def test_slugs_of_raters_stay_apart() -> None:
+    assert slug_of("gpt-3.5") == "gpt-3.5"
+    assert slug_of("Ann B").startswith("ann-b-")
+    assert slug_of("Ann B") != slug_of("ann b")
+    assert len(slug_of("ü" * 500)) <= 120
+
+
+class TestTwice:
+    def test_adds_nothing(self) -> None:
+        records = [
+            ContestantRecord("A", size="7B"),
+            ContestantRecord("B"),
+            *stock(),
+            vote(3),
+            vote(4),
+            vote(5, first="B", second="A"),
+            vote(6, id="x1"),
+            vote(None, reason="empty", rater="j", rater_kind="judge"),
+        ]
+        first = import_records("s", records)
+        revision = Study.objects.get().revision
+        second = import_records("s", records)
+        assert added(first)["comparisons"] == 5
+        assert second.ok
+        assert second.written == 0
+        assert second.counts["comparisons"].unchanged == 5
+        assert Study.objects.get().revision == revision
+        assert sorted(Comparison.objects.filter(rater__slug="ann", swapped=False).values_list("repeat")) == [
+            (0,),
+            (1,),
+            (2,),
+        ]
+
+    def test_more_of_the_same_adds_the_rest(self) -> None:
+        import_records("s", [*stock(), vote(3), vote(4)])
+        report = import_records("s", [vote(3), vote(4), vote(5)])
+        assert added(report) == {"comparisons": 1}
+
+    def test_a_changed_rating_is_refused_and_both_are_named(self) -> None:
+        import_records("s", [*stock(), vote(3), vote(2, id="x1", rater="bo")])
+        report = import_records("s", [vote(4, line=2), vote(5, line=3, id="x1", rater="bo")])
+        assert reasons(report) == [
+            "votes, line 2: rating: 4 of 8 contradicts 3 of 8, stored already for the same pair in the same "
+            'order by rater "ann"',
+            "votes, line 3: rating: 5 of 8 contradicts 2 of 8, stored already for the comparison with id "
+            '"x1" by rater "bo"',
+        ]
+        assert sorted(Comparison.objects.values_list("rating", flat=True)) == [2, 3]
+
+    def test_an_id_stands_for_one_comparison(self) -> None:
+        twice = import_records("s", [*stock(), vote(3, 1, id="x1"), vote(3, 2, id="x1")])
+        assert reasons(twice) == ['votes, line 2: id: "x1" stands twice in this file for rater "ann"']
+        elsewhere = import_records(
+            "s", [*stock(), vote(3, 1, "one", id="x1"), vote(3, 1, "two", id="x1", rater="bo")]
+        )
+        assert elsewhere.applied
+        other = import_records("s", [vote(3, 1, id="x1", first="B", second="A")])
+        assert reasons(other) == [
+            'votes, line 1: id: "x1" is stored already for rater "ann" about another pair or order'
+        ]
+
+    def test_the_same_comparison_in_two_files_is_stored_once(self) -> None:
+        records = [*stock(), vote(3, 1, "one"), vote(4, 2, "one", id="x"), vote(3, 1, "two")]
+        report = import_records("s", [*records, vote(4, 2, "two", id="x")])
+        assert (report.counts["comparisons"].added, report.counts["comparisons"].unchanged) == (2, 2)
+
+
+class TestChangedTexts:
+    def test_a_rated_completion_gets_a_version_and_old_comparisons_keep_the_old_text(self) -> None:
+        import_records("s", [*stock(), vote(3)])
+        report = import_records("s", [completion("A", "A better answer.")])
+        assert report.counts["completions"].versions == 1
+        old, new = Completion.objects.filter(contestant__name="A").order_by("version")
+        assert (old.turns, old.is_current) == (["Answer of A."], False)
+        assert (new.turns, new.version, new.is_current) == (["A better answer."], 2, True)
+        assert Comparison.objects.get().pair.first == old
+
+    def test_old_comparisons_imported_again_stay_with_the_old_text(self) -> None:
+        votes = [vote(3), vote(4, id="x1")]
+        import_records("s", [*stock(), *votes])
+        report = import_records("s", [completion("A", "A better answer."), *votes])
+        assert report.counts["comparisons"].unchanged == 2
+        assert Comparison.objects.count() == 2
+
+    def test_new_comparisons_are_about_the_new_text(self) -> None:
+        import_records("s", [*stock(), vote(3)])
+        import_records("s", [completion("A", "A better answer."), vote(6, rater="bo")])
+        newest = Comparison.objects.get(rater__slug="bo")
+        first, _ = newest.pair.shown(newest.swapped)
+        assert first.turns == ["A better answer."]
+
+    def test_an_unseen_completion_is_changed_in_place(self) -> None:
+        import_records("s", stock())
+        report = import_records("s", [completion("A", " ")])
+        row = Completion.objects.get(contestant__name="A")
+        assert (report.counts["completions"].updated, row.version, row.is_empty) == (1, 1, True)
+
+    def test_an_unknown_text_is_filled_in_and_never_replaces_a_known_one(self) -> None:
+        names = [ContestantRecord("A", implied=True), ContestantRecord("B", implied=True)]
+        unknown: list[Item] = [PromptRecord("p1", (), implied=True), *names]
+        unknown += [CompletionRecord("p1", (), contestant=name, implied=True) for name in "AB"]
+        import_records("s", [*unknown, vote(3)])
+        filled = import_records("s", stock())
+        assert filled.counts["completions"].updated == 2
+        import_records("s", [*unknown, vote(5, rater="bo")])
+        assert Prompt.objects.get().turns == ["Say hello."]
+        assert Completion.objects.get(contestant__name="A").turns == ["Answer of A."]
+        assert Completion.objects.count() == 2
+
+    def test_a_rated_prompt_keeps_its_text_but_not_its_category(self) -> None:
+        import_records("s", [*stock(), vote(3)])
+        report = import_records("s", [PromptRecord("p1", ("Say goodbye.",), place=Place("p", 1))])
+        assert reasons(report) == [
+            'p, line 1: turns: "p1" was rated with another text; a changed prompt needs a new id'
+        ]
+        report = import_records("s", [PromptRecord("p1", ("Say hello.",), category="greeting")])
+        assert report.applied
+        assert Prompt.objects.get().category == "greeting"
+
+    def test_what_a_file_does_not_say_stays(self) -> None:
+        import_records("s", [ContestantRecord("A", family="Rook", extra={"site": "x"})])
+        report = import_records("s", [ContestantRecord("A", size="7B", extra={"year": 1})])
+        row = Contestant.objects.get()
+        assert report.counts["contestants"].updated == 1
+        assert (row.family, row.size, row.extra) == ("Rook", "7B", {"site": "x", "year": 1})
+
+
+class TestErrors:
+    def test_all_are_gathered_and_nothing_is_changed(self) -> None:
+        report = import_records(
+            "s",
+            [
+                *stock(),
+                completion("A", "again", place=Place("c", 4)),
+                completion("C", "x", prompt="p9", place=Place("c", 5)),
+                vote(3, 1, first="Z"),
+                vote(3, 2, prompt="p9", subset="hard"),
+                vote(3, 3, second="C"),
+            ],
+        )
+        assert reasons(report) == [
+            'c, line 4: contestant: "A" on prompt "p1" stands already in records',
+            'c, line 5: prompt: there is no prompt "p9"',
+            'votes, line 1: first: there is no contestant "Z"',
+            'votes, line 2: prompt: there is no prompt "p9" in subset "hard"',
+            'votes, line 3: second: "C" has no completion for prompt "p1"',
+        ]
+        assert not report.applied
+        assert not Study.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("record", "reason"),
+        [
+            (PromptRecord("p" * 201, ("x",)), "id: 201 characters long; at most 200 fit"),
+            (PromptRecord("p", ("x",), category="c" * 101), "category: 101 characters long; at most 100 fit"),
+            (ContestantRecord("n" * 201), "name: 201 characters long; at most 200 fit"),
+            (ContestantRecord("A", size="s" * 51), "size: 51 characters long; at most 50 fit"),
+            (ContestantRecord("A\u202eB"), "name: holds the invisible character U+202E"),
+            (ContestantRecord("A", family="\x1b[31mred"), "family: holds the invisible character U+001B"),
+            (PromptRecord("p", ("x",), category="\u2066c"), "category: holds the invisible character U+2066"),
+            (RaterRecord("r\u202d", "person"), "slug: holds the invisible character U+202D"),
+            (ContestantRecord("A", slug="a b"), 'slug: "a b" is no slug: letters, digits, - and _ only'),
+            (RaterRecord("r" * 201, "person"), "slug: 201 characters long; at most 200 fit"),
+            (RaterRecord("r", "person", groups=("a b",)), 'groups: "a b" is no group'),
+        ],
+    )
+    def test_what_does_not_fit_is_named(self, record: Item, reason: str) -> None:
+        (said,) = reasons(import_records("s", [record]))
+        assert said.startswith(f"records: {reason}")
+
+    @pytest.mark.parametrize(
+        ("records", "reason"),
+        [
+            ([PromptRecord("p", ("x",))] * 2, 'id: "p" stands already in records'),
+            ([ContestantRecord("A")] * 2, 'name: "A" stands already in records'),
+            (
+                [ContestantRecord("A", slug="x"), ContestantRecord("B", slug="x")],
+                'slug: "x" belongs to the contestant "A"',
+            ),
+        ],
+    )
+    def test_doubles_are_named(self, records: list[Item], reason: str) -> None:
+        assert reasons(import_records("s", records)) == [f"records: {reason}"]
+
+    def test_completions_keep_to_the_listed_contestants(self) -> None:
+        report = import_records("s", [ContestantRecord("A"), *stock(A="a", b="typo")])
+        assert reasons(report) == ['records: contestant: there is no contestant "b"']
+
+    def test_completions_alone_introduce_contestants_and_say_so(self) -> None:
+        report = import_records("s", stock(A="a"))
+        assert [note.text for note in report.notes] == ['new contestant "A", named by a completion only']
+
+    def test_a_dry_run_changes_nothing_and_tells_the_same(self) -> None:
+        records = [*stock(), vote(3)]
+        dry = import_records("s", records, dry_run=True)
+        assert not Study.objects.exists()
+        wet = import_records("s", records)
+        assert dry.counts == wet.counts
+        assert (dry.applied, wet.applied) == (False, True)
+
+    def test_an_import_killed_midway_changes_nothing(self) -> None:
+        import_records("s", stock())
+
+        def dying() -> Iterator[Item]:
+            yield completion("C")
+            for number in range(3000):
+                yield vote(3, number, rater=f"rater-{number}")
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            import_records("s", dying())
+        assert not Comparison.objects.exists()
+        assert not Contestant.objects.filter(name="C").exists()
+
+
+class TestReport:
+    def test_missing_cells_are_counted(self) -> None:
+        records = [PromptRecord("p2", ("Another.",)), *stock(A="a", B=" ")]
+        report = import_records("s", records)
+        assert report.counts["completions"].empty == 1
+        assert (report.missing.count, report.missing.by_contestant) == (2, [("A", 1), ("B", 1)])
+        assert report.missing.examples == [("A", "p2"), ("B", "p2")]
+
+    def test_the_preview_holds_the_first_of_each_kind(self) -> None:
+        report = import_records("s", [*stock(), *(vote(3, n, rater=f"r{n}") for n in range(30))])
+        assert {kind: len(rows) for kind, rows in report.preview.items()} == {
+            "prompts": 1,
+            "completions": 2,
+            "comparisons": 20,
+        }
+        assert report.preview["prompts"] == [{"from": "records", "id": "p1", "turns": "Say hello."}]
+
+    def test_the_preview_cuts_long_texts(self) -> None:
+        report = import_records("s", [PromptRecord("p1", ("x" * 100_000, "y" * 100_000))])
+        (row,) = report.preview["prompts"]
+        assert (len(row["turns"]), row["turns"][-1]) == (200, "…")
+
+    def test_progress_is_told_after_every_chunk(self) -> None:
+        told: list[int] = []
+        votes = [vote(3, n, rater=f"r{n}") for n in range(2500)]
+        import_records("s", [*stock(), *votes], progress=lambda records, place, share: told.append(records))
+        assert told[-1] == 2503
+        assert len(told) == 4
+
+    @pytest.mark.django_db(transaction=True)
+    def test_listeners_hear_of_changes_only(self) -> None:
+        heard: list[int] = []
+
+        def listen(sender: object, study_id: int, **kwargs: object) -> None:
+            heard.append(study_id)
+
+        study_changed.connect(listen)
+        try:
+            import_records("s", [*stock(), vote(3)])
+            import_records("s", [*stock(), vote(3)])
+            import_records("s", [vote(4)])
+        finally:
+            study_changed.disconnect(listen)
+        assert heard == [Study.objects.get().pk]
+
+
+def test_the_number_of_queries_grows_with_chunks_only() -> None:
+    def queries(slug: str, votes: int) -> int:
+        records = [*stock(), *(vote(3, n, rater="ann") for n in range(votes))]
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            assert import_records(slug, records).applied
+        inserts = sum(query["sql"].startswith('INSERT INTO "arena_comparison"') for query in captured)
+        return len(captured) - inserts
+
+    small, one_chunk, four_chunks = queries("a", 10), queries("b", 900), queries("c", 3900)
+    assert small == one_chunk
+    assert four_chunks - one_chunk <= 3 * 8
+
+
+@pytest.mark.one_database
+def test_counting_anew_reads_of_each_pair_its_own_comparisons() -> None:
+    """Not those of the whole study for each, as SQLite would choose to; PostgreSQL knows better by itself."""
+    import_records("s", [*stock(), vote(3)])
+    study = Study.objects.get()
+    with connection.cursor() as cursor:
+        with CaptureQueriesContext(connection) as captured:
+            Pair.objects.recount(study)
+        for query in captured.captured_queries:
+            cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
+            assert "arena_comparison_pair_id" in str(cursor.fetchall())
+    assert len(captured) == 2
+
+
+def test_reference_data(reference_data: Path) -> None:
+    report = import_files("llmfao", [reference_data / "llmfao"])
+    assert reasons(report) == []
+    study = Study.objects.get()
+    prompts = Prompt.objects.rated().filter(study=study)
+    assert (study.points, prompts.count(), study.contestants.count()) == (3, 19, 70)
+    completions = Completion.objects.rated().filter(prompt__study=study)
+    assert (completions.count(), completions.filter(is_empty=True).count()) == (1133, 69)
+    comparisons = study.comparisons.all()
+    people = comparisons.filter(rater__kind="person")
+    assert (people.count(), people.values("rater").distinct().count()) == (8931, 124)
+    # The crowd's pairs are a part of the judges' pairs; both files hold the same votes about them.
+    crowd_pairs = set(people.values_list("pair", flat=True))
+    for judge in ("gpt-4", "gpt-3.5"):
+        votes = comparisons.filter(rater__kind="judge", rater__slug=judge)
+        pairs = list(votes.values_list("pair", flat=True))
+        assert (len(pairs), sum(pair in crowd_pairs for pair in pairs)) == (3236, 2139)
+    # Seven more are there to learn on: the crowd was trained with them.
+    assert (Pair.objects.count(), Pair.objects.filter(use="train").exclude(gold="").count()) == (3243, 7)
+    assert report.counts["completions"].empty == 69
+    again = import_files("llmfao", [reference_data / "llmfao"])
+    assert (again.applied, again.written) == (True, 0)
+
+
+def test_reference_data_by_the_crowd_alone(reference_data: Path) -> None:
+    names = ["models.jsonl", "prompts.jsonl", "results.jsonl", "crowd-comparisons.csv"]
+    names += ["gpt4-crowd-comparisons.csv", "gpt3-crowd-comparisons.csv"]
+    report = import_files("llmfao", [reference_data / "llmfao" / name for name in names])
+    assert added(report)["comparisons"] == 8931 + 2139 + 2139
+    assert added(report)["pairs"] == 2139
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_at_once_end_as_one() -> None:
+    records = [*stock(), *(vote(3, n, rater=f"r{n}") for n in range(50))]
+    reports: list[ImportReport] = []
+
+    def run() -> None:
+        try:
+            reports.append(import_records("s", records))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(report.counts["comparisons"].added for report in reports) == [0, 0, 50]
+    assert [report.creates_study for report in reports].count(True) == 1
+    assert (Study.objects.count(), Comparison.objects.count()) == (1, 50)
+    assert Pair.objects.get().people_ratings == 50

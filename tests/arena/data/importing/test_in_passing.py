@@ -1,0 +1,103 @@
+"""Prompts and completions that other records name in passing together with their texts."""
+
+from dataclasses import replace
+
+import pytest
+
+from arena.data.formats.records import (
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    Place,
+    PromptRecord,
+    ReferenceRecord,
+)
+from arena.data.importing.imports import import_records
+from arena.models import Completion, Prompt, Reference
+from tests.arena.data.importing.records import reasons
+
+pytestmark = pytest.mark.django_db
+
+CONTESTANT = ContestantRecord("A", implied=True)
+
+
+def asked(*turns: str, file: str = "votes") -> PromptRecord:
+    return PromptRecord("p1", turns, implied=True, place=Place(file, 7))
+
+
+def said(*turns: str, file: str = "votes") -> CompletionRecord:
+    return CompletionRecord("p1", turns, contestant="A", implied=True, place=Place(file, 7))
+
+
+def passing(question: str, answer: str, file: str = "votes") -> list[Item]:
+    return [asked(question, file=file), CONTESTANT, said(answer, file=file)]
+
+
+UNKNOWN: list[Item] = [asked(), CONTESTANT, said()]
+
+
+def test_what_is_missing_is_made() -> None:
+    report = import_records("s", passing("Why?", "Because."))
+    assert reasons(report) == []
+    assert Prompt.objects.get().turns == ["Why?"]
+    assert Completion.objects.get().turns == ["Because."]
+
+
+@pytest.mark.parametrize("file", ["votes", "more"])
+def test_the_same_again_changes_nothing(file: str) -> None:
+    again = passing("Why?", "Because.", file)
+    report = import_records("s", [*passing("Why?", "Because."), *again])
+    assert (report.ok, report.counts["prompts"].written, report.counts["completions"].written) == (True, 1, 1)
+    report = import_records("s", again)
+    assert (report.ok, report.written) == (True, 0)
+
+
+@pytest.mark.parametrize("file", ["votes", "more"])
+def test_another_text_is_an_error(file: str) -> None:
+    report = import_records("s", [*passing("Why?", "Because."), *passing("Why?", "No idea.", file)])
+    assert reasons(report) == [
+        f'{file}, line 7: contestant: another text of "A" on prompt "p1" is there already'
+    ]
+    report = import_records("s", [*passing("Why?", "Because."), asked("How?", file=file)])
+    assert reasons(report) == [f'{file}, line 7: turns: another text of prompt "p1" is there already']
+
+
+def test_another_text_than_the_stored_one_is_an_error() -> None:
+    import_records("s", passing("Why?", "Because."))
+    report = import_records("s", passing("How?", "So."))
+    assert reasons(report) == [
+        'votes, line 7: turns: another text of prompt "p1" is there already',
+        'votes, line 7: contestant: another text of "A" on prompt "p1" is there already',
+    ]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_unknown_texts_are_filled_in(at_once: bool) -> None:
+    if at_once:
+        import_records("s", [*UNKNOWN, *passing("Why?", "Because.")])
+    else:
+        import_records("s", UNKNOWN)
+        assert Prompt.objects.get().turns == []
+        import_records("s", passing("Why?", "Because."))
+    assert Prompt.objects.get().turns == ["Why?"]
+    assert Completion.objects.get().turns == ["Because."]
+    assert Completion.objects.get().version == 1
+
+
+def test_no_text_says_nothing_against_a_known_one() -> None:
+    import_records("s", passing("Why?", "Because."))
+    report = import_records("s", UNKNOWN)
+    assert (report.ok, report.written) == (True, 0)
+    assert Completion.objects.get().turns == ["Because."]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_references_are_added_to_a_known_prompt(at_once: bool) -> None:
+    named = [replace(asked(), references=(ReferenceRecord(author, ("So.",)),)) for author in ("ann", "bo")]
+    for items in [[asked("Why?"), *named]] if at_once else [[asked("Why?")], [named[0]], [named[1]]]:
+        report = import_records("s", items)
+        assert reasons(report) == []
+        assert report.written
+    assert import_records("s", named).written == 0
+    assert Prompt.objects.get().turns == ["Why?"]
+    assert set(Reference.objects.values_list("author", flat=True)) == {"ann", "bo"}

@@ -1,0 +1,158 @@
+"""From files to tables and back: what is stored is what the files say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.data.importing.imports import import_files
+from arena.models import Comparison, Completion, Pair, Study
+from tests.arena.data.formats.reading import write_lines
+
+pytestmark = pytest.mark.django_db
+
+PROMPTS: list[dict[str, Any]] = [
+    {"id": "p1", "subset": "a", "category": "x", "domain": "d", "turns": ["Um?", "Größer ☂"], "input": "in"},
+    {"id": "p1", "subset": "b", "instruction": "Same id, other subset.", "source": {"page": 1}},
+]
+PROMPTS[0]["references"] = [{"author": "Ann", "turns": ["r"]}, {"author": "Bob", "turns": ["s", "t"]}]
+CONTESTANTS = [
+    {"name": "Lapwing 34B", "slug": "lap", "kind": "model", "family": "Lapwing", "generation": {"t": 0.5}},
+    {"name": "People", "kind": "people", "organisation": "Ours", "licence": "CC0", "size": ""},
+]
+CONTESTANTS[0]["benchmarks"] = {"MMLU": 69.8, "Chess": -12}
+COMPLETIONS = [
+    {"prompt": prompt["id"], "subset": prompt["subset"], "contestant": contestant["name"], "text": text}
+    for prompt, text in zip(PROMPTS, ["One\n\ntwo", ""], strict=True)
+    for contestant in CONTESTANTS
+]
+COMPARISONS = [
+    {"prompt": "p1", "subset": "a", "first": "People", "second": "Lapwing 34B", "rating": 7, "points": 8},
+    {"prompt": "p1", "subset": "b", "first": "Lapwing 34B", "second": "People", "rating": 2, "points": 3},
+    {"prompt": "p1", "subset": "b", "first": "Lapwing 34B", "second": "People", "points": 8},
+]
+COMPARISONS[0] |= {"rater": "ann", "rater_kind": "person", "id": "v1", "seconds": 2.5, "rationale": "clearer"}
+COMPARISONS[1] |= {"rater": "ann", "rater_kind": "person", "criteria": {"accuracy": 3}, "batch": "b"}
+COMPARISONS[2] |= {"rater": "j", "rater_kind": "judge", "reason": "unparsable", "raw_reply": "Both!"}
+
+
+def files(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Path:
+    folder.mkdir()
+    for name, lines in rows.items():
+        write_lines(folder, f"{name}.jsonl", *lines)
+    return folder
+
+
+def said(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: entry for key, entry in value.items() if entry not in ("", None, {}, [])}
+
+
+def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """A study's rows as our files would hold them; fields in which nothing stands are left out."""
+    comparisons = []
+    for row in Comparison.objects.filter(study=study):
+        first, second = row.pair.shown(row.swapped)
+        criteria = {rating.criterion: rating.rating for rating in row.criterion_ratings.all()}
+        assert first.contestant is not None
+        assert second.contestant is not None
+        comparisons.append(
+            {
+                "prompt": row.pair.prompt.external_id,
+                "subset": row.pair.prompt.subset,
+                "first": first.contestant.name,
+                "second": second.contestant.name,
+                "rater": row.rater.slug,
+                "rater_kind": row.rater.kind,
+                "rating": row.rating,
+                "points": row.points,
+                "reason": row.reason,
+                "raw_reply": row.raw_reply,
+                "rationale": row.rationale,
+                "seconds": row.seconds,
+                "id": row.external_id,
+                "criteria": criteria,
+                "created_at": row.created_at.isoformat(),
+                **row.extra,
+            }
+        )
+    texts = ["subset", "category", "domain", "turns", "input"]
+    names = ["name", "slug", "kind", "family", "organisation", "licence", "size", "generation", "benchmarks"]
+    return {
+        "prompts": [
+            said(
+                {
+                    "id": row.external_id,
+                    **{name: getattr(row, name) for name in texts},
+                    "references": list(row.references.order_by("pk").values("author", "turns")),
+                    **row.extra,
+                }
+            )
+            for row in study.prompts.all()
+        ],
+        "contestants": [
+            said({name: getattr(row, name) for name in names}) for row in study.contestants.order_by("pk")
+        ],
+        "completions": [
+            {
+                "prompt": row.prompt.external_id,
+                "subset": row.prompt.subset,
+                "contestant": row.contestant.name,  # type: ignore[union-attr]
+                "turns": row.turns,
+            }
+            for row in Completion.objects.filter(prompt__study=study).order_by("pk")
+        ],
+        "comparisons": [said(row) for row in comparisons],
+    }
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    rows = {"prompts": PROMPTS, "contestants": CONTESTANTS, "completions": COMPLETIONS}
+    report = import_files("one", [files(tmp_path / "one", {**rows, "comparisons": COMPARISONS})])
+    assert [str(problem) for problem in report.errors] == []
+    first = stored(Study.objects.get(slug="one"))
+    assert import_files("two", [files(tmp_path / "two", first)]).applied
+    assert stored(Study.objects.get(slug="two")) == first
+    assert first["prompts"][0] == PROMPTS[0]
+    for told, kept in zip(COMPARISONS, first["comparisons"], strict=True):
+        kept.pop("created_at")
+        assert kept == told
+
+
+def test_csv_and_jsonl_say_the_same(tmp_path: Path) -> None:
+    rows = {"prompts": [{"id": "p1", "instruction": "Say, hello."}]}
+    completions = [{"prompt": "p1", "contestant": name, "text": f'"{name}"\nsays'} for name in "AB"]
+    vote = {"prompt": "p1", "first": "B", "second": "A", "rater": "ann", "rating": 3, "points": 8}
+    as_jsonl = files(tmp_path / "jsonl", {**rows, "completions": completions, "votes": [vote]})
+    as_csv = files(tmp_path / "csv", {})
+    write_lines(as_csv, "p.csv", "id,instruction", 'p1,"Say, hello."')
+    write_lines(as_csv, "c.csv", "prompt,contestant,text", 'p1,A,"""A""\nsays"', 'p1,B,"""B""\nsays"')
+    write_lines(as_csv, "v.csv", ",".join(vote), ",".join(str(value) for value in vote.values()))
+    import_files("jsonl", [as_jsonl])
+    import_files("csv", [as_csv])
+    one, two = (stored(Study.objects.get(slug=slug)) for slug in ("jsonl", "csv"))
+    for comparison in one["comparisons"] + two["comparisons"]:
+        comparison.pop("created_at")
+    assert json.dumps(one) == json.dumps(two)
+
+
+def test_battles_without_texts(tmp_path: Path) -> None:
+    header = "question_id,model_a,model_b,winner,judge,tstamp"
+    path = write_lines(
+        tmp_path, "battles.csv", header, "q1,A,B,model_b,u1,1", "q1,B,A,tie,u2,2", "q2,A,C,tie (bothbad),u1,3"
+    )
+    report = import_files("battles", [path])
+    assert report.applied
+    study = Study.objects.get()
+    assert (study.points, study.prompts.count(), study.contestants.count()) == (3, 2, 3)
+    assert list(Comparison.objects.values_list("rating", "points")) == [(3, 3), (2, 3), (2, 3)]
+    assert (Pair.objects.count(), report.missing.count) == (2, 0)
+    assert not Completion.objects.rateable().exists()
+    assert not Completion.objects.filter(is_empty=True).exists()
+    assert import_files("battles", [path]).written == 0
+
+
+def test_the_demo_study_is_valid_data() -> None:
+    folder = Path(__file__).parents[4] / "arena" / "demo"
+    report = import_files("demo", [folder], dry_run=True)
+    assert (report.error_count, report.missing.count) == (0, 0)

@@ -1,0 +1,155 @@
+"""Comparisons and gold labels that name completions by their own ids, and texts without a contestant."""
+
+import pytest
+
+from arena.data.formats.records import CompletionRecord, Item, PromptRecord
+from arena.data.importing.imports import import_records
+from arena.models import Comparison, Completion, Pair, Study
+from leaderboard.snapshots.opinions import opinions
+from tests.arena.data.importing.records import added, completion, gold, reasons, stock, vote
+
+pytestmark = pytest.mark.django_db
+
+BY_ID = {"first": "", "second": "", "first_id": "x", "second_id": "y"}
+
+
+def anonymous() -> list[Item]:
+    """One prompt with two texts by nobody, x and y."""
+    texts = [CompletionRecord("p1", (f"Text {own_id}.",), id=own_id) for own_id in "xy"]
+    return [PromptRecord("p1", ("Say hello.",)), *texts]
+
+
+def named() -> list[Item]:
+    """A's completion has the id a1, B's has b1."""
+    return [
+        PromptRecord("p1", ("Say hello.",)),
+        completion("A", "Answer of A.", id="a1"),
+        completion("B", "Answer of B.", id="b1"),
+    ]
+
+
+class TestOwnIds:
+    def test_name_texts_without_a_contestant(self) -> None:
+        report = import_records("s", [*anonymous(), vote(2, **BY_ID)])
+        assert reasons(report) == []
+        row = Comparison.objects.get()
+        assert [side.external_id for side in row.pair.shown(row.swapped)] == ["x", "y"]
+
+    def test_the_order_of_the_record_is_the_order_shown(self) -> None:
+        import_records("s", [*anonymous(), vote(2, **BY_ID | {"first_id": "y", "second_id": "x"})])
+        row = Comparison.objects.get()
+        assert row.swapped
+        assert [side.external_id for side in row.pair.shown(row.swapped)] == ["y", "x"]
+
+    def test_twice_adds_nothing(self) -> None:
+        votes = [vote(2, **BY_ID), vote(4, **BY_ID, id="v1"), vote(7, **BY_ID, rater="bo")]
+        import_records("s", [*anonymous(), *votes])
+        again = import_records("s", [*anonymous(), *votes])
+        assert (again.written, again.counts["comparisons"].unchanged) == (0, 3)
+
+    def test_a_changed_rating_is_refused(self) -> None:
+        import_records("s", [*anonymous(), vote(2, **BY_ID)])
+        (reason,) = reasons(import_records("s", [vote(5, 1, **BY_ID)]))
+        assert reason.startswith("votes, line 1: rating: 5 of 8 contradicts 2 of 8")
+
+    def test_a_changed_text_keeps_its_old_comparisons(self) -> None:
+        import_records("s", [*anonymous(), vote(2, **BY_ID)])
+        report = import_records("s", [CompletionRecord("p1", ("Other.",), id="x"), vote(2, **BY_ID)])
+        assert (report.counts["completions"].versions, report.counts["comparisons"].unchanged) == (1, 1)
+        assert Comparison.objects.get().pair.first.turns == ["Text x."]
+
+    def test_and_names_say_the_same(self) -> None:
+        by_id = vote(3, first="", second="", first_id="a1", second_id="b1")
+        mixed = vote(3, first="", first_id="a1")
+        import_records("s", [*named(), vote(3)])
+        for record in (by_id, mixed):
+            report = import_records("s", [record])
+            assert (report.written, report.counts["comparisons"].unchanged) == (0, 1)
+
+    def test_belong_to_their_prompt(self) -> None:
+        second = [
+            PromptRecord("p2", ("Another.",)),
+            *(CompletionRecord("p2", (f"{own_id}2",), id=own_id) for own_id in "xy"),
+        ]
+        import_records("s", [*anonymous(), *second, vote(2, **BY_ID, prompt="p2")])
+        pair = Pair.objects.get()
+        assert (pair.prompt.external_id, pair.first.turns) == ("p2", ["x2"])
+
+    def test_unknown_ones_are_named(self) -> None:
+        votes = [
+            vote(2, 1, **BY_ID | {"second_id": "z"}),
+            vote(2, 2, **BY_ID, prompt="p9", subset="hard"),
+            vote(2, 3, first="C", second="", second_id="x"),
+        ]
+        assert reasons(import_records("s", [*anonymous(), *votes])) == [
+            'votes, line 1: second_id: there is no completion with the id "z" for prompt "p1"',
+            'votes, line 2: prompt: there is no prompt "p9" in subset "hard"',
+            'votes, line 3: first: there is no contestant "C"',
+        ]
+
+    def test_two_completions_of_one_id_are_never_guessed_between(self) -> None:
+        records = [PromptRecord("p1", ("Hello.",)), *(completion(name, id="same") for name in "AB")]
+        report = import_records("s", [*records, vote(3, 4, second="", second_id="same")])
+        assert reasons(report) == [
+            'votes, line 4: second_id: 2 completions have the id "same" for prompt "p1"'
+        ]
+
+    def test_both_sides_are_different_completions(self) -> None:
+        report = import_records("s", [*named(), vote(3, 1, second="", second_id="a1")])
+        assert reasons(report) == ["votes, line 1: second: is the same completion as the first"]
+
+
+def test_texts_without_a_contestant_are_counted_and_rank_nobody() -> None:
+    import_records("s", [*anonymous(), completion("A"), completion("B"), vote(2, **BY_ID), vote(3)])
+    read = opinions(Study.objects.get())
+    assert len(read) == 2
+    assert read.ranked.tolist() == [False, True]
+    assert len(read.ratings().games(ties=True).score) == 1
+
+
+class TestGold:
+    def test_is_stored_with_its_source_whatever_the_order(self) -> None:
+        for number, (label, first, second, stored) in enumerate(
+            [("first", "A", "B", "first"), ("first", "B", "A", "second"), ("tie", "B", "A", "tie")]
+        ):
+            slug = f"s{number}"
+            report = import_records(slug, [*stock(), gold(label, first=first, second=second)])
+            assert added(report)["gold labels"] == added(report)["pairs"] == 1
+            pair = Pair.objects.get(prompt__study__slug=slug)
+            assert (pair.gold, pair.gold_source) == (stored, "experts")
+
+    def test_of_a_rated_pair_and_by_own_id(self) -> None:
+        import_records("s", [*anonymous(), vote(2, **BY_ID)])
+        report = import_records("s", [gold("second", **BY_ID)])
+        assert added(report) == {"gold labels": 1}
+        assert Pair.objects.get().gold == "second"
+
+    def test_again_in_either_order_changes_nothing(self) -> None:
+        import_records("s", [*stock(), gold("first")])
+        revision = Study.objects.get().revision
+        report = import_records("s", [gold("first"), gold("second", first="B", second="A")])
+        assert (report.written, report.counts["gold labels"].unchanged) == (0, 2)
+        assert Study.objects.get().revision == revision
+
+    def test_another_label_is_refused_and_both_are_named(self) -> None:
+        import_records("s", [*stock(), gold("first")])
+        report = import_records("s", [gold("first", 1, first="B", second="A"), gold("tie", 2)])
+        assert reasons(report) == [
+            'gold, line 1: gold: "first" contradicts "second", the label of this pair by "experts"',
+            'gold, line 2: gold: "tie" contradicts "first", the label of this pair by "experts"',
+        ]
+
+    def test_two_labels_in_one_file_are_refused(self) -> None:
+        report = import_records("s", [*stock(), gold("first", 1), gold("second", 2)])
+        assert reasons(report) == [
+            'gold, line 2: gold: "second" contradicts "first", the label of this pair by "experts"'
+        ]
+        assert not Completion.objects.exists()
+
+    def test_errors_name_what_is_unknown(self) -> None:
+        records = [gold(line=1, first="Z"), gold(line=2, source="s" * 201), gold(line=3, prompt="p9")]
+        assert reasons(import_records("s", [*stock(), *records])) == [
+            'gold, line 1: first: there is no contestant "Z"',
+            "gold, line 2: source: 201 characters long; at most 200 fit",
+            'gold, line 3: prompt: there is no prompt "p9"',
+        ]

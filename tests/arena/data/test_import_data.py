@@ -1,0 +1,180 @@
+"""The command: what it prints, where, and its exit code."""
+
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from arena.models import Comparison, Study
+from tests.arena.data.formats.reading import write_lines
+
+pytestmark = pytest.mark.django_db
+
+PROMPT = {"id": "p1", "instruction": "Say hello."}
+VOTES = "prompt,first,second,rater,rating,points"
+
+
+def folder_of_data(folder: Path) -> Path:
+    write_lines(folder, "prompts.jsonl", PROMPT, {"id": "p2", "instruction": "Say it twice."})
+    write_lines(
+        folder,
+        "completions.jsonl",
+        {"prompt": "p1", "contestant": "A", "text": "Hello."},
+        {"prompt": "p1", "contestant": "B", "text": " "},
+        {"prompt": "p2", "contestant": "A", "text": "Hello, hello."},
+    )
+    write_lines(folder, "votes.csv", VOTES, "p1,A,B,ann,2,8", "p1,B,A,ann,8,8")
+    return folder
+
+
+def run(*arguments: object) -> tuple[str, str]:
+    """Standard output and error of the command."""
+    out, err = StringIO(), StringIO()
+    call_command("import_data", *map(str, arguments), stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) -> None:
+    out, _ = run("greetings", folder_of_data(tmp_path))
+    assert out.splitlines() == [
+        "Imported into the study greetings (new):",
+        "                       added     unchanged       updated  new versions",
+        "contestants                2             0             0             0",
+        "prompts                    2             0             0             0",
+        "completions                3             0             0             0",
+        "raters                     1             0             0             0",
+        "pairs                      1             0             0             0",
+        "comparisons                2             0             0             0",
+        f'Note: {tmp_path}/completions.jsonl, line 1: new contestant "A", named by a completion only',
+        f'Note: {tmp_path}/completions.jsonl, line 2: new contestant "B", named by a completion only',
+        "Note: 1 completion is empty; it is kept and flagged.",
+        "Note: 1 completion is missing (a contestant without an answer to a prompt), the first by B to "
+        "prompt p2.",
+    ]
+
+
+def test_again_adds_nothing(tmp_path: Path) -> None:
+    run("greetings", folder_of_data(tmp_path))
+    out, _ = run("greetings", tmp_path)
+    assert out.startswith("Everything is in the study greetings already; nothing was added.")
+    assert Comparison.objects.count() == 2
+
+
+def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
+    out, _ = run("greetings", folder_of_data(tmp_path), "--dry-run")
+    assert out.startswith("Dry run: nothing was changed. Into the study greetings (new) would go:")
+    assert not Study.objects.exists()
+
+
+def test_errors_are_listed_with_file_line_field_and_reason(tmp_path: Path) -> None:
+    folder_of_data(tmp_path)
+    votes = write_lines(tmp_path, "votes.csv", VOTES, "p1,A,B,ann,9,8", "p1,A,Z,ann,1,8")
+    out, err = StringIO(), StringIO()
+    with pytest.raises(CommandError, match="2 errors; nothing was imported") as caught:
+        call_command("import_data", "greetings", str(tmp_path), stdout=out, stderr=err)
+    assert caught.value.returncode == 1
+    assert err.getvalue().splitlines() == [
+        f"{votes}, line 2: rating: rating 9 is outside the scale 1-8",
+        f'{votes}, line 3: second: there is no contestant "Z"',
+    ]
+    assert out.getvalue() == ""
+    assert not Study.objects.exists()
+
+
+def test_a_long_list_of_errors_is_cut(tmp_path: Path) -> None:
+    votes = write_lines(tmp_path, "votes.csv", VOTES, *["p1,A,B,ann,9,8"] * 130)
+    err = StringIO()
+    with pytest.raises(CommandError, match="130 errors"):
+        call_command("import_data", "greetings", str(votes), stderr=err)
+    lines = err.getvalue().splitlines()
+    assert (len(lines), lines[-1]) == (101, "and 30 more")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["two words", "x"], '"two words" cannot name a study'),
+        (["greetings", "x", "--format", "zip"], 'there is no format "zip"'),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(arguments: list[str], reason: str) -> None:
+    with pytest.raises(CommandError, match=reason):
+        run(*arguments)
+
+
+def test_a_named_format_is_the_only_one_tried(tmp_path: Path) -> None:
+    votes = write_lines(tmp_path, "votes.csv", VOTES, "p1,A,B,ann,1,8")
+    with pytest.raises(CommandError, match="1 error; nothing was imported"):
+        run("greetings", votes, "--format", "arena-battles")
+
+
+def test_completions_that_name_their_author_are_told(tmp_path: Path) -> None:
+    prompts = write_lines(tmp_path, "prompts.jsonl", {"id": "p1", "instruction": "Who are you?"})
+    rows = [
+        {"prompt": "p1", "contestant": "Vicuna", "text": "I am Vicuna."},
+        {"prompt": "p1", "contestant": "Koala", "text": "I was trained by OpenAI."},
+        {"prompt": "p1", "contestant": "Rook", "text": "I am nobody."},
+    ]
+    out, _ = run("greetings", prompts, write_lines(tmp_path, "completions.jsonl", *rows))
+    assert (
+        "Note: 2 completions name a model or maker as the author, 1 of them somebody else's; "
+        "raters may read it (see Names in answers)."
+        f' The first: "Vicuna" by Vicuna to prompt p1 ({tmp_path}/completions.jsonl, line 1).'
+    ) in out.splitlines()
+
+
+def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
+    rows = [{"id": f"p{n}", "instruction": "x"} for n in range(12_000)]
+    _, err = run("greetings", write_lines(tmp_path, "prompts.jsonl", *rows))
+    assert err.splitlines() == [f"83%, 10,000 records, {tmp_path}/prompts.jsonl, line 10000"]
+
+
+def test_the_process_ends_with_exit_code_1(tmp_path: Path) -> None:
+    """Nothing but a real process shows the exit code; the path is refused before any table is needed."""
+    command = [sys.executable, "manage.py", "import_data", "greetings", str(tmp_path), "--format", "zip"]
+    done = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith('CommandError: there is no format "zip"')
+
+
+TABLE = ("--format", "table", "--kind", "comparisons", "--map", "first=left", "--map", "second=right")
+
+
+def test_a_table_with_a_mapping(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left", "B,A,tie")
+    run("food", path, *TABLE, "--map", "winner=who", "--set", "rater=crowd")
+    ratings = Comparison.objects.filter(study__slug="food").order_by("pk").values_list("rating", "points")
+    assert list(ratings) == [(1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--kind", "prompts"), "--kind, --map and --set belong to --format table"),
+        (("--map", "first=left"), "--kind, --map and --set belong to --format table"),
+        (("--format", "table"), 'there is no kind ""; a table holds one of prompts, contestants, '),
+        ((*TABLE, "--map", "first=who"), '"first" is given two times: left and who'),
+        ((*TABLE, "--set", "rater"), '"rater" is not of the form FIELD=VALUE'),
+    ],
+)
+def test_options_that_are_no_mapping(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
+    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left")
+    with pytest.raises(CommandError) as caught:
+        run("food", path, *options)
+    assert str(caught.value).startswith(message)
+    assert not Study.objects.exists()
+
+
+def test_a_mapping_that_does_not_fit_is_an_error_of_the_file(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left")
+    err = StringIO()
+    with pytest.raises(CommandError, match=r"^2 errors; nothing was imported\.$"):
+        call_command("import_data", "food", str(path), *TABLE, "--map", "points=nr", stdout=err, stderr=err)
+    assert err.getvalue().splitlines() == [
+        f"{path}: comparisons need rater; map a column to it or set it",
+        f"{path}: comparisons need winner or rating or reason; map a column to it or set it",
+    ]

@@ -1,0 +1,169 @@
+"""`make run` and `manage.py serve`: failures end in one sentence, stopping leaves nothing behind."""
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.process import bootstrap
+from tests.arena.process.processes import Server, bare_project, free_port, make, manage
+
+
+def only_sentence(done) -> str:
+    """The one line on stderr of a step that failed with exit code 1."""
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    return done.stderr.strip()
+
+
+@pytest.fixture
+def busy_port() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield str(server.getsockname()[1])
+
+
+def fake_python(folder: Path, version: str) -> Path:
+    """A directory whose python3 says of itself that it is of another version."""
+    folder.mkdir()
+    script = folder / "python3"
+    script.write_text(
+        f'#!/bin/sh\ncode="import sys; sys.version_info = {version}"\n'
+        f'[ "$1" = -c ] && exec {sys.executable} -c "$code\n$2"\nexec {sys.executable} "$@"\n'
+    )
+    script.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("version", ["(3, 8, 18)", "(3, 10, 13)"])
+def test_an_old_python_is_refused(tmp_path: Path, version: str) -> None:
+    project = bare_project(tmp_path / "project")
+    path = fake_python(tmp_path / "bin", version)
+    for name in ("make", "sh", "mktemp", "cat", "rm"):
+        (path / name).symlink_to(next(p for d in os.get_exec_path() if (p := Path(d) / name).exists()))
+    sentence = only_sentence(make(project, "run", PATH=str(path), PYTHON=""))
+    assert "needs Python 3.11 or newer" in sentence
+    assert "make run PYTHON=" in sentence
+
+
+@pytest.mark.parametrize("broken", ["missing", "forbidden"])
+def test_a_venv_that_cannot_be_run_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    python = tmp_path / "python"
+    if broken == "forbidden":
+        python.write_text("#!/bin/sh\n")
+        python.chmod(0o600)
+    monkeypatch.setattr(bootstrap, "VENV_PYTHON", python)
+    assert not bootstrap.venv_works()
+
+
+def test_a_missing_venv_module_is_named(tmp_path: Path) -> None:
+    project = bare_project(tmp_path / "project")
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "ensurepip.py").write_text("raise ImportError('split off by the distribution')")
+    sentence = only_sentence(make(project, "install", PYTHONPATH=str(tmp_path / "hidden")))
+    assert "venv module is missing" in sentence
+    assert f"apt install python3.{sys.version_info.minor}-venv" in sentence
+
+
+def test_no_network_is_told_apart(tmp_path: Path) -> None:
+    project = bare_project(tmp_path / "project")
+    nowhere = {"PIP_INDEX_URL": f"http://127.0.0.1:{free_port()}/simple", "PIP_CONFIG_FILE": os.devnull}
+    sentence = only_sentence(make(project, "install", PIP_NO_CACHE_DIR="1", **nowhere))
+    assert sentence.startswith("Cannot reach the Python package index")
+    assert "PIP_INDEX_URL" in sentence
+
+
+def test_a_busy_port_is_named(tmp_path: Path, busy_port: str) -> None:
+    sentence = only_sentence(make(bare_project(tmp_path / "project"), "run", PORT=busy_port))
+    assert f"Cannot listen on 127.0.0.1:{busy_port}" in sentence
+    assert "PORT=8001" in sentence
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "70000"])
+def test_a_port_that_is_none(tmp_path: Path, port: str) -> None:
+    sentence = only_sentence(make(bare_project(tmp_path / "project"), "run", PORT=port))
+    assert f'PORT is "{port}"' in sentence
+
+
+def test_an_unwritable_folder_for_data(tmp_path: Path) -> None:
+    # Nobody can make a folder in /proc, not even root.
+    sentence = only_sentence(
+        make(bare_project(tmp_path / "project"), "run", VAR_DIR="/proc/arena", PORT=str(free_port()))
+    )
+    assert "Cannot write to /proc/arena" in sentence
+    assert "VAR_DIR" in sentence
+
+
+def test_an_unwritable_project_folder() -> None:
+    with pytest.raises(bootstrap.BootstrapError, match=r"Cannot write to /proc \("):
+        bootstrap.require_writable(Path("/proc"))
+
+
+def test_nothing_is_installed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
+    monkeypatch.setattr(bootstrap, "venv_works", lambda: True)
+    installed: list[str] = []
+    monkeypatch.setattr(bootstrap, "pip_install", lambda path: installed.append(path.read_text()))
+    requirements = tmp_path / "requirements.txt"
+    for text in ("one", "one", "two", "two"):
+        requirements.write_text(text)
+        bootstrap.install()
+    assert installed == ["one", "two"]
+
+
+def test_serve_refuses_a_busy_port(tmp_path: Path, busy_port: str) -> None:
+    done = manage("serve", PORT=busy_port, VAR_DIR=str(tmp_path))
+    assert f"Cannot listen on 127.0.0.1:{busy_port}" in only_sentence(done)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of an arena that was prepared once, and what its operator was told."""
+    folder = tmp_path_factory.mktemp("prepared")
+    done = manage("prepare", VAR_DIR=str(folder))
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_prepare_shows_the_password_once(prepared: tuple[Path, str]) -> None:
+    folder, told = prepared
+    password = told.split("with the password ")[1].split()[0]
+    assert password not in manage("prepare", VAR_DIR=str(folder)).stdout
+    renewed = manage("operator", VAR_DIR=str(folder)).stdout
+    assert "Sign in as operator with the password " in renewed
+    assert password not in renewed
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_serve_works_and_leaves_nothing(prepared: tuple[Path, str], number: signal.Signals) -> None:
+    server = Server(VAR_DIR=str(prepared[0]))
+    health = json.loads(server.get("/healthz"))
+    assert (health["database"], health["worker"]) == ("ok", "embedded")
+    printed = server.end(number)
+    assert printed == f"Likert Arena runs on http://127.0.0.1:{server.port}/ (Ctrl-C stops it)\n"
+    assert server.process.returncode == 0
+    assert not server.left_behind()
+
+
+def test_serve_stops_while_a_request_hangs(prepared: tuple[Path, str]) -> None:
+    server = Server(VAR_DIR=str(prepared[0]))
+    server.get("/healthz")
+    with socket.create_connection(("127.0.0.1", server.port)) as half_a_request:
+        half_a_request.sendall(b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n12")
+        server.end(signal.SIGINT)
+    assert not server.left_behind()
+
+
+def test_one_database_has_one_server(prepared: tuple[Path, str]) -> None:
+    server = Server(VAR_DIR=str(prepared[0]))
+    server.get("/healthz")
+    done = manage("serve", PORT=str(free_port()), VAR_DIR=str(prepared[0]))
+    server.end(signal.SIGTERM)
+    assert "Another arena is already serving this database" in only_sentence(done)

@@ -1,0 +1,182 @@
+"""The environment: what production needs, what cannot work, and the checks at start."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+
+from arena.process import environment
+from tests.arena.process.processes import manage
+
+PRODUCTION = {
+    "ARENA_ENV": "production",
+    "SECRET_KEY": "long-and-secret-0123456789-abcdefghijklmnopqrstuvwxyz",
+    "ALLOWED_HOSTS": "arena.example.org",
+    "DATABASE_URL": "sqlite:////tmp/none.sqlite3",
+    "BROKER_URL": "redis://127.0.0.1:1/0",
+}
+
+
+@pytest.mark.parametrize("missing", ["SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL"])
+def test_production_names_what_is_missing(missing: str) -> None:
+    done = manage("check", **{**PRODUCTION, missing: ""})
+    assert done.returncode == 1
+    assert done.stderr == f"ARENA_ENV=production needs {missing} in the environment.\n"
+
+
+@pytest.mark.parametrize("command", ["serve", "migrate"])
+def test_production_names_everything_that_is_missing(command: str) -> None:
+    done = manage(command, ARENA_ENV="production")
+    assert done.returncode == 1
+    expected = (
+        "ARENA_ENV=production needs SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, BROKER_URL in the environment.\n"
+    )
+    assert done.stderr == expected
+
+
+def test_production_starts_with_all_of_them(tmp_path: Path) -> None:
+    done = manage("check", "--fail-level", "ERROR", **PRODUCTION, VAR_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"ARENA_ENV": "staging"}, 'ARENA_ENV is "staging"; use local or production'),
+        ({"DATABASE_URL": "nonsense"}, "DATABASE_URL must be sqlite:///path or postgresql://"),
+        ({"DATABASE_URL": "oracle://u:hunter2@h/n"}, "DATABASE_URL must be sqlite:///path or postgresql://"),
+        ({"DATABASE_URL": "postgresql://u:hunter2@h:99x/n"}, "DATABASE_URL must be"),
+        ({"PORT": "eighty"}, '"PORT" invalid'),
+        ({"PORT": "65536"}, '"PORT" invalid'),
+        ({"DEBUG": "perhaps"}, '"DEBUG" invalid'),
+        ({"WEB_THREADS": "0"}, '"WEB_THREADS" invalid'),
+        ({"SWEEP_SECONDS": "0"}, '"SWEEP_SECONDS" invalid'),
+        ({"LOG_LEVEL": "LOUD"}, '"LOG_LEVEL" invalid'),
+    ],
+)
+def test_values_that_cannot_work(tmp_path: Path, variables: dict[str, str], words: str) -> None:
+    done = manage("check", **{"VAR_DIR": str(tmp_path), **variables})
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "hunter2" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [["prepare"], ["standings", "demo"]])
+@pytest.mark.parametrize(
+    ("database", "reason"),
+    [("nowhere/arena.sqlite3", "unable to open database file"), ("picture.png", "file is not a database")],
+)
+def test_a_database_that_cannot_be_used(
+    tmp_path: Path, command: list[str], database: str, reason: str
+) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG" + bytes(range(256)) * 20)
+    url = f"sqlite:///{tmp_path / database}"
+    done = manage(*command, VAR_DIR=str(tmp_path), DATABASE_URL=url)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"The database cannot be used ({reason}). Look at DATABASE_URL;")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_database_without_tables_is_said_to_be_one(tmp_path: Path) -> None:
+    done = manage("standings", "demo", VAR_DIR=str(tmp_path))
+    assert done.returncode == 1
+    assert "no such table" in done.stderr
+    assert "manage.py migrate makes missing tables" in done.stderr
+    shown = manage("standings", "demo", "--traceback", VAR_DIR=str(tmp_path))
+    assert "Traceback" in shown.stderr
+
+
+def test_an_empty_variable_counts_as_unset(tmp_path: Path) -> None:
+    empty = dict.fromkeys(
+        ["ARENA_ENV", "HOST", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL", "ARENA_URL"], ""
+    )
+    assert manage("check", VAR_DIR=str(tmp_path), **empty).returncode == 0
+
+
+def test_local_hosts() -> None:
+    loopback = ["localhost", "127.0.0.1", "[::1]"]
+    assert environment.local_hosts("127.0.0.1")[:3] == loopback
+    assert environment.local_hosts("192.0.2.7") == [*loopback, "192.0.2.7"]
+    assert environment.local_hosts("2001:db8::1") == [*loopback, "[2001:db8::1]"]
+    assert "*" not in environment.local_hosts("0.0.0.0")
+    assert set(loopback) < set(environment.local_hosts("0.0.0.0"))
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),
+        ("192.0.2.7", "http://192.0.2.7:8000"),
+        ("::1", "http://[::1]:8000"),
+    ],
+)
+def test_local_url(host: str, url: str) -> None:
+    assert environment.local_url(host, 8000) == url
+
+
+def test_the_local_secret_key_is_made_once(tmp_path: Path) -> None:
+    """Also when many processes start at the same time: nobody reads a key that is not written yet."""
+    keys: list[str] = []
+    folder = tmp_path / "var"
+    threads = [
+        threading.Thread(target=lambda: keys.append(environment.local_secret_key(folder))) for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(keys) == 16
+    assert set(keys) == {(folder / "secret_key").read_text()}
+    assert len(keys[0]) > 60
+    assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
+    assert os.listdir(folder) == ["secret_key"]
+
+
+def ids(settings: Any, **overrides: Any) -> set[str]:
+    """The ids of the arena's own checks that fire with these settings."""
+    for name, value in overrides.items():
+        setattr(settings, name, value)
+    return {message.id for message in run_checks() if message.id and message.id.startswith("arena.")}
+
+
+def test_no_check_fires_by_default(settings: Any) -> None:
+    assert ids(settings, EMBEDDED_WORKER=True) == set()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        ({"ARENA_URL": "ftp://arena"}, "arena.E001"),
+        ({"ARENA_URL": "arena:8000"}, "arena.E001"),
+        ({"WEB_WORKERS": 2, "EMBEDDED_WORKER": True}, "arena.E002"),
+        ({"SWEEPS": ["arena.rating.services.no_such_sweep"]}, "arena.E003"),
+        ({"EMBEDDED_START": ["no_such_app.services.start"]}, "arena.E003"),
+        ({"PRODUCTION": True, "SECRET_KEY": "guess me"}, "arena.E004"),
+        ({"CELERY_BROKER_URL": "radish://:hunter2@h"}, "arena.E005"),
+        ({"CELERY_BROKER_URL": "nonsense"}, "arena.E005"),
+        ({"PRODUCTION": True, "DEBUG": True}, "arena.W002"),
+        ({"PRODUCTION": True, "ALLOWED_HOSTS": ["*"]}, "arena.W003"),
+        ({"PRODUCTION": True, "EMBEDDED_WORKER": True}, "arena.W004"),
+        ({"PRODUCTION": True, "SECURE_SSL_REDIRECT": True, "ARENA_URL": "http://arena"}, "arena.W005"),
+    ],
+)
+def test_operator_mistakes_have_ids(settings: Any, overrides: dict[str, Any], expected: str) -> None:
+    assert expected in ids(settings, **overrides)
+
+
+def test_sqlite_with_a_broker_for_many_is_a_mistake(tmp_path: Path) -> None:
+    done = manage("check", VAR_DIR=str(tmp_path), BROKER_URL="redis://127.0.0.1:1/0")
+    assert "arena.W001" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "url", ["memory://", "redis://h:6379/0", "rediss://h", "redis+socket:///run/redis.sock"]
+)
+def test_brokers_that_celery_knows_are_accepted(settings: Any, url: str) -> None:
+    assert "arena.E005" not in ids(settings, CELERY_BROKER_URL=url)

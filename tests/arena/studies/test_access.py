@@ -1,0 +1,140 @@
+"""Every page for operators, asked for by everybody who may come by."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, reverse
+
+from arena.models import Flag, Invitation, RaterGroup, Study
+from arena.studies import urls
+from tests import factories as make
+from tests.arena.studies.conftest import VISITORS
+
+pytestmark = pytest.mark.one_database
+
+PAGES = sorted(str(pattern.name) for pattern in urls._study if isinstance(pattern, URLPattern))
+POSTED = {"operate-withdraw", "operate-role", "operate-trained", "operate-settle"}
+
+
+@pytest.fixture
+def place(study: Study) -> Callable[[str], str]:
+    """The address of a page, with rows of the study where it needs some."""
+    rater = make.make_member(study)
+    assignment = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
+    rows: dict[str, Any] = {
+        "job": make.make_import_job(("prompts.jsonl", "{}"), study=study).pk,
+        "link": Invitation.objects.create(study=study).pk,
+        "member": study.memberships.get(rater=rater).pk,
+        "rater": rater.pk,
+        "flag": Flag.objects.create(assignment=assignment, reason="other").pk,
+        "form": "csv",
+    }
+
+    def address(name: str) -> str:
+        pattern = next(one for one in urls._study if isinstance(one, URLPattern) and one.name == name)
+        needed = pattern.pattern.converters
+        return reverse(name, kwargs={"slug": study.slug} | {key: rows[key] for key in needed})
+
+    return address
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+@pytest.mark.parametrize("name", PAGES)
+def test_only_operators_get_in(
+    place: Callable[[str], str], signed_in: Callable[[str], Client], name: str, visitor: str
+) -> None:
+    client = signed_in(visitor)
+    address = place(name)
+    response = client.post(address) if name in POSTED else client.get(address)
+    if visitor == "anonymous":
+        assert response.status_code == 302
+        assert response["Location"].startswith("/account/sign-in/?next=/operate/")
+    elif visitor in ("operator", "staff"):
+        assert response.status_code in (200, 302), response.content[:500]
+    else:
+        assert response.status_code == 404
+    if visitor in ("operator", "staff"):
+        assert "no-store" in response["Cache-Control"]
+
+
+@pytest.mark.parametrize("visitor", ["stranger", "viewer", "rater", "anonymous"])
+def test_nothing_is_changed_by_others(
+    study: Study, place: Callable[[str], str], signed_in: Callable[[str], Client], visitor: str
+) -> None:
+    client = signed_in(visitor)
+    for name in PAGES:
+        client.post(
+            place(name),
+            {"kind": "closed", "sure": "yes", "name": "Mine", "guidelines": "x", "role": "viewer"},
+        )
+    study.refresh_from_db()
+    assert (study.closed_at, study.name, study.guidelines) == (None, "Rivers", "# Be fair")
+    assert not study.invitations.filter(revoked_at__isnull=False).exists()
+    assert not study.events.exists()
+
+
+def test_an_operator_of_another_study_is_a_stranger_here(study: Study, operator: Client) -> None:
+    other = make.make_study(slug="lakes")
+    for name in ("operate-study", "operate-progress", "operate-state", "operate-import"):
+        assert operator.get(reverse(name, args=[study.slug])).status_code == 200
+        assert operator.get(reverse(name, args=[other.slug])).status_code == 404
+
+
+def test_rows_of_another_study_are_out_of_reach(operator: Client) -> None:
+    other = make.make_small_study()
+    link = Invitation.objects.create(study=other)
+    member = other.memberships.get(rater=make.make_member(other))
+    job = make.make_import_job(("prompts.jsonl", "{}"), study=other)
+    addresses = [
+        reverse("operate-withdraw", args=["rivers", link.pk]),
+        reverse("operate-role", args=["rivers", member.pk]),
+        reverse("operate-trained", args=["rivers", member.pk]),
+        reverse("operate-remove-details", args=["rivers", member.rater_id]),
+        reverse("operate-import-job", args=["rivers", job.pk]),
+    ]
+    for address in addresses:
+        assert operator.post(address, {"role": "viewer", "apply": "1", "typed": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize(("visitor", "status"), [("anonymous", 302), ("operator", 403), ("staff", 200)])
+def test_only_staff_make_studies(signed_in: Callable[[str], Client], visitor: str, status: int) -> None:
+    assert signed_in(visitor).get(reverse("operate-new")).status_code == status
+
+
+def test_the_header_leads_there_whoever_may(signed_in: Callable[[str], Client]) -> None:
+    for visitor in VISITORS:
+        page = signed_in(visitor).get(reverse("methodology")).content.decode()
+        assert ('href="/operate/"' in page) is (visitor in ("operator", "staff")), visitor
+
+
+def test_the_list_holds_what_one_may_operate(signed_in: Callable[[str], Client]) -> None:
+    make.make_study(slug="lakes", name="Lakes")
+    assert "Lakes" not in signed_in("operator").get("/operate/").content.decode()
+    assert "Rivers" in signed_in("operator").get("/operate/").content.decode()
+    assert "Lakes" in signed_in("staff").get("/operate/").content.decode()
+    assert "You operate no study" in signed_in("rater").get("/operate/").content.decode()
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_a_private_board_is_open_to_those_who_may_see_it(
+    study: Study, signed_in: Callable[[str], Client], visitor: str
+) -> None:
+    sees = visitor in ("viewer", "operator", "staff")
+    client = signed_in(visitor)
+    for name in ("study", "study-raters", "study-data", "study-results"):
+        assert client.get(reverse(name, args=[study.slug])).status_code == (200 if sees else 404)
+    assert ("Rivers" in client.get("/").content.decode()) is sees
+
+
+@pytest.mark.parametrize(("visitor", "grouped"), [("operator", False), ("staff", True)])
+def test_groups_that_all_studies_share_are_for_staff(
+    study: Study, signed_in: Callable[[str], Client], visitor: str, grouped: bool
+) -> None:
+    """A group makes boards in other studies: who operates one alone puts nobody into it."""
+    group = RaterGroup.objects.create(slug="experts", name="Experts of another study")
+    client, address = signed_in(visitor), reverse("operate-people", args=[study.slug])
+    assert (group.name in client.get(address).content.decode()) is grouped
+    client.post(address, {"role": "rater", "max_uses": "1", "group": str(group.pk)})
+    assert (study.invitations.get().group == group) is grouped

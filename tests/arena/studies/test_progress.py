@@ -1,0 +1,215 @@
+"""How far a study is, how long it takes, flags, and rater data without personal details."""
+
+import csv
+import io
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.models import Assignment, Comparison, Flag, Membership, Rater, Study
+from arena.people.pseudonyms import pseudonym
+from arena.studies import counts, progress
+from tests import factories as make
+from tests.arena.studies.conftest import sent
+
+
+def page(name: str, *more: object) -> str:
+    return reverse(name, args=["rivers", *more])
+
+
+def rate(study: Study, rater: Rater, number: int = 1, **overrides: Any) -> list[Comparison]:
+    """Comparisons of as many pairs, made here just now."""
+    rows = []
+    for _ in range(number):
+        prompt = make.make_prompt(study=study)
+        pair = make.make_pair(
+            prompt=prompt,
+            first=make.make_completion(prompt=prompt, contestant=study.contestants.order_by("pk")[0]),
+            second=make.make_completion(prompt=prompt, contestant=study.contestants.order_by("pk")[1]),
+        )
+        rows.append(make.make_comparison(pair=pair, rater=rater, **{"source": "web", **overrides}))
+    return rows
+
+
+@pytest.fixture
+def ann(study: Study) -> Rater:
+    return make.make_member(
+        study, name="Ann Example", slug="ann", user=make.make_user(username="ann-account")
+    )
+
+
+def test_the_shortest_window_with_enough_in_it_is_taken(study: Study, ann: Rater) -> None:
+    now = timezone.now()
+    rate(study, ann, counts.ENOUGH - 1, created_at=now - timedelta(minutes=30))
+    rate(study, ann, 5, created_at=now - timedelta(hours=5))
+    rate(study, ann, 9, created_at=now - timedelta(days=9))
+    found = counts.of(study, 48, now)
+    # By hand: 19 in the last hour are too few; 24 in 24 hours are one an hour, and 48 are two days.
+    assert (found.window, found.comparisons, found.per_hour, found.words) == (
+        "the last 24 hours",
+        24,
+        1,
+        "about 2 days",
+    )
+
+
+def test_imports_judges_checks_and_revised_answers_have_no_pace(study: Study, ann: Rater) -> None:
+    judge = make.make_rater(kind="judge")
+    rate(study, ann, source="import")
+    rate(study, judge)
+    rate(study, ann, purpose="check")
+    rate(study, ann, is_current=False)
+    found = counts.of(study, 3)
+    assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last 7 days", "", True)
+
+
+@given(st.integers(1, 10**6), st.floats(0.5, 200), st.integers(0, 10**7))
+def test_time_left_grows_with_what_is_left(comparisons: int, hours: float, left: int) -> None:
+    found = counts.Pace(comparisons, hours, "a window", left)
+    assert found.hours_left is not None
+    assert found.hours_left * found.per_hour == pytest.approx(left)
+    assert counts.Pace(comparisons, hours, "a window", left + 1).hours_left > found.hours_left  # type: ignore[operator]
+    assert found.words
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (0, "less than an hour"),
+        (1, "about 1 hour"),
+        (47, "about 47 hours"),
+        (48, "about 2 days"),
+        (9999, "more than two months"),
+    ],
+)
+def test_time_left_in_words(left: int, words: str) -> None:
+    assert counts.Pace(10, 10, "a window", left).words == words
+
+
+def test_everybody_is_listed_once_the_fewest_first(study: Study, ann: Rater) -> None:
+    imported = make.make_rater(study=study, name="Imported")
+    rate(study, ann, 2)
+    rate(study, ann, purpose="repeat")
+    rate(study, ann, is_late=True, purpose="study")
+    rate(study, imported, source="import")
+    rate(study, make.make_rater(kind="judge"))
+    viewer = make.make_member(study)
+    Membership.objects.filter(rater=viewer).update(role="viewer")
+    idle = make.make_member(study, name="Idle")
+    assignment = make.make_assignment(
+        rater=ann, pair=make.make_pair(prompt=study.prompts.first()), state="skipped"
+    )
+    Flag.objects.create(assignment=assignment, reason="other")
+    lines = {line.rater: line for line in progress.by_rater(study)}
+    assert next(iter(lines)) == idle
+    assert viewer not in lines
+    found = lines[ann]
+    assert (found.rated, found.others, found.skipped, found.flagged, found.late) == (3, 1, 1, 1, 1)
+    assert list(lines)[-2:] == [imported, ann]
+    sums = progress.sums(study)
+    assert (sums.study, sums.repeats, sums.late, sums.flags, sums.checks) == (4, 1, 1, 1, 0)
+
+
+def test_the_page_shows_it_and_htmx_gets_the_figures_alone(
+    study: Study, ann: Rater, operator: Client
+) -> None:
+    rate(study, ann, 2)
+    whole = operator.get(page("operate-progress")).content.decode()
+    assert "Ann Example" in whole
+    part = operator.get(page("operate-progress"), headers={"HX-Request": "true"}).content.decode()
+    assert "Time left" in part
+    assert "<html" not in part
+    assert "Ann Example" not in part
+
+
+def test_the_number_of_queries_does_not_grow(
+    study: Study, ann: Rater, operator: Client, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(20):
+        rate(study, make.make_member(study), 3)
+    for name in ("operate-progress", "operate-progress-pairs", "operate-people", "operate-flags"):
+        with django_assert_max_num_queries(22):
+            assert operator.get(page(name)).status_code == 200
+
+
+def test_a_flag_is_settled_and_opened_again(study: Study, ann: Rater, operator: Client) -> None:
+    assignment = make.make_assignment(
+        rater=ann, pair=make.make_pair(prompt=study.prompts.first()), state="skipped"
+    )
+    flag = Flag.objects.create(assignment=assignment, reason="display", comment="<b>cut off</b>")
+    text = operator.get(page("operate-flags")).content.decode()
+    assert "&lt;b&gt;cut off&lt;/b&gt;" in text
+    for _ in range(2):
+        operator.post(page("operate-settle", flag.pk))
+        assert Flag.objects.get().settled_at is not None
+    assert "No open flags" in operator.get(page("operate-flags")).content.decode()
+    assert "cut off" in operator.get(page("operate-flags") + "?show=settled").content.decode()
+    operator.post(page("operate-settle", flag.pk), {"reopen": ""})
+    assert Flag.objects.get().settled_at is None
+
+
+@pytest.fixture
+def said(study: Study, ann: Rater) -> Comparison:
+    """A comparison with everything that may be said, and personal details wherever they can be."""
+    (row,) = rate(study, ann, rating=2, swapped=True, rationale="I am Ann Example", seconds=3.5)
+    assignment = make.make_assignment(
+        rater=ann, pair=row.pair, swapped=True, state="submitted", is_random=True
+    )
+    Comparison.objects.filter(pk=row.pk).update(
+        assignment=assignment, reasons=["Clearer"], external_id="ann-account-1", extra={"worker": "ann"}
+    )
+    row.criterion_ratings.create(criterion="helpfulness", points=8, rating=3)
+    rate(study, make.make_rater(kind="judge"))
+    return row
+
+
+def body(client: Client, form: str, query: str = "") -> str:
+    return sent(client.get(page("operate-rater-file", form) + query))
+
+
+def test_rater_data_hold_what_was_rated_under_a_pseudonym(
+    study: Study, ann: Rater, said: Comparison, operator: Client
+) -> None:
+    (row,) = [json.loads(line) for line in body(operator, "jsonl").splitlines()]
+    first, second = said.pair.shown(swapped=True)
+    assert row["rater"] == pseudonym(study, ann.pk)
+    assert (row["first"], row["second"]) == (str(first.contestant), str(second.contestant))
+    assert (row["rating"], row["points"], row["seconds"], row["purpose"]) == (2, 8, 3.5, "study")
+    assert (row["reasons"], row["criteria"], row["random"]) == (["Clearer"], {"helpfulness": 3}, True)
+    assert row["day"] == said.created_at.date().isoformat()
+    (line,) = csv.DictReader(io.StringIO(body(operator, "csv")))
+    assert (line["rater"], line["rating"], line["day"]) == (row["rater"], "2", row["day"])
+    assert list(line) == list(row)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_no_file_holds_personal_details(said: Comparison, operator: Client, form: str) -> None:
+    text = body(operator, form).lower()
+    assert "ann" not in text
+    assert "worker" not in text
+    assert said.created_at.strftime("%H:%M") not in text
+    assert "i am ann example" in body(operator, form, "?comments=1").lower()
+
+
+def test_pseudonyms_differ_between_studies_and_stay_within_one(study: Study, ann: Rater) -> None:
+    other = make.make_study()
+    assert pseudonym(study, ann.pk) == pseudonym(study, ann.pk) != pseudonym(other, ann.pk)
+
+
+def test_there_is_no_other_form(operator: Client) -> None:
+    assert operator.get(page("operate-rater-file", "xlsx")).status_code == 404
+
+
+def test_late_assignments_are_no_work_in_hand(study: Study, ann: Rater) -> None:
+    pair = make.make_pair(prompt=study.prompts.first())
+    make.make_assignment(rater=ann, pair=pair)
+    assert progress.sums(study).in_hand == 1
+    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    assert progress.sums(study).in_hand == 0

@@ -1,0 +1,203 @@
+"""From an empty study to a public one, by the forms alone; and what the forms refuse."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from arena.models import Completion, Study
+from arena.studies import counts, matrix, pages
+from tests import factories as make
+from tests.arena.studies.conftest import sent
+
+RATING = {
+    "points": "8",
+    "ratings_per_pair_people": "2",
+    "ratings_per_pair_judges": "1",
+    "criteria": " helpfulness \n\ntruthfulness\n",
+    "reasons": "",
+    "training_threshold": "80",
+    "pairing": "adaptive",
+    "control_share": "12.5",
+    "repeat_share": "5",
+    "gold_share": "0",
+}
+
+
+def page(name: str) -> str:
+    return reverse(name, args=["rivers"])
+
+
+def test_a_new_study_is_private_and_leads_to_its_steps(signed_in: Callable[[str], Client]) -> None:
+    client = signed_in("staff")
+    made = client.post(reverse("operate-new"), {"name": "Lakes", "slug": "lakes", "description": ""})
+    assert made["Location"] == "/operate/lakes/"
+    assert not Study.objects.get(slug="lakes").is_public
+    text = client.get("/operate/lakes/").content.decode()
+    assert "No prompts yet" in text
+    assert "Nobody may rate yet" in text
+
+
+@pytest.mark.parametrize(
+    ("slug", "problem"), [("rivers", "Another study has this address."), ("new", "taken"), ("a b", "valid")]
+)
+def test_an_address_that_cannot_be(signed_in: Callable[[str], Client], slug: str, problem: str) -> None:
+    response = signed_in("staff").post(reverse("operate-new"), {"name": "x", "slug": slug})
+    assert response.status_code == 422
+    assert problem in response.content.decode()
+
+
+def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) -> None:
+    assert operator.post(page("operate-rating"), RATING).status_code == 302
+    study.refresh_from_db()
+    assert study.criteria == ["helpfulness", "truthfulness"]
+    assert (study.reasons, study.training_threshold, study.control_share) == ([], 0.8, 0.125)
+    shown = operator.get(page("operate-rating")).content.decode()
+    assert "helpfulness\ntruthfulness" in shown
+    assert 'value="12.5"' in shown
+    assert 'value="80"' in shown
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("criteria", "a\na", "stands there twice"),
+        ("criteria", "x" * 101, "Entry 1 has 101 characters"),
+        ("training_threshold", "120", "less than or equal to 100"),
+        ("repeat_share", "51", "less than or equal to 50"),
+        ("control_share", "-1", "greater than or equal to 0"),
+        ("gold_share", "5", "no pairs whose right answer is known"),
+        ("points", "7", "not one of the available choices"),
+        ("ratings_per_pair_people", "0", "greater than or equal to 1"),
+        ("control_share", "lots", "Enter a number"),
+    ],
+)
+def test_what_cannot_be_is_said_and_nothing_is_stored(
+    operator: Client, study: Study, field: str, value: str, problem: str
+) -> None:
+    response = operator.post(page("operate-rating"), RATING | {field: value})
+    assert response.status_code == 422
+    text = response.content.decode()
+    assert problem in text
+    assert "helpfulness" in text or field == "criteria"  # what was typed is still there
+    study.refresh_from_db()
+    assert (study.criteria, study.pairing) == ([], "balanced")
+
+
+def test_saving_writes_what_was_changed_and_nothing_else(operator: Client, study: Study) -> None:
+    text = operator.get(page("operate-guidelines"))
+    assert text.status_code == 200
+    Study.objects.update(revision=41, name="Renamed meanwhile")
+    operator.post(page("operate-guidelines"), {"guidelines": "New", "save": ""})
+    study.refresh_from_db()
+    assert (study.guidelines, study.name, study.revision) == ("New", "Renamed meanwhile", 41)
+
+
+def test_the_preview_is_safe_and_stores_nothing(operator: Client, study: Study) -> None:
+    sent = {"guidelines": "**bold** <script>alert(1)</script>", "preview": ""}
+    text = operator.post(page("operate-guidelines"), sent).content.decode()
+    assert "<strong>bold</strong>" in text
+    assert "<script>alert" not in text
+    assert "it is not saved yet" in text
+    study.refresh_from_db()
+    assert study.guidelines == "# Be fair"
+
+
+def test_save_and_go_on_leads_to_the_next_step(operator: Client) -> None:
+    on = operator.post(page("operate-guidelines"), {"guidelines": "x", "next": ""})
+    stay = operator.post(page("operate-guidelines"), {"guidelines": "x", "save": ""})
+    assert (on["Location"], stay["Location"]) == (page("operate-rating"), page("operate-guidelines"))
+
+
+def test_publishing_opens_the_board(operator: Client, study: Study) -> None:
+    sent = {"name": "Rivers", "description": "", "visibility": "public", "licence": "CC-BY-4.0"}
+    assert operator.post(page("operate-publish"), sent).status_code == 302
+    assert Client().get(study.get_absolute_url()).status_code == 200
+    study.refresh_from_db()
+    assert study.revision == 1
+
+
+def test_every_step_leads_to_the_next_and_the_last_to_the_progress(study: Study) -> None:
+    found = pages.steps(study)
+    places = [pages.place(study, name) for name in pages.STEPS]
+    assert [step.number for step in found] == list(range(1, 10))
+    following = [place.next_address for place in places if place]
+    assert following == [*[step.address for step in found][1:], page("operate-progress")]
+    assert pages.place(study, "operate-state") is None
+
+
+def test_the_steps_say_what_is_missing(db: None) -> None:
+    study = make.make_study()
+    states = {step.title: step.state for step in pages.steps(study)}
+    wanted = dict.fromkeys(("Guidelines", "Prompts", "Contestants", "Answers", "Pairs", "People"), "open")
+    assert states == {**wanted, "How it is rated": "done", "Judges": "optional", "Publish": "optional"}
+    first = pages.next_step(pages.steps(study))
+    assert first is not None
+    assert first.title == "Guidelines"
+
+
+@pytest.fixture
+def holed(study: Study) -> Completion:
+    """One answer of nine is unknown, and one contestant is retired."""
+    hole = Completion.objects.filter(prompt__study=study).order_by("pk")[4]
+    Completion.objects.filter(pk=hole.pk).update(turns=[])
+    retired = make.make_contestant(study=study, retired_at=study.created_at)
+    make.make_completion(prompt=hole.prompt, contestant=retired)
+    make.make_completion(
+        prompt=hole.prompt,
+        contestant=Completion.objects.exclude(pk=hole.pk).first().contestant,  # type: ignore[union-attr]
+        version=2,
+        is_current=False,
+    )
+    return hole
+
+
+def test_holes_are_counted_shown_and_listed(holed: Completion, study: Study, operator: Client) -> None:
+    assert counts.cells(study) == counts.Cells(prompts=3, contestants=3, filled=8)
+    name = str(holed.contestant)
+    assert list(matrix.holes(study)) == [(holed.prompt.external_id, "", "coding", name)]
+    text = operator.get(page("operate-completions")).content.decode()
+    assert text.count("cell-missing") == 2  # the cell, and the key
+    only = operator.get(page("operate-completions") + "?show=holes").content.decode()
+    assert holed.prompt.external_id in only
+    assert only.count('<th scope="row">') == 1
+    file = sent(operator.get(page("operate-holes")))
+    assert file.splitlines() == [
+        "prompt,subset,category,contestant",
+        f"{holed.prompt.external_id},,coding,{name}",
+    ]
+
+
+def test_pairs_want_what_is_left_beyond_what_is_there(study: Study) -> None:
+    Study.objects.update(ratings_per_pair_people=2)
+    study.refresh_from_db()
+    first, second, third = Completion.objects.filter(prompt=study.prompts.first()).order_by("pk")
+    make.make_pair(prompt=first.prompt, first=first, second=second, people_ratings=3)
+    make.make_pair(prompt=first.prompt, first=first, second=third, people_ratings=1)
+    # By hand: 3 prompts of 3 answers make 9 pairs that want 18; 2 of 3 and 1 of 1 count, so 15 are left.
+    assert counts.wanted(study) == counts.Wanted(9, 18, 3, 4, 1, 7)
+    assert (counts.wanted(study).left, counts.wanted(study).beyond, counts.wanted(study).percent) == (
+        15,
+        1,
+        16,
+    )
+
+
+def test_the_pages_cost_the_same_number_of_queries_however_much_there_is(
+    operator: Client, study: Study, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(30):
+        prompt = make.make_prompt(study=study)
+        for contestant in study.contestants.all():
+            make.make_completion(prompt=prompt, contestant=contestant)
+    for name in (
+        "operate-study",
+        "operate-completions",
+        "operate-prompts",
+        "operate-contestants",
+        "operate-pairs",
+    ):
+        with django_assert_max_num_queries(20):
+            assert operator.get(page(name)).status_code == 200

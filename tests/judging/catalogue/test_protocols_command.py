@@ -1,0 +1,138 @@
+"""``manage.py protocols`` and the page it writes."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from judging.catalogue.text import WIDTH
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.wording import file_name
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def protocols(*arguments: str) -> str:
+    """What the command prints."""
+    out = StringIO()
+    call_command("protocols", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_page_is_that_of_the_catalogue() -> None:
+    page = (DOCS / "protocols.md").read_text(encoding="utf-8")
+
+    assert protocols("--markdown") == page, "run: python manage.py protocols --markdown > docs/protocols.md"
+
+
+def test_the_page_has_a_section_for_every_protocol() -> None:
+    page = protocols("--markdown")
+
+    assert [name for name in PROTOCOLS if f"\n### {name}\n" not in page] == []
+    assert [one.citation for one in PROTOCOLS.values() if one.citation not in page] == []
+
+
+def test_all_are_listed_with_calls_scales_parameters_and_source() -> None:
+    listed = protocols()
+
+    assert [name for name in PROTOCOLS if f"\n  {name}" not in f"\n{listed}"] == []
+    (entry,) = [block for block in listed.split("\n\n") if block.startswith("  wildbench:")]
+    lines = [line.split(maxsplit=2) for line in entry.splitlines()[1:]]
+    assert "calls per pair  1 + 1 once a prompt" in entry
+    assert "answer scales   grades, likert, binary" in entry
+    assert "parameters      author=gpt-4o" in entry
+    assert ["source", "Lin", "et al. (2024), WildBench, arXiv 2406.04770"] in lines
+    assert max(len(line) for line in listed.splitlines()) <= WIDTH
+
+
+def test_one_is_shown_in_full() -> None:
+    shown = protocols("prepair")
+
+    assert shown.startswith("prepair: ")
+    assert "analyse: about each answer alone" in shown
+    assert "rules (yes): " in shown
+    for text in PROTOCOLS["prepair"].texts.values():
+        assert text in shown
+
+
+@pytest.mark.parametrize(
+    ("published", "ours"),
+    [
+        ("base", "rules"),
+        ("metric", "metrics"),
+        ("metric+reference", "metrics-reference"),
+        ("swap&synthesize", "swap"),
+        ("swap-and-synthesize", "swap"),
+        ("multi-role-round1", "multi-role"),
+        ("gpt4-reference", "strong-reference"),
+        ("cot&consistency", "cot-self-consistency"),
+    ],
+)
+def test_a_protocol_answers_to_the_name_it_was_published_under(published: str, ours: str) -> None:
+    assert protocols(published) == protocols(ours)
+    assert published in protocols(ours).partition("\n\n")[0]
+
+
+def test_voters_are_named() -> None:
+    assert "majority of     cot, metrics, reference, metrics-reference, swap" in protocols(
+        "protocol-consistency"
+    )
+
+
+def test_everything_is_there_as_json() -> None:
+    listed = json.loads(protocols("--json"))
+    one = json.loads(protocols("multi-aspect-two", "--json"))
+
+    assert [entry["name"] for entry in listed] == list(PROTOCOLS)
+    assert one["texts"] == dict(PROTOCOLS["multi-aspect-two"].texts)
+    assert one["calls"]["most"] == 6
+    assert len(one["parameters"][0]["default"]) == 5
+
+
+def test_an_unknown_name_is_one_sentence() -> None:
+    with pytest.raises(CommandError, match=r'^There is no protocol "nonsense"; choose one of likert, .*\.$'):
+        protocols("nonsense")
+
+
+def test_texts_are_written_as_files_to_edit(tmp_path: Path) -> None:
+    printed = protocols("protocol-consistency", "--write", str(tmp_path / "mine"))
+
+    files = {str(path.relative_to(tmp_path / "mine")): path for path in (tmp_path / "mine").rglob("*.txt")}
+    texts = PROTOCOLS["protocol-consistency"].texts
+    assert {file_name(name) for name in texts} == set(files)
+    assert all(
+        files[file_name(name)].read_text(encoding="utf-8") == f"{text}\n" for name, text in texts.items()
+    )
+    assert sorted(printed.split()) == sorted(str(path) for path in files.values())
+
+
+def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
+    edited = tmp_path / "compare.txt"
+    edited.write_text("mine", encoding="utf-8")
+
+    with pytest.raises(CommandError, match=r"compare\.txt is there already; name another folder\."):
+        protocols("prepair", "--write", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["compare.txt"]
+    assert edited.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    with pytest.raises(CommandError, match=r"cannot be written: .*\.$"):
+        protocols("prepair", "--write", str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--write", "somewhere"), "Say whose texts to write: protocols NAME --write FOLDER."),
+        (("likert", "--markdown"), "The page holds all protocols; leave NAME out."),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(CommandError, match=sentence):
+        protocols(*arguments)

@@ -1,0 +1,274 @@
+"""The real client against an endpoint that misbehaves: what is stored of it, one way after the other.
+
+Beside tests.judging.runs.test_flow, which has the plain cases: refusals, empty and cut off replies, bad keys.
+"""
+
+import gzip
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from arena.models import Assignment, Comparison
+from judging.endpoints import openai_client
+from judging.endpoints.client import NoReplyError, Request
+from judging.endpoints.openai_client import OpenAIClient
+from judging.models import JudgeCall, JudgeRun
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer
+
+pytestmark = pytest.mark.one_database
+
+Drain = Callable[[], None]
+
+
+@pytest.fixture
+def asked(arena: Any, model: ChatServer) -> Callable[..., JudgeCall]:
+    """Ask about one pair once, with the given answer, and return the call record."""
+
+    def ask(answer: Answer, **judge: Any) -> JudgeCall:
+        model.script = lambda body: answer
+        options = {"base_url": model.url, "timeout": 5.0, **judge}
+        run = start_run(make_small_study(prompts=1, contestants=2), make_judge(**options))
+        plan_run(run.pk)
+        judge_assignment(Assignment.objects.get().pk)
+        return JudgeCall.objects.get()
+
+    return ask
+
+
+def assert_waits(call: JudgeCall, kind: str) -> None:
+    """The call has failed with this kind, is recorded, and its assignment waits for the next try."""
+    assert (call.state, call.error_kind, call.given_up) == ("failed", kind, False)
+    assert call.retry_at is not None
+    assert call.finished_at is not None
+    assert call.assignment.state == "open"
+    assert not Comparison.objects.exists()
+
+
+def assert_failed(call: JudgeCall, kind: str) -> None:
+    """The call has failed with this kind, and asking again would be useless."""
+    assert (call.state, call.error_kind, call.given_up) == ("failed", kind, True)
+    assert call.assignment.state == "failed"
+    assert not Comparison.objects.exists()
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_the_least_wait(asked: Callable[..., JudgeCall], form: str) -> None:
+    when = datetime.now(UTC) + timedelta(seconds=90)
+    header = "90" if form == "seconds" else format_datetime(when, usegmt=True)
+    call = asked(Answer(status=429, headers={"Retry-After": header}, raw=b"{}"))
+    assert_waits(call, "rate_limited")
+    assert call.retry_at is not None
+    assert timedelta(seconds=-2) < call.retry_at - when < timedelta(seconds=30)
+    assert call.assignment.run_assignments.get().due_at == call.retry_at
+
+
+NO_WAIT = ["soon", "-5", "inf", "nan", "", "Thu, 99 Foo 2020", "Mon, 01 Jan 2024 00:00:00 +99999999999999999"]
+
+
+@pytest.mark.parametrize("header", NO_WAIT)
+def test_a_retry_after_that_means_nothing_is_left_out(asked: Callable[..., JudgeCall], header: str) -> None:
+    call = asked(Answer(status=429, headers={"Retry-After": header}, raw=b"{}"))
+    assert_waits(call, "rate_limited")
+    assert call.retry_at is not None
+    assert call.retry_at - datetime.now(UTC) < timedelta(seconds=5)
+
+
+def test_a_retry_after_of_a_year_is_cut_to_the_longest_wait(
+    asked: Callable[..., JudgeCall], settings: Any
+) -> None:
+    call = asked(Answer(status=429, headers={"Retry-After": "31536000"}, raw=b"{}"))
+    assert call.retry_at is not None
+    assert call.retry_at - datetime.now(UTC) <= timedelta(seconds=settings.JUDGE_RETRY_MAX_SECONDS)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 529])
+def test_an_error_of_the_endpoint_passes(asked: Callable[..., JudgeCall], status: int) -> None:
+    assert_waits(asked(Answer(status=status, raw=b"<h1>oops</h1>")), f"http_{status}")
+
+
+def test_a_slow_endpoint_is_not_waited_for(asked: Callable[..., JudgeCall]) -> None:
+    call = asked(Answer(delay=2), timeout=0.2)
+    assert_waits(call, "timeout")
+    assert call.error == "no reply within 0.2 s"
+
+
+@pytest.mark.parametrize("answer", [Answer(cut=True), Answer(reset=True)], ids=["closed", "reset"])
+def test_a_connection_lost_in_the_middle_of_the_body(asked: Callable[..., JudgeCall], answer: Answer) -> None:
+    assert_waits(asked(answer), "connection")
+
+
+def test_a_refused_connection(asked: Callable[..., JudgeCall]) -> None:
+    assert_waits(asked(Answer(), base_url="http://127.0.0.1:9/v1"), "unreachable")
+
+
+def test_a_connection_dropped_between_calls_is_no_loss(arena: Any, model: ChatServer, drain: Drain) -> None:
+    model.script = lambda body: Answer("6\nBetter.", close=True)
+    run = start_run(make_small_study(prompts=5, contestants=2), make_judge(base_url=model.url))
+    drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.scored, progress.attempts_failed, len(model.requests)) == (5, 0, 5)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(asked: Callable[..., JudgeCall], status: int) -> None:
+    with ChatServer() as elsewhere:
+        location = {"Location": f"{elsewhere.url}/chat/completions"}
+        call = asked(Answer(status=status, headers=location, raw=b""))
+        assert elsewhere.requests == []
+    assert_failed(call, f"http_{status}")
+
+
+HTML = {"Content-Type": "text/html"}
+STREAM = b'data: {"choices": [{"delta": {"content": "6"}}]}\n\ndata: [DONE]\n\n'
+MALFORMED = {
+    "a page with status 200": Answer(raw=b"<html>Sign in</html>", headers=HTML),
+    "JSON that ends early": Answer(raw=b'{"choices": [{'),
+    "nothing": Answer(raw=b""),
+    "no choices": Answer(raw=b'{"id": "x"}'),
+    "an empty list of choices": Answer(raw=b'{"choices": []}'),
+    "choices that are no list": Answer(raw=b'{"choices": {"0": {}}}'),
+    "a choice without a message": Answer(raw=b'{"choices": [{"index": 0}]}'),
+    "a choice that is a number": Answer(raw=b'{"choices": [5]}'),
+    "content that is a number": Answer(raw=b'{"choices": [{"message": {"content": 5}}]}'),
+    "content that is a list": Answer(raw=b'{"choices": [{"message": {"content": [{"text": "5"}]}}]}'),
+    "an error with status 200": Answer(raw=b'{"error": {"message": "overloaded"}}'),
+    "null": Answer(raw=b"null"),
+    "a stream that nobody asked for": Answer(raw=STREAM, headers={"Content-Type": "text/event-stream"}),
+    "a stream called JSON": Answer(raw=STREAM),
+    "bytes that are no gzip": Answer(raw=b"\x1f\x8bgarbage", headers={"Content-Encoding": "gzip"}),
+    "bytes that are no UTF-8": Answer(raw=b'{"choices": "\xff\xfe"}'),
+    "JSON nested very deeply": Answer(raw=b'{"choices": ' + b"[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED.keys())
+def test_what_is_no_chat_completion_is_recorded_and_tried_again(
+    asked: Callable[..., JudgeCall], answer: Answer
+) -> None:
+    call = asked(answer)
+    assert_waits(call, "malformed")
+    assert call.raw_reply == ""
+    assert call.error
+
+
+def test_gzip_and_a_stated_charset_are_read(asked: Callable[..., JudgeCall]) -> None:
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json; charset=latin-1"}
+    call = asked(Answer(raw=gzip.compress(Answer("6\nÄhnlich, 好.").body()), headers=headers))
+    assert (call.status, call.raw_reply) == ("scored", "6\nÄhnlich, 好.")
+
+
+def test_another_charset_is_read_where_it_can_be_told(asked: Callable[..., JudgeCall]) -> None:
+    call = asked(Answer(raw=Answer("6\nBetter.").body().decode().encode("utf-16")))
+    assert (call.status, call.raw_reply) == ("scored", "6\nBetter.")
+
+
+def test_a_body_without_end_is_not_read_for_ever(model: ChatServer) -> None:
+    model.script = lambda body: Answer(endless=0.0)
+    error = refused(model, timeout=30)
+    assert (error.kind, error.retryable) == ("malformed", True)
+    assert str(error) == f"the reply is longer than {openai_client.LONGEST_BODY:,} bytes"
+
+
+def test_a_body_that_grows_when_unpacked_is_not_unpacked(model: ChatServer) -> None:
+    bomb = gzip.compress(b" " * 2**28)
+    assert len(bomb) > openai_client.LONGEST_PACKED_BODY
+    model.script = lambda body: Answer(raw=bomb, headers={"Content-Encoding": "gzip"})
+    error = refused(model, timeout=30)
+    assert str(error) == f"the reply is longer than {openai_client.LONGEST_PACKED_BODY:,} bytes"
+
+
+def test_an_error_page_without_end_is_not_read_for_ever(model: ChatServer) -> None:
+    model.script = lambda body: Answer(status=500, endless=0.0)
+    assert refused(model, timeout=30).kind == "malformed"
+
+
+def test_a_body_that_comes_in_drops_is_not_waited_for(model: ChatServer) -> None:
+    model.script = lambda body: Answer(endless=0.05)
+    assert refused(model, timeout=0.3).kind == "timeout"
+
+
+def refused(model: ChatServer, timeout: float) -> NoReplyError:
+    """The error that asking the model directly ends with."""
+    request = Request("loopback", [{"role": "user", "content": "x"}], timeout)
+    with pytest.raises(NoReplyError) as error:
+        OpenAIClient(model.url, "none").ask(request)
+    return error.value
+
+
+def test_a_long_reply_within_the_bound_is_kept_whole(asked: Callable[..., JudgeCall]) -> None:
+    text = "6\n" + "Because. " * 20_000
+    call = asked(Answer(text))
+    assert (call.status, call.rating, len(call.raw_reply)) == ("scored", 6, len(text))
+
+
+def test_what_no_database_holds_is_replaced(asked: Callable[..., JudgeCall]) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "6\nA\x00B \ud800"}, "finish_reason": "stop"}]})
+    call = asked(Answer(raw=body.encode()))
+    assert (call.status, call.raw_reply) == ("scored", "6\nA�B �")
+    assert Comparison.objects.get().raw_reply == "6\nA�B �"
+
+
+OUT_OF_RANGE = ["0\nx", "9\nx", "-1\nx", "99999999999999999999\nx", "1000000\nx"]
+
+
+@pytest.mark.parametrize("text", OUT_OF_RANGE)
+def test_a_number_outside_the_scale_is_no_rating(asked: Callable[..., JudgeCall], text: str) -> None:
+    call = asked(Answer(text))
+    assert (call.state, call.status, call.reason, call.rating) == (
+        "replied",
+        "unscored",
+        "out_of_range",
+        None,
+    )
+    assert Comparison.objects.get().raw_reply == text
+
+
+STRANGE = {
+    "prompt_tokens": ["many", -1, 2**40, 1.5, None],
+    "completion_tokens": [True, {}, [], "", 10**30],
+}
+
+
+def test_numbers_of_tokens_that_cannot_be_are_unknown(asked: Callable[..., JudgeCall]) -> None:
+    for values in zip(*STRANGE.values(), strict=True):
+        usage = dict(zip(STRANGE, values, strict=True))
+        message = {"message": {"content": "6"}, "finish_reason": "stop"}
+        call = asked(Answer(raw=json.dumps({"choices": [message], "usage": usage}).encode()))
+        assert (call.prompt_tokens, call.completion_tokens) == (None, None)
+        assert call.status == "scored"
+        JudgeRun.objects.all().delete()
+        Comparison.objects.all().delete()
+        Assignment.objects.all().delete()
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (None, None)),
+        ({"prompt_tokens": 100, "completion_tokens": 0}, (100, None)),
+        ({"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}, (100, 7)),
+        ({"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 500}, (100, 400)),
+        ({"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 3}, (100, 7)),
+    ],
+)
+def test_tokens_that_are_charged_are_all_counted(
+    asked: Callable[..., JudgeCall], usage: dict[str, int], counted: tuple[int | None, int | None]
+) -> None:
+    """Endpoints that do not count say 0, and some count thinking in the total alone."""
+    message = {"message": {"content": "6"}, "finish_reason": "stop"}
+    call = asked(Answer(raw=json.dumps({"choices": [message], "usage": usage}).encode()))
+    assert (call.prompt_tokens, call.completion_tokens) == counted
+
+
+def test_another_model_than_asked_is_recorded(asked: Callable[..., JudgeCall]) -> None:
+    call = asked(Answer("6\nBetter.", model="loopback-2-mini"))
+    assert (call.status, call.model_returned) == ("scored", "loopback-2-mini")
+    assert call.run.judge.model == "loopback"
+    assert JudgeCall.objects.progress(call.run).models == {"loopback-2-mini": 1}

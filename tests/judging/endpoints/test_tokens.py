@@ -1,0 +1,107 @@
+"""Log-probabilities and thinking as endpoints send them, through the real client."""
+
+import json
+from typing import Any
+
+import pytest
+
+from judging.endpoints.client import NoReplyError, Reply, Request, Token
+from judging.endpoints.openai_client import OpenAIClient, body_of
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.parsing import read_verdict
+from judging.protocols.replies import Place, ReplyText
+from tests.judging.endpoints.server import Answer, ChatServer
+
+LIKERT = answer_scale("likert", 8)
+
+
+def make_body(content: str | None = "5", **overrides: Any) -> bytes:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
+    choice["message"] |= overrides.pop("message", {})
+    choice |= overrides.pop("choice", {})
+    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    return json.dumps(body | overrides).encode()
+
+
+def ask(model: ChatServer, answer: Answer, **request: Any) -> Reply:
+    model.script = lambda body: answer
+    return OpenAIClient(model.url, "key").ask(
+        Request("m", [{"role": "user", "content": "?"}], 5.0, **request)
+    )
+
+
+def make_entry(**overrides: Any) -> dict[str, Any]:
+    entry = {"token": "5", "logprob": -0.2, "bytes": [53], "top_logprobs": []}
+    return entry | {"top_logprobs": [{"token": " 6", "logprob": -1.7, "bytes": None}]} | overrides
+
+
+def test_log_probabilities_are_asked_for_only_where_wanted() -> None:
+    plain, wanted = Request("m", [], 1.0), Request("m", [], 1.0, logprobs=True)
+    assert not {"logprobs", "top_logprobs"} & set(body_of(plain))
+    assert (body_of(wanted)["logprobs"], body_of(wanted)["top_logprobs"]) == (True, 20)
+
+
+def test_tokens_and_thinking_tokens_are_read(model: ChatServer) -> None:
+    body = make_body(
+        choice={"logprobs": {"content": [make_entry()]}},
+        usage={
+            "prompt_tokens": 9,
+            "completion_tokens": 70,
+            "total_tokens": 79,
+            "completion_tokens_details": {"reasoning_tokens": 64},
+        },
+    )
+    reply = ask(model, Answer(raw=body), logprobs=True)
+    assert reply.tokens == (Token("5", -0.2, ((" 6", -1.7),)),)
+    assert (reply.completion_tokens, reply.reasoning_tokens) == (70, 64)
+    assert model.requests[-1]["top_logprobs"] == 20
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        None,
+        {},
+        {"content": None},
+        {"content": "x"},
+        {"content": [None]},
+        {"content": [make_entry(logprob=None)]},
+        {"content": [make_entry(logprob="NaN")]},
+        {"content": [make_entry(logprob=3)]},
+        {"content": [make_entry(token=7, bytes=None)]},
+        {"content": [make_entry(bytes=[999])]},
+        {"content": [make_entry(top_logprobs=[{}])]},
+    ],
+)
+def test_odd_log_probabilities_are_none_and_cost_no_reply(model: ChatServer, logprobs: Any) -> None:
+    reply = ask(model, Answer(raw=make_body(choice={"logprobs": logprobs})), logprobs=True)
+    assert (reply.text, reply.tokens) == ("5", ())
+
+
+@pytest.mark.parametrize("details", [None, {}, {"reasoning_tokens": None}, {"reasoning_tokens": -1}])
+def test_thinking_tokens_are_unknown_where_nobody_says(model: ChatServer, details: Any) -> None:
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "completion_tokens_details": details}
+    assert ask(model, Answer(raw=make_body(usage=usage))).reasoning_tokens is None
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_an_endpoint_without_log_probabilities_is_named_as_such(model: ChatServer, status: int) -> None:
+    refusal = json.dumps({"error": {"message": "logprobs are not supported with reasoning models"}}).encode()
+    with pytest.raises(NoReplyError, match="gives no logprobs for this model; make a judge") as failure:
+        ask(model, Answer(status=status, raw=refusal), logprobs=True)
+    assert (failure.value.kind, failure.value.retryable) == (f"http_{status}", False)
+    with pytest.raises(NoReplyError) as plain:
+        ask(model, Answer(status=status, raw=refusal))
+    assert "make a judge" not in str(plain.value)
+
+
+@pytest.mark.parametrize(("finish_reason", "reason"), [("stop", "empty"), ("length", "truncated")])
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thinking_in_a_field_of_its_own_is_no_answer(
+    model: ChatServer, name: str, finish_reason: str, reason: str
+) -> None:
+    raw = make_body(None, message={name: "5\nB is better."}, choice={})
+    raw = raw.replace(b'"finish_reason": "stop"', f'"finish_reason": "{finish_reason}"'.encode())
+    reply = ask(model, Answer(raw=raw))
+    text = ReplyText(reply.text, reply.finish_reason, reply.refusal)
+    assert read_verdict(text, LIKERT, Place.FIRST_LINE).reason == reason

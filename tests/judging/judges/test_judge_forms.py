@@ -1,0 +1,139 @@
+"""The pages where judges and panels are put together."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from judging.models import Judge, Panel
+from tests.factories import make_judge
+from tests.judging.judges.test_pages import FORM
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+NEW = "/judging/judges/new/"
+OWN = "Which is better?\n\n$notice\n\n$query\n\n$answers\n\n$verdict"
+
+
+def text_file(name: str, content: bytes) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content, "text/plain")
+
+
+def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
+    given = {
+        **FORM,
+        "samples": "3",
+        "logprobs": "on",
+        "both_orders": "on",
+        "concurrency": "64",
+        "requests_per_minute": "600",
+        "tokens_per_minute": "90000",
+    }
+    assert staff.post(NEW, given).status_code == 302
+    judge = Judge.objects.get()
+    assert (judge.samples, judge.logprobs, judge.both_orders) == (3, True, True)
+    assert (judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute) == (64, 600, 90000)
+
+
+def test_an_answer_scale_brings_its_points(staff: Client) -> None:
+    assert staff.post(NEW, {**FORM, "form": "binary"}).status_code == 302
+    judge = Judge.objects.get()
+    assert (judge.form, judge.points) == ("binary", 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"form": "scores"}, "Protocol likert has no answer scale scores"),
+        ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
+        ({"parameters": "[1]"}, "Enter a JSON object"),
+        ({"samples": "0"}, "Samples must be from 1 to 99"),
+        ({"concurrency": "0"}, "Concurrency must be from 1"),
+        ({"requests_per_minute": "0"}, "Requests per minute must be from 1"),
+        ({"options": '{"top_logprobs": 5}'}, "must not set top_logprobs"),
+    ],
+)
+def test_what_cannot_be_is_explained(staff: Client, change: dict[str, str], sentence: str) -> None:
+    reply = staff.post(NEW, {**FORM, **change})
+    assert reply.status_code == 422
+    assert sentence in reply.content.decode()
+    assert not Judge.objects.exists()
+
+
+def test_a_text_of_the_protocol_can_be_replaced_from_a_file(staff: Client) -> None:
+    own = Judge(protocol="likert").current_prompt_hash()
+    files = {"wording_files": [text_file("rate.txt", OWN.encode())]}
+    assert staff.post(NEW, {**FORM, **files}).status_code == 302
+    judge = Judge.objects.get()
+    assert judge.wording == {"rate": OWN}
+    assert judge.current_prompt_hash() != own
+    assert "rate" in staff.get("/judging/judges/loop/edit/").content.decode()
+    assert staff.post("/judging/judges/loop/edit/", {**FORM, "own_wording": ["rate"]}).status_code == 302
+    assert Judge.objects.get().wording == {"rate": OWN}
+    assert staff.post("/judging/judges/loop/edit/", FORM).status_code == 302
+    assert Judge.objects.get().wording == {}
+
+
+def test_a_file_that_is_no_text_is_refused(staff: Client) -> None:
+    files = {"wording_files": [text_file("rate.txt", b"\xff\xfe\x00")]}
+    reply = staff.post(NEW, {**FORM, **files})
+    assert "rate.txt is not a text file in UTF-8" in reply.content.decode()
+    long = {"wording_files": [text_file("rate.txt", b"x" * 100_001)]}
+    assert "rate.txt is longer than 100,000 bytes" in staff.post(NEW, {**FORM, **long}).content.decode()
+
+
+def test_the_chosen_protocol_is_described(staff: Client) -> None:
+    page = staff.get("/judging/judges/protocol/", {"protocol": "likert"}).content.decode()
+    assert "Rajani et al. (2023)" in page
+    assert "rate.txt" in page
+    swap = staff.get("/judging/judges/protocol/", {"protocol": "swap"}).content.decode()
+    assert "Calls per pair in one order, with the defaults: 2 to 3." in swap
+    samples = staff.get("/judging/judges/protocol/", {"protocol": "cot-self-consistency"}).content.decode()
+    assert "Samples: 9, unless you ask for another number above 1." in samples
+    assert "Temperature: 0.7, whatever the judge's is." in samples
+    debate = staff.get("/judging/judges/protocol/", {"protocol": "multi-role"}).content.decode()
+    assert "Default: <code>true</code>" in debate  # as the field takes it
+    assert staff.get("/judging/judges/protocol/", {"protocol": "nonsense"}).content.decode().strip() == ""
+
+
+def test_the_answer_scales_follow_the_protocol(staff: Client) -> None:
+    chosen = {"protocol": "arena-hard", "form": "binary"}
+    page = staff.get("/judging/judges/protocol/", chosen).content.decode()
+    assert re.findall(r'<option value="(\w+)"( selected)?', page) == [
+        ("likert", ""),
+        ("binary", " selected"),
+        ("grades", ""),
+    ]
+    page = staff.get("/judging/judges/protocol/", {"protocol": "rating", "form": "likert"}).content.decode()
+    assert re.findall(r'<option value="(\w+)"', page) == ["scores"]
+
+
+def test_a_panel_is_put_together_and_changed(staff: Client) -> None:
+    judges = [make_judge(), make_judge(), make_judge()]
+    given = {"name": "All", "slug": "all", "rule": "mean", "members": [judge.pk for judge in judges]}
+    assert staff.post("/judging/panels/new/", given).status_code == 302
+    panel = Panel.objects.get()
+    assert (str(panel), panel.rule, panel.members.count()) == ("All", "mean", 3)
+    assert "All" in staff.get("/judging/").content.decode()
+    fewer = {**given, "name": "Two", "members": [judge.pk for judge in judges[:2]]}
+    assert staff.post("/judging/panels/all/edit/", fewer).status_code == 302
+    panel = Panel.objects.get()
+    assert (str(panel), panel.members.count(), panel.active) == ("Two", 2, False)
+
+
+def test_a_simulated_panel_says_so_wherever_it_shows(staff: Client) -> None:
+    simulated = {"provider": "simulated", "base_url": "", "simulation": {"strengths": {}}}
+    judges = [make_judge(), make_judge(**simulated)]
+    given = {"name": "All", "slug": "all", "rule": "mean", "members": [judge.pk for judge in judges]}
+    staff.post("/judging/panels/new/", given)
+    title = staff.get("/judging/panels/all/edit/").content.decode().partition("</h1>")[0]
+    assert 'All <span class="badge badge-simulated">simulated</span>' in title
+
+
+def test_a_panel_that_cannot_be_is_explained(staff: Client) -> None:
+    judge = make_judge()
+    given = {"name": "One", "slug": "one", "rule": "mean", "members": [judge.pk]}
+    reply = staff.post("/judging/panels/new/", given)
+    assert reply.status_code == 422
+    assert "A panel needs at least two judges" in reply.content.decode()

@@ -1,0 +1,156 @@
+"""Configuring judges, and the simulated one."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena.models import Comparison, Rater
+from arena.rating import scales
+from judging.endpoints.client import NoReplyError, Request, storable
+from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.judges.services import JudgeConfig, JudgeError, configure_judge
+from judging.models import Judge, JudgeCall
+from judging.runs.lifecycle import start_run
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import ChatServer
+
+REQUEST = Request("simulated", [], 1.0)
+
+
+def config_of(judge: Judge, **overrides: Any) -> JudgeConfig:
+    fields = {name: getattr(judge, name) for name in JudgeConfig.__dataclass_fields__}
+    return JudgeConfig(**{**fields, **overrides})
+
+
+@pytest.mark.django_db
+def test_a_judge_is_a_rater_of_its_own_kind() -> None:
+    judge = make_judge(slug="gpt", name="GPT")
+    assert (judge.rater.kind, judge.rater.slug, judge.rater.simulated) == (Rater.Kind.JUDGE, "gpt", False)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        ({"protocol": "magic"}, 'There is no protocol "magic"; choose one of likert.'),
+        ({"points": 7}, "The answer scale likert has no 7 points"),
+        ({"base_url": "ftp://x/v1"}, "The base URL must be like"),
+        ({"base_url": "not a url"}, "The base URL must be like"),
+        ({"base_url": "http://x\n.example/v1"}, "The base URL must be like"),
+        ({"max_tokens": 0}, "Max tokens must be from 1"),
+        ({"concurrency": 10**9}, "Concurrency must be from 1 to 10,000"),
+        ({"options": {"best_of": 5}}, "must not set best_of"),
+        ({"base_url": "http://u:p@x/v1"}, "Leave user name and password out"),
+        ({"options": {"messages": []}}, "must not set messages"),
+        ({"timeout": -1}, "timeout"),
+        ({"api_key_env": "SECRET_KEY"}, "SECRET_KEY holds a secret of the arena itself"),
+        ({"api_key_env": "Database_Url"}, "Database_Url holds a secret of the arena itself"),
+        ({"slug": "Not A Slug"}, "slug"),
+        ({"provider": "simulated", "simulation": {"strengths": {"a": "x"}}}, "a must be a number"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_sentence(overrides: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(JudgeError, match=sentence):
+        make_judge(**overrides)
+    assert not Rater.objects.exists()
+
+
+def test_a_judge_that_has_replied_keeps_its_identity(
+    arena: Any, model: ChatServer, drain: Callable[[], None]
+) -> None:
+    judge = make_judge(base_url=model.url)
+    configure_judge(judge, "Renamed", config_of(judge, temperature=0.5))
+    start_run(make_small_study(prompts=1, contestants=2), judge)
+    drain()
+    with pytest.raises(JudgeError, match="was asked already, so its model, temperature cannot change"):
+        configure_judge(judge, "Renamed", config_of(judge, model="other", temperature=1.0))
+    configure_judge(judge, "Renamed again", config_of(judge, timeout=9.0, active=False))
+    assert Judge.objects.get().timeout == 9.0
+
+
+def test_the_simulated_judge_goes_the_same_way(
+    arena: Any, model: ChatServer, drain: Callable[[], None]
+) -> None:
+    study = make_small_study(prompts=3, contestants=2, simulated=True)
+    strengths = dict(zip(study.contestants.values_list("slug", flat=True), (800, 1200), strict=True))
+    judge = make_judge(provider="simulated", base_url="", simulation={"noise": 0, "strengths": strengths})
+    start_run(study, judge)
+    drain()
+    assert judge.rater.simulated
+    assert model.requests == []
+    for comparison in Comparison.objects.select_related("pair__first__contestant"):
+        stronger_first = comparison.pair.shown(comparison.swapped)[0].contestant.slug == max(
+            strengths, key=strengths.__getitem__
+        )
+        assert comparison.rating == (1 if stronger_first else 8)
+        assert comparison.rationale.startswith("Simulated reply")
+
+
+def ratings(bias: float, points: int = 8) -> Counter[int]:
+    simulation = Simulation.from_options({"noise": 100, "position_bias": bias, "strengths": {"a": 0, "b": 0}})
+    replies = (SimulatedClient(simulation, "a", "b", points, seed).ask(REQUEST) for seed in range(400))
+    return Counter(int(reply.text.splitlines()[0]) for reply in replies)
+
+
+@pytest.mark.parametrize("points", scales.POINTS)
+def test_simulated_ratings_lie_on_the_scale_and_follow_the_bias(points: int) -> None:
+    def mean(counts: Counter[int]) -> float:
+        return sum(rating * n for rating, n in counts.items()) / counts.total()
+
+    none, second = ratings(0, points), ratings(150, points)
+    assert set(none) | set(second) <= set(range(1, points + 1))
+    assert abs(mean(none) - (points + 1) / 2) < 0.2
+    assert mean(second) > mean(none) + 0.2
+
+
+def test_a_simulated_judge_without_a_strength_gives_no_reply() -> None:
+    client = SimulatedClient(Simulation(0, 0, {"a": 1}), "a", "b", 8, 1)
+    with pytest.raises(NoReplyError, match="no strength is stated for b"):
+        client.ask(REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [("a\x00b", "a�b"), ("\ud800x", "�x"), ("\ud83d\ude00", "😀"), ("plain é", "plain é")],
+)
+def test_replies_are_made_storable(text: str, stored: str) -> None:
+    assert storable(text) == stored
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL"])
+def test_no_secret_of_the_arena_is_sent_to_an_endpoint(
+    arena: Any, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "the-arena-s-own")
+    judge = make_judge(base_url=model.url)
+    run = start_run(make_small_study(prompts=1, contestants=2), judge)
+    Judge.objects.update(api_key_env=name)  # as no door allows
+    drain()
+    assert model.requests == []
+    call = JudgeCall.objects.get(run=run)
+    assert (call.state, call.given_up) == ("failed", True)
+    assert name in call.error
+    assert "the-arena-s-own" not in call.error
+    with pytest.raises(JudgeError, match="a secret of the arena"):
+        start_run(make_small_study(prompts=1, contestants=2), Judge.objects.get())
+
+
+@pytest.mark.parametrize("key", ["sk-far\n", "sk-far\r", "sk far", "sk-fär"])
+def test_a_key_that_cannot_be_sent_is_stored_nowhere(
+    arena: Any, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """The client would quote the header it cannot send, with the key."""
+    judge = make_judge(base_url=model.url, api_key_env="FAR_KEY")
+    monkeypatch.setenv("FAR_KEY", "sk-far")
+    run = start_run(make_small_study(prompts=1, contestants=2), judge)
+    monkeypatch.setenv("FAR_KEY", key)
+    with pytest.raises(JudgeError, match="The value of FAR_KEY cannot be sent") as refused:
+        start_run(make_small_study(), judge)
+    assert key not in str(refused.value)
+    drain()
+    call = JudgeCall.objects.get(run=run)
+    assert (call.error_kind, call.given_up, model.requests) == ("configuration", True, [])
+    assert call.error.startswith("The value of FAR_KEY cannot be sent")
+    assert key not in call.error

@@ -1,0 +1,223 @@
+"""Judge runs over the API, and the command that uses it."""
+
+import json
+from collections import deque
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from arena.api.auth import issue_token, operator_token, rater_token
+from judging.management.commands import judge as judge_command
+from judging.models import Judge, JudgeRun
+from judging.runs.lifecycle import plan_run
+from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from tests.factories import make_judge, make_rater, make_small_study, make_study, make_user
+from tests.judging.endpoints.server import ChatServer
+
+URL = "/api/v1/judge-runs/"
+
+
+def post(client: Client, token: str, body: object) -> Any:
+    headers = {"Authorization": f"Bearer {token}"}
+    return client.post(URL, json.dumps(body), content_type="application/json", headers=headers)
+
+
+@pytest.mark.django_db
+def test_start_and_watch(client: Client, messages: deque[Any]) -> None:
+    study, judge = make_small_study(prompts=2, contestants=2), make_judge()
+    reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug, "limit": 1})
+    assert reply.status_code == 201
+    started = reply.json()
+    assert (started["state"], started["assigned"], started["limit"]) == ("queued", 0, 1)
+    plan_run(started["id"])
+    headers = {"Authorization": f"Bearer {operator_token()}"}
+    shown = client.get(f"{URL}{started['id']}", headers=headers).json()
+    assert (shown["state"], shown["assigned"], shown["waiting"]) == ("running", 1, 1)
+    for number in ("999", "9" * 30):
+        assert client.get(f"{URL}{number}", headers=headers).status_code == 404
+
+
+@pytest.mark.django_db
+def test_only_operators_start_runs(client: Client, messages: deque[Any]) -> None:
+    study, judge = make_small_study(), make_judge()
+    body = {"study": study.slug, "judge": judge.slug}
+    person = make_rater(user=make_user())
+    operator = make_rater(user=make_user(is_staff=True))
+    for token, status in (
+        ("nonsense", 401),
+        (rater_token(judge.rater), 403),
+        (issue_token(judge.rater), 403),
+        (issue_token(person), 403),
+        (issue_token(operator), 403),
+        (issue_token(operator, scopes=["runs"]), 201),
+    ):
+        assert post(client, token, body).status_code == status
+    assert JudgeRun.objects.get().created_by == operator.user
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("change", "status", "sentence"),
+    [
+        ({"study": "nothing"}, 404, 'There is no study "nothing".'),
+        ({"judge": "nobody"}, 404, 'There is no judge "nobody".'),
+        ({"limit": 0}, 422, "limit"),
+        ({"limit": 2.5}, 422, "limit"),
+        ({"pairs": 5}, 422, "pairs"),
+    ],
+)
+def test_bad_requests_are_explained(
+    change: dict[str, Any], status: int, sentence: str, client: Client, messages: deque[Any]
+) -> None:
+    make_study(slug="known")
+    make_judge(slug="known")
+    reply = post(client, operator_token(), {"study": "known", "judge": "known", **change})
+    assert reply.status_code == status
+    assert sentence in reply.json()["detail"]
+
+
+def refusals() -> list[tuple[dict[str, Any], dict[str, Any], str]]:
+    return [
+        ({"active": False}, {}, "is inactive"),
+        ({"api_key_env": "UNSET_KEY_VARIABLE"}, {}, "The environment variable UNSET_KEY_VARIABLE"),
+        ({"provider": "simulated", "base_url": ""}, {}, "may only rate studies marked as simulated"),
+        ({"provider": "simulated", "base_url": ""}, {"simulated": True}, "has no strength for"),
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("judge", "study", "sentence"), refusals())
+def test_judges_that_cannot_start(
+    judge: dict[str, Any], study: dict[str, Any], sentence: str, client: Client
+) -> None:
+    found, made = make_small_study(**study), make_judge(**judge)
+    reply = post(client, operator_token(), {"study": found.slug, "judge": made.slug})
+    assert reply.status_code == 409
+    assert sentence in reply.json()["detail"]
+    assert not JudgeRun.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_judge_never_mixes_wordings(client: Client, messages: deque[Any]) -> None:
+    study, judge = make_small_study(), make_judge()
+    Judge.objects.update(prompt_hash="0" * 64)
+    reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug})
+    assert reply.status_code == 409
+    assert "wording" in reply.json()["detail"]
+
+
+@pytest.mark.django_db
+def test_a_judge_never_mixes_with_an_imported_one_of_its_slug(client: Client) -> None:
+    study, judge = make_small_study(), make_judge(slug="gpt-4")
+    make_rater(study=study, kind="judge", slug="gpt-4")
+    reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug})
+    assert reply.status_code == 409
+    assert "imported ratings of another judge gpt-4" in reply.json()["detail"]
+    assert not JudgeRun.objects.exists()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge_command, "POLL_SECONDS", 0.01)
+
+
+def test_the_command_starts_a_run_and_shows_its_end(
+    arena: Any,
+    model: ChatServer,
+    messages: deque[Any],
+    quick: None,
+    monkeypatch: pytest.MonkeyPatch,
+    drain: Any,
+) -> None:
+    study, judge = make_small_study(prompts=2, contestants=3), make_judge(base_url=model.url)
+    monkeypatch.setattr(judge_command, "sleep", lambda seconds: drain())  # the workers' turn
+    output = StringIO()
+    call_command("judge", study.slug, "--judge", judge.slug, "--limit", "4", "--both-orders", stdout=output)
+    text = output.getvalue()
+    assert "8/8 done: 8 scored, 0 unscored, 0 failed; 0 in flight; 0 cached, 0 retried" in text
+    assert "is finished." in text
+    assert "Tokens     800 in prompts, 80 in replies" in text
+
+
+def test_the_command_waits_for_an_arena_that_is_restarted(
+    arena: Any,
+    model: ChatServer,
+    messages: deque[Any],
+    quick: None,
+    monkeypatch: pytest.MonkeyPatch,
+    drain: Any,
+) -> None:
+    study, judge = make_small_study(), make_judge(base_url=model.url)
+    get, troubles = ArenaClient.get, [ArenaReply(503, {}), ArenaReply(500, {}), None]
+
+    def restarting(self: ArenaClient, path: str) -> ArenaReply:
+        if not troubles:
+            drain()
+            return get(self, path)
+        if trouble := troubles.pop():
+            return trouble
+        raise ArenaUnreachableError("No arena answers at http://127.0.0.1:9")
+
+    monkeypatch.setattr(ArenaClient, "get", restarting)
+    output = StringIO()
+    call_command("judge", study.slug, "--judge", judge.slug, stdout=output)
+    assert "is finished." in output.getvalue()
+
+
+def test_the_command_waits_no_longer_than_it_has_patience(
+    arena: Any, model: ChatServer, messages: deque[Any], quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, judge = make_small_study(), make_judge(base_url=model.url)
+    monkeypatch.setattr(judge_command, "PATIENCE_SECONDS", -1)
+    monkeypatch.setattr(ArenaClient, "get", lambda self, path: ArenaReply(503, {"detail": "busy"}))
+    with pytest.raises(CommandError, match=r"The arena answers busy; run \d+ goes on when it is back\."):
+        call_command("judge", study.slug, "--judge", judge.slug, stdout=StringIO())
+
+
+@pytest.mark.django_db
+def test_the_command_without_an_arena(settings: Any) -> None:
+    settings.ARENA_URL = "http://127.0.0.1:9"
+    with pytest.raises(
+        CommandError, match=r"No arena answers at http://127.0.0.1:9 .*start it with make run"
+    ):
+        call_command("judge", "x", "--judge", "y")
+
+
+def test_the_command_names_what_does_not_exist(arena: Any) -> None:
+    with pytest.raises(CommandError, match='There is no study "x"'):
+        call_command("judge", "x", "--judge", "y")
+    make_study(slug="x")
+    with pytest.raises(CommandError, match='There is no judge "y"'):
+        call_command("judge", "x", "--judge", "y")
+
+
+def test_the_command_with_another_secret_key(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge_command, "operator_token", lambda: "signed_by:somebody:else")
+    with pytest.raises(CommandError, match="does not accept this command's signature"):
+        call_command("judge", "x", "--judge", "y")
+
+
+def test_ctrl_c_leaves_the_run_going(
+    arena: Any, model: ChatServer, messages: deque[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, judge = make_small_study(), make_judge(base_url=model.url)
+
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(judge_command, "sleep", interrupt)
+    output = StringIO()
+    call_command("judge", study.slug, "--judge", judge.slug, stdout=output)
+    run = JudgeRun.objects.get()
+    assert run.is_active
+    assert f"Run {run.pk} goes on in the arena" in output.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("field", ["study", "judge"])
+def test_a_name_that_no_database_stores_is_refused(client: Client, field: str) -> None:
+    reply = post(client, operator_token(), {"study": "s", "judge": "j", field: "a\0"})
+    assert (reply.status_code, reply.json()["field"]) == (422, field)

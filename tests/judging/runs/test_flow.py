@@ -1,0 +1,185 @@
+"""One judge over one study, from start to finish, through the real client and the real API."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena.models import Assignment, Comparison
+from judging.models import Judge, JudgeCall, JudgeRun
+from judging.models.querysets import Progress
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer
+
+Drain = Callable[[], None]
+
+
+def run_judge(judge: Judge, drain: Drain, study: Any = None, **options: Any) -> tuple[JudgeRun, Progress]:
+    study = study or make_small_study(prompts=1, contestants=2)
+    run = start_run(study, judge, **options)
+    drain()
+    run.refresh_from_db()
+    return run, JudgeCall.objects.progress(run)
+
+
+def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> None:
+    model.script = lambda body: Answer("7\nAnswer B is more complete.")
+    run, progress = run_judge(make_judge(base_url=model.url), drain)
+    assert run.state == "finished"
+    assert (progress.assigned, progress.scored, progress.waiting) == (1, 1, 0)
+    comparison = Comparison.objects.get()
+    assert (comparison.rating, comparison.status, comparison.source) == (7, "scored", "api")
+    assert comparison.rationale == "Answer B is more complete."
+    assert comparison.raw_reply == "7\nAnswer B is more complete."
+    call = JudgeCall.objects.get()
+    assert call.messages == model.requests[0]["messages"]
+    assert (call.model_returned, call.prompt_tokens, call.completion_tokens) == ("loopback-1", 100, 10)
+    assert call.submitted_at is not None
+    assert Assignment.objects.get().state == "submitted"
+
+
+ONE = pytest.mark.one_database
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer(""), "empty"),
+        (Answer(None), "empty"),
+        (Answer("12\nlong"), "out_of_range"),
+        (Answer("Both are good"), "unparsable"),
+        (Answer("Let me think about", finish_reason="length"), "truncated"),
+        (Answer("I can't help with that."), "refused"),
+        (Answer(None, refusal="I will not do this."), "refused"),
+        (Answer("5", finish_reason="content_filter"), "refused"),
+    ],
+)
+def test_unscored_keeps_the_reply_and_is_no_tie(
+    answer: Answer, reason: str, arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: answer
+    _, progress = run_judge(make_judge(base_url=model.url), drain)
+    assert progress.unscored == {reason: 1}
+    assert (progress.scored, progress.failed) == (0, 0)
+    comparison = Comparison.objects.get()
+    assert (comparison.status, comparison.reason, comparison.rating) == ("unscored", reason, None)
+    assert comparison.raw_reply == (answer.content or answer.refusal or "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Answer(status=429, raw=b"{}"), "rate_limited"),
+        (Answer(status=500, raw=b"oops"), "http_500"),
+        (Answer(raw=b"<html>hello</html>", headers={"Content-Type": "text/html"}), "malformed"),
+        (Answer(raw=b'{"choices": [{'), "malformed"),
+        # What is malformed in another way is stored in the same.
+        pytest.param(Answer(raw=b'{"id": "x"}'), "malformed", marks=ONE),
+        pytest.param(Answer(raw=b'{"choices": []}'), "malformed", marks=ONE),
+        pytest.param(Answer(raw=b'{"choices": [{"index": 0}]}'), "malformed", marks=ONE),
+        pytest.param(Answer(raw=b"null"), "malformed", marks=ONE),
+        pytest.param(Answer(raw=b'"text"'), "malformed", marks=ONE),
+        pytest.param(Answer(raw=b"[1]"), "malformed", marks=ONE),
+        (Answer(cut=True), "connection"),
+        (Answer(delay=0.6), "timeout"),
+    ],
+)
+def test_no_reply_is_tried_again_and_then_failed(
+    answer: Answer, kind: str, arena: Any, model: ChatServer, drain: Drain, settings: Any
+) -> None:
+    settings.JUDGE_MAX_ATTEMPTS = 2
+    model.script = lambda body: answer
+    run, progress = run_judge(make_judge(base_url=model.url, timeout=0.3), drain)
+    assert (progress.failed, progress.attempts_failed, progress.waiting) == (1, 2, 0)
+    assert len(model.requests) == 2
+    assert set(JudgeCall.objects.values_list("error_kind", flat=True)) == {kind}
+    assert list(JudgeCall.objects.order_by("attempt").values_list("given_up", flat=True)) == [False, True]
+    assert Assignment.objects.get().state == "failed"
+    assert run.state == "finished"
+    assert not Comparison.objects.exists()
+
+
+def test_refused_connection_is_tried_again(arena: Any, drain: Drain, settings: Any) -> None:
+    settings.JUDGE_MAX_ATTEMPTS = 3
+    _, progress = run_judge(make_judge(base_url="http://127.0.0.1:9/v1"), drain)
+    assert (progress.failed, progress.attempts_failed) == (1, 3)
+    assert set(JudgeCall.objects.values_list("error_kind", flat=True)) == {"unreachable"}
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+def test_errors_that_will_not_pass_fail_at_once(
+    status: int, arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: Answer(status=status, raw=b'{"error": {"message": "no"}}')
+    _, progress = run_judge(make_judge(base_url=model.url), drain)
+    assert (progress.failed, progress.attempts_failed) == (1, 1)
+    assert len(model.requests) == 1
+
+
+def test_the_key_is_sent_and_never_stored(
+    arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "sk-very-secret")
+    model.script = lambda body: Answer(
+        status=401, raw=b'{"error": {"message": "Incorrect API key provided: sk-very-secret"}}'
+    )
+    run_judge(make_judge(base_url=model.url, api_key_env="LOOPBACK_KEY"), drain)
+    headers = {name.lower(): value for name, value in model.headers[0].items()}
+    assert headers["authorization"] == "Bearer sk-very-secret"
+    error = JudgeCall.objects.get().error
+    assert "sk-very-secret" not in error
+    assert "[key]" in error
+
+
+def test_a_later_run_asks_only_what_failed(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=2, contestants=2)
+    judge = make_judge(base_url=model.url)
+    model.script = lambda body: Answer(status=400, raw=b"{}") if len(model.requests) == 1 else Answer()
+    _, first = run_judge(judge, drain, study)
+    assert (first.scored, first.failed) == (1, 1)
+    model.script = lambda body: Answer()
+    run, second = run_judge(judge, drain, study)
+    assert (second.assigned, second.scored, second.failed) == (1, 1, 0)
+    assert len(model.requests) == 3
+    assert JudgeCall.objects.progress(JudgeRun.objects.exclude(pk=run.pk).get()) == first
+
+
+def test_submitting_alone_is_repeated(arena: Any, model: ChatServer, drain: Drain, settings: Any) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    run = start_run(study, make_judge(base_url=model.url))
+    plan_run(run.pk)
+    assignment = Assignment.objects.get()
+    settings.ARENA_URL = "http://127.0.0.1:9"
+    judge_assignment(assignment.pk)
+    call = JudgeCall.objects.get()
+    assert (call.state, call.submitted_at, call.submit_attempts) == ("replied", None, 1)
+    settings.ARENA_URL = arena.url
+    JudgeCall.objects.update(submit_due_at=call.finished_at)
+    drain()
+    assert len(model.requests) == 1
+    assert Comparison.objects.get().rating == 5
+    call.refresh_from_db()
+    assert call.submitted_at is not None
+
+
+def test_a_study_closed_meanwhile_refuses_the_answer_for_good(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    from django.utils import timezone
+
+    study = make_small_study(prompts=1, contestants=2)
+    run = start_run(study, make_judge(base_url=model.url))
+
+    def close(body: object) -> Answer:
+        study.closed_at = timezone.now()
+        study.save()
+        return Answer()
+
+    model.script = close
+    drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.scored, progress.failed, progress.waiting) == (0, 1, 0)
+    assert "closed" in JudgeCall.objects.get().error
+    assert JudgeCall.objects.get().raw_reply == "5\nBoth are fine."

@@ -1,0 +1,239 @@
+"""Protocols of many steps, through the real client and API: at once where they can, and durable at each."""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison
+from judging.models import JudgeCall, JudgeRun
+from judging.protocols import runner
+from judging.runs import calls
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
+from judging.runs.recovery import abandon_orphans, sweep
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer, text_of
+from tests.judging.protocols.scripted import scripted
+from tests.judging.runs.releasing import releasing
+
+Drain = Callable[[], None]
+
+SAMPLES = "cot-self-consistency"
+
+
+@pytest.fixture
+def model() -> Any:
+    with ChatServer(scripted()) as server:
+        yield server
+
+
+def planned(protocol: str, model: ChatServer, prompts: int = 1, **config: Any) -> JudgeRun:
+    """A run whose messages are still to be acted upon."""
+    judge = make_judge(base_url=model.url, protocol=protocol, **config)
+    run = start_run(make_small_study(prompts=prompts, contestants=2), judge)
+    plan_run(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def judge_all(run: JudgeRun) -> None:
+    for assignment in run.run_assignments.order_by("pk").values_list("assignment", flat=True):
+        judge_assignment(assignment)
+
+
+def states(run: JudgeRun) -> Counter[str]:
+    return Counter(run.calls.values_list("state", flat=True))
+
+
+class Together:
+    """Answers once so many requests are there at the same time; remembers the most there were."""
+
+    def __init__(self, wanted: int) -> None:
+        self.barrier, self.answer = threading.Barrier(wanted), scripted()
+
+    def __call__(self, body: dict[str, Any]) -> Answer:
+        self.barrier.wait(30)
+        return self.answer(body)
+
+
+def test_what_does_not_build_on_each_other_is_asked_at_once(
+    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.WORKER_CONCURRENCY = 9
+    process = calls.Process(0)
+    monkeypatch.setattr(calls, "this_process", lambda: process)
+    model.script = Together(9)
+    run = planned(SAMPLES, model, concurrency=9)
+    judge_all(run)
+    assert Comparison.objects.get().status == "scored"
+    assert states(run) == {"replied": 9}
+    assert set(run.calls.values_list("key", flat=True)) == set(runner.keys(run.judge.manner))
+    assert process.places.take(20) == 9
+
+
+def test_a_process_has_no_more_calls_in_flight_than_places(
+    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.WORKER_CONCURRENCY = 2
+    process = calls.Process(0)
+    monkeypatch.setattr(calls, "this_process", lambda: process)
+    answer, seen = scripted(), []
+
+    def count(body: dict[str, Any]) -> Answer:
+        seen.append(JudgeCall.objects.filter(state="in_flight").count())
+        return answer(body)
+
+    model.script = releasing(count)
+    run = planned(SAMPLES, model)
+    judge_all(run)
+    assert states(run) == {"replied": 9}
+    assert max(seen) <= 2
+    assert process.places.take(20) == 2
+
+
+def test_the_answer_tells_of_all_calls(arena: Any, model: ChatServer) -> None:
+    run = planned("metrics-reference", model)
+    judge_all(run)
+    taken = run.calls.values_list("latency", flat=True)
+    assert len(taken) == 3
+    assert Comparison.objects.get().seconds == pytest.approx(sum(filter(None, taken)))
+    assert list(run.calls.exclude(submitted_at=None).values_list("key", flat=True)) == ["compare"]
+
+
+def test_one_step_that_fails_is_asked_again_alone(arena: Any, model: ChatServer, drain: Drain) -> None:
+    answer, failed = scripted(), []
+
+    def script(body: dict[str, Any]) -> Answer:
+        if "perfect" not in text_of(body) and not failed:
+            failed.append(body)
+            return Answer(status=500, raw=b"{}")
+        return answer(body)
+
+    model.script = script
+    run = planned("metrics-reference", model)
+    drain()
+    assert states(run) == {"replied": 3, "failed": 1}
+    assert len(model.requests) == 4
+    assert Counter(model.answered().values()) == {1: 2, 2: 1}
+    assert not run.calls.filter(given_up=True).exists()
+    assert Comparison.objects.get().status == "scored"
+
+
+def test_an_assignment_fails_by_one_call_however_many_fail(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: Answer(status=400, raw=b"{}")
+    run = planned(SAMPLES, model)
+    drain()
+    run.refresh_from_db()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.assigned, progress.failed, progress.waiting) == (1, 1, 0)
+    assert run.calls.filter(given_up=True).count() == 1
+    assert set(states(run)) == {"failed"}
+    assert run.state == "finished"
+
+
+def test_a_paused_run_keeps_its_replies_and_goes_on_at_the_step_where_it_was(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    run = planned("reference", model)
+    answer = scripted()
+
+    def pause(body: dict[str, Any]) -> Answer:
+        pause_run(run)
+        return answer(body)
+
+    model.script = releasing(pause)
+    judge_all(run)
+    assert list(run.calls.values_list("key", "state")) == [("reference", "replied")]
+    assert Assignment.objects.get().state == "open"
+    judge_all(run)
+    assert len(model.requests) == 1
+    model.script = answer
+    assert resume_run(run)
+    drain()
+    assert len(model.requests) == 2
+    assert Comparison.objects.get().status == "scored"
+
+
+@pytest.mark.parametrize("how", ["swept", "started anew"])
+def test_a_process_killed_between_two_steps_costs_no_reply(
+    how: str, arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, drain: Drain
+) -> None:
+    run = planned("reference", model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calls.runner, "is_complete", killed)
+        with pytest.raises(SystemExit):
+            judge_all(run)
+    JudgeCall.objects.filter(state="in_flight").update(
+        state="replied", raw_reply="A reference.", finished_at=timezone.now(), worker="elsewhere:1:dead"
+    )
+    assert Assignment.objects.get().state == "claimed"
+    if how == "swept":
+        sweep(timezone.now() + timedelta(hours=1))
+    else:
+        abandon_orphans()
+    assert Assignment.objects.get().state == "open"
+    drain()
+    assert [text_of(body) for body in model.requests].count(text_of(model.requests[0])) == 1
+    assert states(run) == {"replied": 2}
+    assert Comparison.objects.get().status == "scored"
+
+
+def killed(*_: object) -> bool:
+    raise SystemExit
+
+
+def test_all_calls_of_a_process_that_died_are_abandoned_together(
+    arena: Any, model: ChatServer, messages: deque[Any], drain: Drain
+) -> None:
+    run = planned("metrics-reference", model)
+    wish = calls.Wish(run.run_assignments.get().assignment_id)
+    dead = calls.Process(0)
+    claimed = dead.claims.do(wish)
+    assert claimed is not None
+    assert [call.key for call, _ in claimed.calls] == ["metrics", "reference"]
+    assert abandon_orphans() == 2
+    assert Assignment.objects.get().state == "open"
+    drain()
+    assert states(run) == {"abandoned": 2, "replied": 3}
+    assert len(model.requests) == 3
+    assert Comparison.objects.get().status == "scored"
+
+
+def test_what_another_model_writes_is_asked_of_that_model(
+    arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRONG_KEY", "sk-strong")
+    with ChatServer(scripted()) as strong:
+        make_judge(
+            slug="strong", model="strong-1", base_url=strong.url, api_key_env="STRONG_KEY", max_tokens=77
+        )
+        run = planned("strong-reference", model, parameters={"author": "judge:strong"})
+        drain()
+        assert [body["model"] for body in strong.requests] == ["strong-1"]
+        assert strong.requests[0]["max_tokens"] == 77
+        headers = {name.lower(): value for name, value in strong.headers[0].items()}
+        assert headers["authorization"] == "Bearer sk-strong"
+    assert [body["model"] for body in model.requests] == ["loopback"]
+    assert dict(run.calls.values_list("key", "model")) == {"reference": "strong-1", "compare": "loopback"}
+    assert Comparison.objects.get().status == "scored"
+
+
+def test_another_model_at_the_same_endpoint(arena: Any, model: ChatServer, drain: Drain) -> None:
+    planned("strong-reference", model, parameters={"author": "large-1"})
+    drain()
+    assert [body["model"] for body in model.requests] == ["large-1", "loopback"]
+
+
+def test_two_scores_are_kept_with_the_comparison(arena: Any, model: ChatServer, drain: Drain) -> None:
+    model.script = lambda body: Answer("8 3\nThe first is better.")
+    planned("scores", model, form="scores", points=3)
+    drain()
+    comparison = Comparison.objects.get()
+    assert (comparison.rating, comparison.first_score, comparison.second_score) == (1, 8, 3)

@@ -1,0 +1,124 @@
+"""Runs whose endpoint breaks down, for a while or over certain texts."""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import timedelta
+from time import time
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from judging import tasks
+from judging.endpoints.client import Reply
+from judging.endpoints.limit_rules import LONGEST_PAUSE
+from judging.endpoints.limits import Entrances, MemoryStore
+from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.runs import committing, lifecycle, limiting, work
+from judging.runs.calls import judge_assignment
+from judging.runs.committing import Outcome, Results
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer, Script, text_of
+
+FEW = 3
+"""So many failures in outages use up no attempts here."""
+
+
+@pytest.fixture
+def pass_time(messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Do what the workers would do while the longest pause passes so many times, or until no run goes on."""
+    monkeypatch.setattr(work, "MOST_OUTAGES", FEW)
+    late = 0.0
+    entrances = Entrances(MemoryStore(lambda: time() + late))
+    monkeypatch.setattr(limiting, "entrances", lambda: entrances)
+
+    def pass_time(pauses: int) -> None:
+        nonlocal late
+        for _ in range(pauses):
+            while messages:
+                kind, pk = messages.popleft()
+                (tasks.plan_run if kind == "plan" else tasks.judge_assignment)(pk)
+            if not JudgeRun.objects.going_on().exists():
+                return
+            late += LONGEST_PAUSE + 1
+            lifecycle._later.clear()
+            due = timezone.now() - timedelta(seconds=1)
+            RunAssignment.objects.update(due_at=due, queued_until=None)
+            sweep()
+
+    return pass_time
+
+
+def poisoned(bad: Answer) -> Script:
+    """Breaks down over the first three texts, and answers all others."""
+    first: list[str] = []
+
+    def script(body: dict[str, Any]) -> Answer:
+        text = text_of(body)
+        if text not in first and len(first) < 3:
+            first.append(text)
+        return bad if text in first else Answer("5\nBoth are fine.")
+
+    return script
+
+
+@pytest.mark.parametrize("bad", [Answer(status=500), Answer(delay=0.3)], ids=["error", "silence"])
+def test_texts_that_break_the_endpoint_fail_at_last(
+    bad: Answer, arena: Any, model: ChatServer, pass_time: Callable[[int], None]
+) -> None:
+    model.script = poisoned(bad)
+    study = make_small_study(prompts=1, contestants=4)
+    run = start_run(study, make_judge(base_url=model.url, timeout=0.2))
+    pass_time(3 * FEW + 15)
+    run.refresh_from_db()
+    progress = JudgeCall.objects.progress(run)
+    assert (run.state, progress.scored, progress.failed) == ("finished", 3, 3)
+    assert JudgeCall.objects.filter(in_outage=True).count() <= 3 * FEW
+
+
+def test_an_endpoint_that_cannot_be_reached_fails_no_question(
+    arena: Any, model: ChatServer, pass_time: Callable[[int], None]
+) -> None:
+    nobody = make_judge(base_url="http://127.0.0.1:9/v1")
+    run = start_run(make_small_study(prompts=1, contestants=2), nobody)
+    pass_time(2 * FEW + 5)
+    run.refresh_from_db()
+    assert run.state == "running"
+    assert JudgeCall.objects.filter(in_outage=True).count() > FEW
+    assert not JudgeCall.objects.filter(given_up=True).exists()
+
+
+def test_a_run_that_has_all_answers_is_finished_although_nobody_may_ask(
+    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
+    plan_run(run.pk)
+    judge_assignment(run.run_assignments.get().assignment_id)
+    monkeypatch.setattr(limiting, "room", lambda judge: (600.0, 0))
+    sweep()
+    run.refresh_from_db()
+    assert run.state == "finished"
+
+
+def test_a_reply_that_cannot_be_stored_costs_no_other(arena: Any, model: ChatServer) -> None:
+    run = start_run(make_small_study(prompts=1, contestants=3), make_judge(base_url=model.url))
+    plan_run(run.pk)
+    in_flight = [
+        JudgeCall.objects.create(
+            run=run,
+            assignment_id=pk,
+            key="rate",
+            attempt=1,
+            worker="here",
+            messages=[],
+            deadline=timezone.now() + timedelta(minutes=1),
+        )
+        for pk in run.run_assignments.values_list("assignment", flat=True)
+    ]
+    replies = [Reply("5", "stop", "loopback", prompt_tokens=count) for count in (10, 2**70, 10)]
+    batch = [Results([Outcome(*each, 0.1)]) for each in zip(in_flight, replies, strict=True)]
+    committed = committing.commit_each(batch)
+    assert [isinstance(each, Exception) for each in committed] == [False, True, False]
+    assert JudgeRun.objects.get().calls.filter(state="replied").count() == 2

@@ -1,0 +1,284 @@
+"""What is left behind by lost messages and dead processes, and how it is set right."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison
+from judging.judges.services import JudgeConfig, JudgeError, configure_judge
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Step
+from judging.runs import recovery
+from judging.runs.calls import judge_assignment, this_worker
+from judging.runs.committing import release
+from judging.runs.lifecycle import cancel_run, feed, plan_run, resume_run, start_run
+from judging.runs.recovery import abandon_orphans, sweep
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer
+
+
+@pytest.fixture
+def run(arena: Any, model: ChatServer, messages: deque[Any]) -> JudgeRun:
+    """A planned run of three pairs whose messages were lost."""
+    run = start_run(make_small_study(prompts=3, contestants=2), make_judge(base_url=model.url))
+    plan_run(run.pk)
+    messages.clear()
+    run.refresh_from_db()
+    return run
+
+
+def in_flight(run: JudgeRun, worker: str, minutes: float = 5) -> JudgeCall:
+    """A call that some process has begun."""
+    assignment = run.run_assignments.order_by("pk")[0].assignment
+    deadline = timezone.now() + timedelta(minutes=minutes)
+    Assignment.objects.filter(pk=assignment.pk).update(state="claimed", leased_until=deadline)
+    return JudgeCall.objects.create(
+        run=run,
+        assignment=assignment,
+        key="rate",
+        attempt=1,
+        worker=worker,
+        prompt_hash="",
+        messages=[{"role": "user", "content": "x"}],
+        deadline=deadline,
+    )
+
+
+def test_lost_messages_are_sent_again_after_a_while(run: JudgeRun, messages: deque[Any]) -> None:
+    in_flight(run, this_worker())
+    assert sweep()["fed"] == 0
+    assert sweep(timezone.now() + timedelta(minutes=1))["fed"] == 0
+    later = timezone.now() + timedelta(minutes=3)
+    assert sweep(later)["fed"] == 2
+    assert len(messages) == 2
+
+
+def test_lost_messages_are_sent_again_soon_where_no_worker_has_any(
+    run: JudgeRun, messages: deque[Any]
+) -> None:
+    assert sweep()["fed"] == 0
+    assert sweep(timezone.now() + timedelta(seconds=11))["fed"] == 3
+    assert len(messages) == 3
+
+
+def test_a_lost_plan_is_nudged_again(run: JudgeRun, messages: deque[Any]) -> None:
+    JudgeRun.objects.update(state="queued")
+    assert sweep()["planning"] == 1
+    assert messages[0] == ("plan", run.pk)
+
+
+def test_overdue_calls_become_abandoned_and_are_asked_again(
+    run: JudgeRun, messages: deque[Any], drain: Callable[[], None], model: ChatServer
+) -> None:
+    call = in_flight(run, this_worker(), minutes=-1)
+    assert sweep()["abandoned"] == 1
+    call.refresh_from_db()
+    assert call.state == "abandoned"
+    drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.scored, progress.abandoned, len(model.requests)) == (3, 1, 3)
+
+
+def test_calls_in_time_are_left_alone(run: JudgeRun) -> None:
+    in_flight(run, this_worker())
+    assert sweep()["abandoned"] == 0
+    assert abandon_orphans() == 0
+    assert JudgeCall.objects.get().state == "in_flight"
+
+
+def test_at_start_every_call_of_another_process_is_dead(
+    run: JudgeRun, drain: Callable[[], None], model: ChatServer
+) -> None:
+    in_flight(run, "host:1:dead")
+    assert abandon_orphans() == 1
+    assert not RunAssignment.objects.filter(queued_until__isnull=False).exists()
+    sweep()
+    drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.scored, progress.abandoned, progress.in_flight) == (3, 1, 0)
+    assert Comparison.objects.count() == 3
+
+
+def test_a_committed_reply_is_submitted_and_not_asked_again(
+    run: JudgeRun, drain: Callable[[], None], model: ChatServer
+) -> None:
+    call = in_flight(run, "host:1:dead")
+    now = timezone.now()
+    JudgeCall.objects.filter(pk=call.pk).update(
+        state="replied", raw_reply="8\nB", finished_at=now, submit_due_at=now + timedelta(seconds=30)
+    )
+    assert abandon_orphans() == 0
+    assert sweep()["submitting"] == 1
+    drain()
+    assert len(model.requests) == 2
+    assert sorted(Comparison.objects.values_list("rating", flat=True)) == [5, 5, 8]
+
+
+def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, model: ChatServer) -> None:
+    assignment = run.run_assignments.order_by("pk")[0].assignment_id
+
+    def slow(body: object) -> Answer:
+        sweep(timezone.now() + timedelta(minutes=5))
+        return Answer("2\nLate.")
+
+    model.script = slow
+    judge_assignment(assignment)
+    call = JudgeCall.objects.get()
+    assert (call.state, call.raw_reply) == ("abandoned", "2\nLate.")
+    assert not Comparison.objects.exists()
+    assert Assignment.objects.get(pk=assignment).state == "open"
+
+
+def test_a_worker_that_died_between_two_steps_loses_no_step(
+    run: JudgeRun, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = (Step("weigh", "Weigh $answers"), Step("rate", "Now the number: $verdict", continues="weigh"))
+    monkeypatch.setitem(PROTOCOLS, "likert", replace(PROTOCOLS["likert"], steps=steps))
+    Judge.objects.update(prompt_hash="")
+    call = in_flight(run, "host:1:dead", minutes=-1)
+    now = timezone.now()
+    JudgeCall.objects.filter(pk=call.pk).update(
+        state="replied", key="weigh", raw_reply="Thinking.", finished_at=now
+    )
+    sweep()
+    drain()
+    assert len(model.requests) == 5  # one step of the first assignment, two of each other
+    continued = JudgeCall.objects.get(assignment=call.assignment, key="rate")
+    assert continued.messages[1] == {"role": "assistant", "content": "Thinking."}
+    assert Comparison.objects.count() == 3
+
+
+def test_doubled_messages_ask_once(run: JudgeRun, model: ChatServer) -> None:
+    assignment = run.run_assignments.order_by("pk")[0].assignment_id
+    for _ in range(3):
+        judge_assignment(assignment)
+    assert len(model.requests) == 1
+    assert Comparison.objects.count() == 1
+
+
+def test_two_live_calls_of_one_assignment_cannot_exist(run: JudgeRun) -> None:
+    first = in_flight(run, "a")
+    with pytest.raises(IntegrityError):
+        JudgeCall.objects.create(
+            run=run,
+            assignment=first.assignment,
+            key="rate",
+            attempt=2,
+            worker="b",
+            prompt_hash="",
+            messages=[],
+            deadline=timezone.now(),
+        )
+
+
+def test_a_cancelled_run_asks_nothing_more_and_the_next_takes_up_the_rest(
+    run: JudgeRun, messages: deque[Any], model: ChatServer, drain: Callable[[], None]
+) -> None:
+    assignment = run.run_assignments.order_by("pk")[0].assignment_id
+    judge_assignment(assignment)
+    assert cancel_run(run)
+    assert not cancel_run(run)
+    for row in run.run_assignments.all():
+        judge_assignment(row.assignment_id)
+    assert len(model.requests) == 1
+    again = start_run(run.study, run.judge)
+    drain()
+    assert JudgeCall.objects.progress(again).scored == 2
+    assert Comparison.objects.count() == Assignment.objects.count() == 3
+
+
+def test_a_paused_judge_waits_and_a_closed_study_ends_the_run(
+    run: JudgeRun, messages: deque[Any], model: ChatServer
+) -> None:
+    rater = run.judge.rater
+    rater.paused_at = timezone.now()
+    rater.save()
+    later = timezone.now() + timedelta(minutes=3)
+    assert feed(run.pk, later) == 0
+    judge_assignment(run.run_assignments.all()[0].assignment_id)
+    assert model.requests == []
+    rater.paused_at = None
+    rater.save()
+    run.study.closed_at = timezone.now()
+    run.study.save()
+    assert feed(run.pk, later) == 0
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("cancelled", "The study was closed.")
+
+
+def test_only_so_many_messages_are_under_way(
+    arena: Any, model: ChatServer, messages: deque[Any], settings: Any, drain: Callable[[], None]
+) -> None:
+    settings.JUDGE_QUEUE_AHEAD = 4
+    run = start_run(make_small_study(prompts=10, contestants=2), make_judge(base_url=model.url))
+    plan_run(run.pk)
+    assert len([kind for kind, _ in messages if kind == "judge"]) == 4
+    drain()
+    assert JudgeCall.objects.progress(run).scored == 10
+    assert len(model.requests) == 10
+
+
+def test_a_call_renewed_while_others_are_swept_is_left_alone(
+    run: JudgeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = in_flight(run, "elsewhere", minutes=-1)
+    other = run.run_assignments.order_by("pk")[1].assignment
+    JudgeCall.objects.create(
+        run=run, assignment=other, attempt=1, messages=[], worker="elsewhere", deadline=first.deadline
+    )
+
+    def release_and_renew(*args: Any) -> None:
+        release(*args)
+        JudgeCall.objects.filter(state="in_flight").update(deadline=timezone.now() + timedelta(minutes=5))
+
+    monkeypatch.setattr(recovery, "release", release_and_renew)
+    assert sweep()["abandoned"] == 1
+    assert sorted(JudgeCall.objects.values_list("state", flat=True)) == ["abandoned", "in_flight"]
+
+
+def test_a_run_whose_wording_an_update_has_changed_is_paused_and_nothing_is_asked(
+    run: JudgeRun, model: ChatServer
+) -> None:
+    run.judge.prompt_hash = "0" * 64
+    run.judge.save()
+    judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
+    sweep()
+    run.refresh_from_db()
+    assert (run.state, model.requests) == ("paused", [])
+    assert "The wording of protocol likert has changed" in run.error
+    with pytest.raises(JudgeError, match="make a new judge"):
+        resume_run(run)
+
+
+def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: JudgeRun) -> None:
+    gone = start_run(run.study, make_judge())
+    plan_run(gone.pk)
+    Judge.objects.filter(pk=gone.judge_id).update(protocol="gone")
+    sweep()
+    states = dict(JudgeRun.objects.values_list("pk", "state"))
+    assert states == {run.pk: "running", gone.pk: "paused"}
+    gone.refresh_from_db()
+    assert "protocol gone, which is there no more" in gone.error
+
+
+def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) -> None:
+    judge = run.judge
+    config = JudgeConfig(model=judge.model, base_url=judge.base_url, protocol="vanilla")
+    configure_judge(judge, judge.name, config)
+    sweep()
+    run.refresh_from_db()
+    assert (run.state, judge.prompt_hash) == ("running", judge.current_prompt_hash())
+
+
+def test_a_judge_that_is_being_asked_keeps_its_identity(run: JudgeRun) -> None:
+    in_flight(run, this_worker())
+    config = JudgeConfig(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
+    with pytest.raises(JudgeError, match="was asked already, so its protocol cannot change"):
+        configure_judge(run.judge, run.judge.name, config)

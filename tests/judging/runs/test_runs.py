@@ -1,0 +1,247 @@
+"""Starting, pausing and resuming runs, and what the kinds of runs ask."""
+
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena.models import Assignment, Comparison, Study
+from judging import tasks
+from judging.judges.services import JudgeError
+from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
+from tests.factories import make_completion, make_judge, make_prompt, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer
+
+Drain = Callable[[], None]
+
+
+def start(study: Study, judge: Judge, **wanted: Any) -> JudgeRun:
+    return start_run(study, judge, **wanted)
+
+
+def progress_of(run: JudgeRun) -> Any:
+    run.refresh_from_db()
+    return JudgeCall.objects.progress(run)
+
+
+@pytest.fixture
+def study(arena: Any) -> Study:
+    """Three pairs of one prompt."""
+    return make_small_study(prompts=1, contestants=3)
+
+
+@pytest.fixture
+def judge(study: Study, model: ChatServer) -> Judge:
+    judge: Judge = make_judge(base_url=model.url, name="Loop")
+    return judge
+
+
+def make_identical(study: Study) -> None:
+    prompt = make_prompt(study=study)
+    for _ in range(2):
+        make_completion(prompt=prompt, turns=["the same"], digest="f" * 64)
+
+
+def test_a_paused_run_asks_nothing_and_goes_on_where_it_stopped(
+    study: Study, judge: Judge, model: ChatServer, messages: deque[Any], drain: Drain
+) -> None:
+    run = start(study, judge)
+    tasks.plan_run(messages.popleft()[1])
+    tasks.judge_assignment(messages.popleft()[1])
+    assert pause_run(run)
+    assert not pause_run(run)
+    drain()
+    assert len(model.requests) == 1
+    assert (progress_of(run).scored, run.state) == (1, "paused")
+    with pytest.raises(JudgeError, match="is running over"):
+        start(study, judge)
+    assert resume_run(run)
+    assert not resume_run(run)
+    drain()
+    assert (progress_of(run).scored, run.state) == (3, "finished")
+    assert len(model.requests) == 3
+
+
+def test_a_call_in_flight_counts_although_its_run_is_paused_or_cancelled_meanwhile(
+    study: Study, judge: Judge, model: ChatServer, messages: deque[Any], drain: Drain
+) -> None:
+    run = start(study, judge)
+    tasks.plan_run(messages.popleft()[1])
+
+    def answered_late(body: dict[str, Any]) -> Answer:
+        pause_run(run, "Somebody paused it.")
+        return Answer("3")
+
+    model.script = answered_late
+    drain()
+    assert (progress_of(run).scored, run.state, run.error) == (1, "paused", "Somebody paused it.")
+    assert cancel_run(run)
+    assert progress_of(run).scored == 1
+
+
+def test_a_run_paused_before_it_was_planned_is_planned_when_it_is_resumed(
+    study: Study, judge: Judge, messages: deque[Any], drain: Drain
+) -> None:
+    run = start(study, judge)
+    pause_run(run)
+    drain()
+    assert not RunAssignment.objects.exists()
+    resume_run(run)
+    drain()
+    assert (progress_of(run).scored, run.state) == (3, "finished")
+
+
+def test_a_run_is_resumed_only_while_its_judge_can_be_asked(study: Study, judge: Judge) -> None:
+    run = start(study, judge)
+    pause_run(run)
+    Judge.objects.update(active=False)
+    run.refresh_from_db()
+    with pytest.raises(JudgeError, match="Loop is inactive"):
+        resume_run(JudgeRun.objects.select_related("judge__rater", "study").get())
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("all", "Loop has answered every pair"),
+        ("extend", "Loop was never asked about"),
+        ("failures", "failed or was left over"),
+        ("unscored", "No answer of Loop"),
+    ],
+)
+def test_a_run_with_nothing_to_do_is_not_started(
+    kind: str, sentence: str, study: Study, judge: Judge, drain: Drain
+) -> None:
+    start(study, judge)
+    drain()
+    with pytest.raises(JudgeError, match=sentence):
+        start(study, judge, kind=kind)
+    assert JudgeRun.objects.count() == 1
+
+
+def test_retrying_asks_only_what_failed(study: Study, judge: Judge, model: ChatServer, drain: Drain) -> None:
+    model.script = lambda body: Answer("2") if len(model.requests) > 2 else Answer(status=400)
+    first = start(study, judge, limit=2)
+    drain()
+    assert progress_of(first).failed == 2
+    retry = start(study, judge, kind="failures")
+    drain()
+    done = progress_of(retry)
+    assert (done.assigned, done.scored, done.retried) == (2, 2, 2)
+    assert len(model.requests) == 4
+
+
+def test_extending_asks_only_new_pairs(study: Study, judge: Judge, model: ChatServer, drain: Drain) -> None:
+    model.script = lambda body: Answer("2") if len(model.requests) > 1 else Answer(status=400)
+    start(study, judge, limit=1)
+    drain()
+    extended = start(study, judge, kind="extend")
+    drain()
+    assert progress_of(extended).scored == 2
+    assert Assignment.objects.filter(state="failed").count() == 1
+
+
+def test_asking_the_unscored_anew_revises_them_and_keeps_what_has_a_rating(
+    study: Study, judge: Judge, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: Answer("7" if len(model.requests) != 1 else "I cannot say.")
+    start(study, judge)
+    drain()
+    (lacking,) = Comparison.objects.filter(status="unscored")
+    again = start(study, judge, kind="unscored")
+    drain()
+    assert progress_of(again).scored == 1
+    lacking.refresh_from_db()
+    assert not lacking.is_current
+    revision = Comparison.objects.get(revises=lacking)
+    assert (revision.rating, revision.is_current, revision.assignment) == (7, True, lacking.assignment)
+    assert Comparison.objects.current().count() == 3
+    rounds = JudgeCall.objects.filter(assignment=lacking.assignment).order_by("pk")
+    assert list(rounds.values_list("round", "run")) == [(0, again.pk - 1), (1, again.pk)]
+    assert len(model.requests) == 4
+
+
+def test_an_unscored_answer_stands_until_there_is_another(
+    study: Study, judge: Judge, model: ChatServer, messages: deque[Any], drain: Drain
+) -> None:
+    model.script = lambda body: Answer("I cannot say.")
+    start(study, judge, limit=1)
+    drain()
+    again = start(study, judge, kind="unscored")
+    tasks.plan_run(again.pk)
+    assert Comparison.objects.current().get().status == "unscored"
+    cancel_run(again)
+    assert Comparison.objects.current().get().status == "unscored"
+    model.script = lambda body: Answer("4")
+    start(study, judge, kind="unscored")
+    drain()
+    assert [one.rating for one in Comparison.objects.order_by("pk")] == [None, 4]
+    assert set(JudgeCall.objects.values_list("round", flat=True)) == {0, 1}
+
+
+def test_identical_pairs_are_counted_and_not_asked(
+    study: Study, judge: Judge, model: ChatServer, drain: Drain
+) -> None:
+    make_identical(study)
+    run = start(study, judge)
+    drain()
+    done = progress_of(run)
+    assert (done.assigned, done.scored, done.identical, run.state) == (4, 3, 1, "finished")
+    assert len(model.requests) == 3
+    assert Counter(Comparison.objects.values_list("status", flat=True)) == {"scored": 3, "identical": 1}
+
+
+def test_a_control_keeps_its_rating_and_is_no_game(
+    study: Study, judge: Judge, model: ChatServer, drain: Drain
+) -> None:
+    make_identical(study)
+    start(study, judge)
+    drain()
+    run = start(study, judge, controls=True)
+    drain()
+    done = progress_of(run)
+    assert (done.assigned, done.identical, done.scored) == (1, 1, 0)
+    control = Comparison.objects.current().get(status="identical")
+    assert (control.rating, control.source) == (5, "api")
+    assert control.revises is not None
+    assert JudgeCall.objects.get(run=run).status == "identical"
+
+
+def test_a_run_paused_between_two_steps_goes_on_at_the_second(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    judge = make_judge(base_url=model.url, protocol="reference")
+
+    def pauses(body: dict[str, Any]) -> Answer:
+        pause_run(JudgeRun.objects.get())
+        return Answer("A reference answer.")
+
+    model.script = pauses
+    run = start(study, judge)
+    drain()
+    assert len(model.requests) == 1
+    assert (progress_of(run).scored, run.state) == (0, "paused")
+    model.script = lambda body: Answer("6")
+    resume_run(run)
+    drain()
+    assert len(model.requests) == 2
+    assert (progress_of(run).scored, run.state) == (1, "finished")
+
+
+def test_whoever_writes_for_a_judge_must_be_there_before_anything_is_asked(
+    study: Study, model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_judge(slug="strong", model="strong-1", base_url=model.url, api_key_env="STRONG_KEY")
+    one, lonely = (
+        make_judge(base_url=model.url, protocol="strong-reference", parameters={"author": author})
+        for author in ("judge:strong", "judge:nobody")
+    )
+    with pytest.raises(JudgeError, match=r"STRONG_KEY, .* to ask strong-1, is not set"):
+        start(study, one)
+    with pytest.raises(JudgeError, match="there is no such judge"):
+        start(study, lonely)
+    monkeypatch.setenv("STRONG_KEY", "secret")
+    assert start(study, one).state == "queued"

@@ -1,0 +1,251 @@
+"""Replies that are used again, and requests that somebody else has in flight."""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison
+from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.runs import calls, planning
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.protocols.scripted import scripted
+from tests.judging.runs.releasing import releasing
+
+Drain = Callable[[], None]
+
+
+@pytest.fixture
+def model() -> Any:
+    with ChatServer(scripted()) as server:
+        yield server
+
+
+def planned(judge: Any, study: Any, **options: Any) -> JudgeRun:
+    run = start_run(study, judge, **options)
+    plan_run(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def assignments(run: JudgeRun) -> list[int]:
+    return list(run.run_assignments.order_by("pk").values_list("assignment", flat=True))
+
+
+judge_and_leave = releasing(judge_assignment)
+
+
+def test_a_reference_is_asked_for_once_per_prompt(arena: Any, model: ChatServer, drain: Drain) -> None:
+    judge = make_judge(base_url=model.url, protocol="reference")
+    study = make_small_study(prompts=2, contestants=3)
+    run = planned(judge, study, both_orders=True)
+    drain()
+    assert len(assignments(run)) == 12
+    assert Comparison.objects.filter(status="scored").count() == 12
+    own, reused = (
+        JudgeCall.objects.filter(key="reference", cached_from__isnull=is_own) for is_own in (True, False)
+    )
+    assert (own.count(), reused.count()) == (2, 10)
+    assert len(model.requests) == 2 + 12
+    assert max(model.answered().values()) == 1
+
+
+def test_a_reused_reply_costs_nothing_and_names_its_source(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    planned(make_judge(base_url=model.url, protocol="reference"), make_small_study(prompts=1, contestants=3))
+    drain()
+    [source] = JudgeCall.objects.filter(key="reference", cached_from=None)
+    for copy in JudgeCall.objects.filter(key="reference").exclude(pk=source.pk):
+        assert copy.cached_from == source
+        assert (copy.raw_reply, copy.messages) == (source.raw_reply, source.messages)
+        assert (copy.state, copy.cost, copy.latency, copy.prompt_tokens) == ("replied", 0, None, None)
+
+
+def test_scores_of_single_answers_are_shared_by_all_pairs(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    judge = make_judge(base_url=model.url, protocol="rating", form="scores", points=3)
+    planned(judge, make_small_study(prompts=1, contestants=4), both_orders=True)
+    drain()
+    assert Comparison.objects.count() == 12
+    assert len(model.requests) == 4
+    assert Comparison.objects.exclude(first_score=None).count() == 12
+
+
+def test_judges_of_one_model_share_what_they_ask_alike(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=2, contestants=2)
+    planned(make_judge(base_url=model.url), study)
+    drain()
+    # Orders are drawn for each run: whatever order the second one draws, one of the two is in the cache.
+    planned(make_judge(base_url=f"{model.url}/"), study, both_orders=True)
+    drain()
+    assert Comparison.objects.count() == 6
+    assert len(model.requests) == 4
+    assert [call.latency for call in JudgeCall.objects.exclude(cached_from=None)] == [None, None]
+    assert Comparison.objects.filter(seconds=None).count() == 2
+
+
+@pytest.mark.parametrize(
+    "other", [{"model": "another"}, {"temperature": 0.5}, {"max_tokens": 7}, {"options": {"top_p": 0.5}}]
+)
+def test_what_shapes_a_reply_keeps_judges_apart(
+    other: dict[str, Any], arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    planned(make_judge(base_url=model.url), study, both_orders=True)
+    drain()
+    planned(make_judge(base_url=model.url, **other), study, both_orders=True)
+    drain()
+    assert len(model.requests) == 4
+    assert not JudgeCall.objects.exclude(cached_from=None).exists()
+
+
+def test_a_deliberate_repeat_is_really_asked_again(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=1, contestants=2, ratings_per_pair_judges=4)
+    planned(make_judge(base_url=model.url, protocol="reference"), study)
+    drain()
+    assert Comparison.objects.count() == 4
+    assert Counter(JudgeCall.objects.filter(cached_from=None).values_list("key", flat=True)) == {
+        "reference": 1,
+        "compare": 4,
+    }
+
+
+def test_an_unusable_reply_is_asked_for_anew_by_the_next(arena: Any, model: ChatServer, drain: Drain) -> None:
+    answer, replies = scripted(), iter([Answer("")])
+    model.script = lambda body: next(replies, None) or answer(body)
+    planned(make_judge(base_url=model.url, protocol="reference"), make_small_study(prompts=1, contestants=3))
+    drain()
+    assert Counter(Comparison.objects.values_list("reason", flat=True)) == {"empty": 1, "": 2}
+    assert JudgeCall.objects.filter(key="reference", cached_from=None).count() == 2
+
+
+def test_what_somebody_else_is_asking_is_waited_for(
+    arena: Any, model: ChatServer, messages: deque[Any]
+) -> None:
+    run = planned(
+        make_judge(base_url=model.url, protocol="reference"), make_small_study(prompts=1, contestants=3)
+    )
+    first, second, third = assignments(run)
+    answer = scripted()
+    seen: list[RunAssignment] = []
+
+    def meanwhile(body: Any) -> Answer:
+        if len(model.requests) == 1:
+            asking = threading.Thread(target=judge_and_leave, args=(second,))
+            asking.start()
+            asking.join()
+            seen.append(RunAssignment.objects.select_related("assignment").get(assignment=second))
+        return answer(body)
+
+    model.script = releasing(meanwhile)
+    messages.clear()
+    judge_assignment(first)
+    [waiting] = seen
+    call = JudgeCall.objects.get(assignment=first, key="reference")
+    assert (waiting.waiting_for, waiting.assignment.state) == (call.request_hash, "open")
+    assert waiting.due_at == call.deadline
+    assert not JudgeCall.objects.filter(assignment=second).exists()
+    assert list(messages) == [("judge", second)]
+    waiting.refresh_from_db()
+    assert waiting.waiting_for == ""
+    assert waiting.due_at <= timezone.now()
+    judge_assignment(second)
+    judge_assignment(third)
+    assert len(model.requests) == 1 + 3
+    assert Comparison.objects.count() == 3
+
+
+@pytest.mark.parametrize("ending", ["failed", "abandoned"])
+def test_those_who_wait_are_sent_for_however_the_call_ends(
+    ending: str, arena: Any, model: ChatServer, messages: deque[Any], drain: Drain
+) -> None:
+    run = planned(
+        make_judge(base_url=model.url, protocol="reference"), make_small_study(prompts=1, contestants=3)
+    )
+    first, second, _ = assignments(run)
+    answer = scripted()
+
+    def meanwhile(body: Any) -> Answer:
+        if len(model.requests) > 1:
+            return answer(body)
+        asking = threading.Thread(target=judge_and_leave, args=(second,))
+        asking.start()
+        asking.join()
+        messages.clear()
+        if ending == "abandoned":
+            sweep(timezone.now() + timedelta(hours=1))
+            messages_after = list(messages)
+            assert ("judge", second) in messages_after
+            return answer(body)
+        return Answer(status=500, raw=b"{}")
+
+    model.script = releasing(meanwhile)
+    judge_assignment(first)
+    assert ("judge", second) in messages
+    assert JudgeCall.objects.get(assignment=first, key="reference").state == ending
+    drain()
+    assert Comparison.objects.count() == 3
+
+
+def test_a_request_answered_while_it_was_claimed_is_not_asked_again(
+    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    run = planned(make_judge(base_url=model.url, protocol="reference"), study)
+    other = planned(make_judge(base_url=model.url, protocol="reference", form="binary", points=2), study)
+    lookup, late = planning.Planner._lookup, []
+
+    def outrun(batch: Any, hashes: set[str]) -> Any:
+        """Another process asks just after this one has looked for replies."""
+        found = lookup(batch, hashes)
+        if not late:
+            late.append(True)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(calls, "this_process", lambda: calls.Process(0))
+                judge_assignment(assignments(other)[0])
+        return found
+
+    monkeypatch.setattr(planning.Planner, "_lookup", outrun)
+    judge_assignment(assignments(run)[0])
+    assert JudgeCall.objects.filter(key="reference", cached_from=None).count() == 1
+    assert len(model.requests) == 3
+    assert Comparison.objects.count() == 2
+
+
+def test_many_at_once_ask_every_question_once(arena: Any, model: ChatServer, messages: deque[Any]) -> None:
+    run = planned(
+        make_judge(base_url=model.url, protocol="reference"),
+        make_small_study(prompts=3, contestants=4),
+        both_orders=True,
+    )
+    answer = scripted()
+
+    def slow(body: Any) -> Answer:
+        return Answer(answer(body).content, delay=0.02)
+
+    model.script = slow
+    for _ in range(30):
+        due = RunAssignment.objects.filter(assignment__state="open").values_list("assignment", flat=True)
+        threads = [threading.Thread(target=judge_and_leave, args=(pk,)) for pk in due]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if not Assignment.objects.exclude(state="submitted").exists():
+            break
+        RunAssignment.objects.update(due_at=timezone.now())
+    assert len(assignments(run)) == 36
+    assert Comparison.objects.count() == 36
+    assert len(model.requests) == 3 + 36
+    assert set(model.answered().values()) == {1}
+    assert JudgeCall.objects.filter(cached_from=None).count() == len(model.requests)

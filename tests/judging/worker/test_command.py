@@ -1,0 +1,175 @@
+"""``manage.py judge_worker``: its options, what it says at the start, and that it needs no database."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arena.api.auth import issue_token
+from arena.models import Comparison
+from judging.management.commands import judge_worker
+from judging.models import Judge
+from judging.runs.lifecycle import plan_run, start_run
+from judging.worker import worker
+from tests.factories import make_judge, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """The command sets a handler for SIGTERM; give it back."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+def run(*options: str, judge: str = "far", url: str = "http://127.0.0.1:9") -> str:
+    output = StringIO()
+    call_command("judge_worker", "--judge", judge, "--arena-url", url, *options, stdout=output)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"judge": "../far"}, '"../far" is no slug of a judge.'),
+        ({"url": "arena.org"}, '"arena.org" is no address of an arena; use one like https://arena.org.'),
+        ({"url": "ftp://arena.org"}, '"ftp://arena.org" is no address'),
+        ({"url": "http://arena.org:99999"}, '"http://arena.org:99999" is no address'),
+        ({"url": "http://arena.org/ü"}, '"http://arena.org/ü" is no address'),
+        ({"url": "http://arena.org/a b"}, '"http://arena.org/a b" is no address'),
+    ],
+)
+def test_options_that_cannot_work(options: dict[str, str], sentence: str, settings: Any) -> None:
+    settings.ARENA_TOKEN = "arena_x"
+    with pytest.raises(CommandError, match=re.escape(sentence)):
+        run(**options)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "257"])
+def test_a_concurrency_that_cannot_be(number: str, settings: Any) -> None:
+    settings.ARENA_TOKEN = "arena_x"
+    with pytest.raises(CommandError, match="The concurrency must lie between 1 and 256"):
+        run(f"--concurrency={number}")
+
+
+def test_without_a_token(settings: Any) -> None:
+    settings.ARENA_TOKEN = ""
+    with pytest.raises(
+        CommandError, match=r"ARENA_TOKEN is not set: .* manage.py api_token far --label WHERE"
+    ):
+        run()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", " x", "€"])
+def test_a_token_that_cannot_be_sent_is_not_shown(end: str, settings: Any) -> None:
+    settings.ARENA_TOKEN = f"arena_x{end}"
+    with pytest.raises(CommandError, match="The value of ARENA_TOKEN cannot be sent") as refused:
+        run()
+    assert "arena_x" not in str(refused.value)
+
+
+@pytest.fixture
+def judge(arena: Any, model: ChatServer, settings: Any, tmp_path: Path) -> Judge:
+    judge = make_judge(slug="far", name="Far", model="far-1", base_url=model.url, api_key_env="FAR_KEY")
+    run = start_run(make_small_study(prompts=1), judge, remote=True)
+    plan_run(run.pk)
+    settings.ARENA_TOKEN = issue_token(judge.rater)
+    settings.VAR_DIR = tmp_path
+    return judge
+
+
+def test_it_says_what_it_asks_and_what_came_of_it(
+    arena: Any, judge: Judge, model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-mine")
+    said = run("--drain", "--key-variable", "MY_KEY", url=f"{arena.url}/")
+    assert said.splitlines()[0] == (
+        f"Far asks far-1 at {model.url} with the key in MY_KEY, 4 at a time, for {arena.url}/."
+    )
+    assert said.splitlines()[-1] == "Done: 3 scored."
+    assert "sk-mine" not in said
+    assert {name.lower(): value for name, value in model.headers[0].items()}[
+        "authorization"
+    ] == "Bearer sk-mine"
+    assert Comparison.objects.count() == 3
+
+
+def test_it_refuses_before_it_asks(arena: Any, judge: Judge, model: ChatServer, settings: Any) -> None:
+    with pytest.raises(CommandError, match="FAR_KEY, which holds the key of Far, is not set on this machine"):
+        run("--drain", url=arena.url)
+    with pytest.raises(CommandError, match='This token belongs to no judge "near"'):
+        run("--drain", judge="near", url=arena.url)
+    settings.ARENA_TOKEN = "arena_unknown"
+    with pytest.raises(CommandError, match="The arena does not accept the token in ARENA_TOKEN"):
+        run("--drain", url=arena.url)
+    assert model.requests == []
+
+
+def test_another_version_refuses(arena: Any, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAR_KEY", "sk")
+    monkeypatch.setattr(Judge, "current_prompt_hash", lambda judge: "0" * 64)
+    with pytest.raises(CommandError, match="The arena words protocol likert differently than this worker"):
+        run("--drain", url=arena.url)
+
+
+def test_it_waits_for_an_arena_that_is_away(
+    arena: Any, judge: Judge, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+
+    def end(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker.time, "sleep", end)
+    said = run()
+    assert said.startswith("No arena answers at http://127.0.0.1:9 (ConnectionRefusedError")
+    assert said.splitlines()[0].endswith("; trying again.")
+    assert said.splitlines()[1] == "Stopped; what was under way is delivered at the next start."
+
+
+def test_it_needs_no_database_and_ends_at_sigterm(
+    arena: Any, judge: Judge, model: ChatServer, settings: Any, tmp_path: Path
+) -> None:
+    model.script = lambda body: Answer("6\nB.")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "VAR_DIR": str(tmp_path / "elsewhere"),
+        "DATABASE_URL": "postgresql://nobody:nothing@127.0.0.1:9/nowhere",
+        "ARENA_TOKEN": settings.ARENA_TOKEN,
+        "FAR_KEY": "sk-far",
+    }
+    command = [sys.executable, "manage.py", "judge_worker", "--judge", "far", "--arena-url", arena.url]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Far asks far-1")
+        for _ in range(600):
+            if Comparison.objects.count() == 3:
+                break
+            assert process.poll() is None
+            worker.time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert Comparison.objects.count() == 3
+    assert said.splitlines()[-1] == "Done: 3 scored."
+    assert process.returncode == 0
+    assert settings.ARENA_TOKEN not in said
+
+
+def test_what_an_arena_says_steers_no_terminal() -> None:
+    assert judge_worker.printable("Far\x1b[2J asks\r\nü") == "Far\ufffd[2J asks\ufffd\ufffdü"

@@ -1,0 +1,253 @@
+"""The category matrix: ranks, tints, order, figure and page."""
+
+import csv
+import io
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard.categories.figure import rank_map
+from leaderboard.categories.page import Place
+from leaderboard.categories.table import CategoryMatrix, Standing
+from leaderboard.models import SnapshotSlice
+from leaderboard.refreshing import computing, services
+from tests.leaderboard.pages.test_charts import check
+from tests.leaderboard.pages.test_tables import standing, standings
+from tests.leaderboard.rows import HandMade
+
+HOSTILE = '</script><img src=x onerror=alert(1)>"&'
+
+
+def place(**changes):
+    defaults = {"rank": 1, "rank_ub": 1, "rating": 1000.0, "low": 990.0, "high": 1020.0, "games": 40}
+    return Standing(**{**defaults, "provisional": "", **changes})
+
+
+@pytest.fixture
+def matrix():
+    """Two categories; c plays in coding alone, a does not play in poems."""
+    everything = standings(standing("b", 1100.0, rank=1, rank_ub=1), standing("a", 900.0, rank=2, rank_ub=2))
+    coding = standings(
+        standing("a", 1050.0, rank=1, rank_ub=1),
+        standing("c", 1000.0, rank=2, rank_ub=1, games=3),
+        standing("b", 950.0, rank=3, rank_ub=3),
+    )
+    poems = standings(standing("b", 1000.0, rank=1), {**standing("a", 0.0), "rating": None})
+    boards = {"": everything, "coding": coding, "poems": poems}
+    return CategoryMatrix.of({name: {**board, "games": 40} for name, board in boards.items()})
+
+
+@pytest.mark.parametrize(
+    ("changes", "medal"),
+    [
+        ({}, "gold"),
+        ({"rank": 5}, "gold"),  # its interval leaves the first place possible
+        ({"rank": 2, "rank_ub": 2}, "silver"),
+        ({"rank": 3, "rank_ub": 3}, "bronze"),
+        ({"rank": 4, "rank_ub": 4}, ""),
+        ({"rank": 2, "rank_ub": None}, "silver"),
+        ({"provisional": "fewer than 30 games"}, ""),
+    ],
+)
+def test_tints_follow_the_best_possible_rank(changes, medal):
+    assert place(**changes).medal == medal
+
+
+def test_the_matrix_has_everybody_who_plays_anywhere(matrix):
+    assert matrix.contestants == ("b", "a", "c")
+    assert matrix.categories == ("", "coding", "poems")
+    assert matrix.standings["c", "coding"].provisional == "fewer than 30 games"
+    assert ("a", "poems") not in matrix.standings
+
+
+def test_the_order_by_category_leaves_those_without_games_last(matrix):
+    assert matrix.ordered("") == ("b", "a", "c")
+    assert matrix.ordered("coding") == ("a", "c", "b")
+    assert matrix.ordered("coding", best_first=False) == ("b", "c", "a")
+    assert matrix.ordered("poems", best_first=False) == ("b", "a", "c")
+
+
+def test_the_table_has_every_number_with_its_interval_and_n(matrix):
+    table = matrix.table("95 % interval")
+    assert table.columns[8:15] == (
+        *("coding: rank", "coding: rank (UB)", "coding: rating", "coding: low (95 % interval)"),
+        *("coding: high (95 % interval)", "coding: games", "coding: provisional"),
+    )
+    assert table.rows[2][8:15] == (2, 1, 1000.0, 990.0, 1020.0, 3, "fewer than 30 games")
+    assert table.rows[1][15:] == (None,) * 6 + ("",)
+
+
+def test_a_cell_says_rank_rating_interval_and_games():
+    assert Place.of(place(rank=3, games=1200)) == Place(
+        "medal medal-gold", "3 (1)", "1000 +20/−10", "n 1,200"
+    )
+    assert Place.of(place(rank_ub=None, low=None, high=None)).rating == "1000"
+    assert Place.of(place(provisional="few")).tint == "provisional"
+    assert Place.of(None).rank == ""
+
+
+def test_the_figure_has_ranks_and_says_the_rest(matrix):
+    figure = rank_map(matrix, "95 %")
+    check(figure)
+    (trace,) = figure["data"]
+    assert trace["z"] == [[1, 3, 1], [2, 1, None], [None, 2, None]]
+    assert trace["hovertext"][2][1] == "c<br>coding: rank 2, rating 1000 (95 %: 990 to 1020), 3 games"
+    assert trace["hovertext"][1][2] == "a<br>poems: no games"
+    assert figure["layout"]["xaxis"]["ticktext"] == ["All", "coding", "poems"]
+
+
+def test_names_in_the_figure_are_text():
+    board = {**standings(standing(HOSTILE, 1000.0)), "games": 1}
+    figure = rank_map(CategoryMatrix.of({"": board, HOSTILE: board}), "95 %")
+    assert "<img" not in str(figure)
+
+
+@pytest.fixture
+def made(db, monkeypatch):
+    """Beta wins poems, alpha the rest; the judge rated coding alone."""
+    monkeypatch.setattr(services, "ROUNDS", 200)
+    made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "coding", "poems", "poems"))
+    for prompt, order in ((0, "alpha beta"), (1, "alpha beta"), (2, "beta alpha"), (3, "beta alpha")):
+        best, second = order.split()
+        for _ in range(2):
+            made.rate(best, second, 1, prompt=prompt)
+            made.rate(second, "gamma", 2, prompt=prompt)
+    made.rate("alpha", "gamma", 1, prompt=0)
+    made.rate("alpha", "beta", 8, rater=made.judge("strict"))
+    services.refresh(made.study)
+    return made
+
+
+def cells(client, query=""):
+    """The rank in each cell of the page, by contestant."""
+    page = client.get(f"/studies/small/categories/{query}").content.decode()
+    body = page[page.index('id="category-table"') : page.index("</table>")]
+    rows = re.findall(r"<bdi>(.*?)</bdi>(.*?)</tr>", body, re.DOTALL)
+    return {name: re.findall(r"<b>(\d+)", rest) for name, rest in rows}
+
+
+def test_the_page_shows_the_ranks_of_the_snapshot(client, made):
+    found = cells(client, "?method=bradley-terry")
+    for column, category in enumerate(("", "coding", "poems")):
+        stored = SnapshotSlice.objects.get(
+            kind="standings", raters="people", ties="on", category=category, method="bradley-terry"
+        ).content["standings"]
+        assert {name: int(ranks[column]) for name, ranks in found.items()} == {
+            row["contestant"]: row["rank"] for row in stored
+        }
+    assert found["beta"][2] == "1"
+    assert found["alpha"][1] == "1"
+
+
+def test_the_page_is_sorted_by_a_category(client, made):
+    assert next(iter(cells(client, "?sort=poems"))) == "beta"
+    assert next(iter(cells(client, "?sort=-poems"))) == "gamma"
+    assert list(cells(client, "?sort=nothing")) == list(cells(client))
+
+
+def test_the_switches_but_category_are_there(client, made):
+    page = client.get("/studies/small/categories/?category=coding").content.decode()
+    for name in ("raters", "band", "level", "resample"):
+        assert f"switch-{name}" in page
+    assert "switch-category" not in page
+    assert "switch-all-but" not in page
+    assert client.get("/studies/small/categories/?raters=nobody").status_code == 404
+    assert client.get("/studies/small/categories/?level=5").status_code == 404
+
+
+class TestAnySetting:
+    def test_the_matrix_waits_and_then_shows_what_the_board_of_each_category_shows(self, client, made):
+        wanted = "?raters=people&method=bradley-terry&band=2-7&level=97.5&resample=games"
+        waiting = client.get(f"/studies/small/categories/{wanted}").content.decode()
+        assert "ratings 2-7 are ties; intervals resample games; intervals of 97.5 %" in waiting
+        poll = wanted.replace("&", "&amp;") + "&amp;shown=wanted"
+        assert f'hx-get="/studies/small/categories/computing/{poll}"' in waiting
+        assert "category-table" not in waiting
+        assert computing.compute_next(made.study.pk)
+        page = client.get(f"/studies/small/categories/{wanted}").content.decode()
+        assert "People, Bradley-Terry, ties (2-7) count half. 97.5 % intervals over games" in page
+        table = categories_csv(client, wanted)
+        for category in ("", "coding", "poems"):
+            board = f"/studies/small/standings.json{wanted}&category={category}"
+            client.get(board)
+            assert computing.compute_next(made.study.pk)
+            name = category or "All"
+            columns = ("rank", "rating", "low (97.5 % interval)", "high (97.5 % interval)", "games")
+            assert {row["Contestant"]: [row[f"{name}: {what}"] for what in columns] for row in table} == {
+                row["contestant"]: [str(row[what]) for what in ("rank", "rating", "low", "high", "games")]
+                for row in client.get(board).json()["standings"]
+            }
+
+    def test_what_is_drawn_is_said_in_words(self, client, made):
+        where = "/studies/small/categories/?resample=prompts-and-raters"
+        client.get(where)
+        assert computing.compute_next(made.study.pk)
+        assert "95 % intervals over prompts and raters. n counts games" in client.get(where).content.decode()
+
+    def test_files_are_told_when_to_come_back(self, client, made):
+        where = "/studies/small/categories/tables/categories.csv?band=3-6"
+        waiting = client.get(where)
+        assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
+        assert computing.compute_next(made.study.pk)
+        assert client.get(where).status_code == 200
+
+    def test_models_only(self, client, made):
+        made.contestants["gamma"].kind = "people"
+        made.contestants["gamma"].save()
+        made.study.touch()
+        services.refresh(made.study)
+        client.get("/studies/small/categories/?contestants=models")
+        assert computing.compute_next(made.study.pk)
+        assert set(cells(client, "?contestants=models")) == {"alpha", "beta"}
+
+    def test_a_level_for_which_the_rounds_are_few_is_computed(self, client, made, monkeypatch):
+        monkeypatch.setattr(services, "ROUNDS", 10)
+        made.rate("alpha", "gamma", 1)
+        services.refresh(made.study)
+        assert "computing" in client.get("/studies/small/categories/?level=80").content.decode()
+        assert computing.compute_next(made.study.pk)
+        assert "80 % intervals" in client.get("/studies/small/categories/?level=80").content.decode()
+
+    def test_what_is_ready_takes_as_many_queries_as_what_is_stored(self, client, made):
+        client.get("/studies/small/categories/?band=3-6")
+        assert computing.compute_next(made.study.pk)
+        with CaptureQueriesContext(connection) as stored:
+            client.get("/studies/small/categories/")
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/studies/small/categories/?band=3-6")
+        assert len(captured) == len(stored) == 5
+
+
+def test_raters_without_games_in_a_category_have_no_column_there(client, made):
+    page = client.get("/studies/small/categories/?raters=judge:strict").content.decode()
+    head = page[page.index("<thead>") : page.index("</thead>")]
+    assert "coding" in head
+    assert "poems" not in head
+
+
+def categories_csv(client, query=""):
+    text = client.get(f"/studies/small/categories/tables/categories.csv{query}").content.decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_matrix_as_csv_and_figure(client, made):
+    rows = categories_csv(client)
+    assert {row["Contestant"] for row in rows} == {"alpha", "beta", "gamma"}
+    assert [row["poems: rank"] for row in rows if row["Contestant"] == "beta"] == ["1"]
+    figure = client.get("/studies/small/categories/figures/categories.json").json()
+    assert figure["layout"]["xaxis"]["ticktext"] == ["All", "coding", "poems"]
+
+
+def test_the_page_asks_the_same_queries_whatever_the_numbers(client, made):
+    def queries():
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/studies/small/categories/")
+        return len(captured)
+
+    before = queries()
+    for rating in range(1, 9):
+        made.rate("alpha", "gamma", rating, prompt=3)
+    services.refresh(made.study)
+    assert queries() == before <= 5

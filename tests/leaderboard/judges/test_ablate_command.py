@@ -1,0 +1,232 @@
+"""``manage.py ablate``: judges side by side on the same pairs."""
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from arena.models import Comparison, Contestant, Pair
+from judging.judges.panels import create_panel
+from judging.models import JudgeCall, JudgeRun
+from tests import factories
+from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
+
+BIAS = {"calm": 0, "leaning": 150}
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+KEYS = Path(__file__).parents[3] / "docs" / "ablations.md"
+
+
+def ablate(*arguments):
+    out = StringIO()
+    call_command("ablate", *map(str, arguments), "--rounds", "20", stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def study(shared_rows):
+    """Two simulated judges asked twice in both orders, and a person in one order."""
+    made = make_field()
+    for number, (slug, bias) in enumerate(BIAS.items()):
+        rate(made, make_judge_rater(slug), bias, repeats=2, seed=number)
+    rate(made, factories.make_rater(name="Ada"), 0, 100, orders=(False,), seed=9)
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(study):
+    return json.loads(ablate(study.slug, "--judges", "calm,leaning,people", "--json", "-"))
+
+
+def of(found, selector):
+    return next(own for own in found["raters"] if own["selector"] == selector)
+
+
+class TestTheInstrument:
+    @pytest.mark.parametrize("slug", BIAS)
+    def test_the_bias_given_to_the_simulated_judge_is_measured(self, found, slug):
+        worth = of(found, f"judge:{slug}")["place"]["worth"]
+        assert worth["low"] <= BIAS[slug] <= worth["high"]
+        assert worth["high"] - worth["low"] < 120
+
+    def test_the_biased_judge_alone_moves_pairs_and_flips_more(self, found):
+        calm, leaning = (of(found, f"judge:{slug}") for slug in BIAS)
+        assert leaning["place"]["both_orders"]["low"] > 0
+        assert leaning["place"]["both_orders"]["value"] == pytest.approx(
+            leaning["place"]["every_rating"]["value"], abs=0.05
+        )
+        assert calm["place"]["both_orders"]["low"] < 0 < calm["place"]["both_orders"]["high"]
+        assert leaning["ratings"]["flips"]["to_second"] > leaning["ratings"]["flips"]["to_first"]
+
+
+class TestJson:
+    def test_pairs_are_those_all_judges_rated(self, found):
+        assert (found["pairs"], found["prompts"]) == (60, 20)
+        assert [own["pairs"] for own in found["raters"]] == [60, 60, 60]
+        assert [own["pairs_in_both_orders"] for own in found["raters"]] == [60, 60, 0]
+
+    def test_standings_are_those_of_the_standings_command(self, found, study):
+        for ties in ("on", "off"):
+            out = StringIO()
+            options = ("--raters", "judge:calm", "--ties", ties, "--rounds", "20", "--format", "json")
+            call_command("standings", study.slug, *options, stdout=out)
+            ranked = json.loads(out.getvalue())["standings"]
+            own = of(found, "judge:calm")["standings"][ties]["standings"]
+            assert [{**row, "kind": "model"} for row in ranked] == own
+
+    def test_repeats_are_retested(self, found):
+        retest = of(found, "judge:calm")["retest"]
+        assert retest["n"] == 120
+        assert 0 < retest["exact_low"] < retest["exact"] < retest["same"] < 1
+        assert of(found, "people")["retest"] is None
+
+    def test_correlation_is_by_category_with_intervals(self, found):
+        rows = {row["category"]: row for row in of(found, "judge:calm")["correlation"]}
+        assert {None, "code", "talk"} <= set(rows)
+        assert rows[None]["n"] == 60
+        assert rows[None]["pearson_low"] < rows[None]["pearson"] < rows[None]["pearson_high"]
+
+    def test_every_key_is_documented(self, found):
+        text = KEYS.read_text()
+        keys = set(re.findall(r"`([a-z_0-9]+)`", text))
+        assert set(found) <= keys
+        assert set(of(found, "judge:calm")) <= keys
+        for part in ("unscored", "place", "retest"):
+            assert set(of(found, "judge:calm")[part]) <= keys
+
+    def test_a_file_gets_what_the_terminal_would(self, found, study, tmp_path):
+        path = tmp_path / "found.json"
+        assert ablate(study.slug, "--judges", "calm,leaning,people", "--json", path) == ""
+        assert json.loads(path.read_text()) == found
+
+    def test_a_file_that_cannot_be_written(self, study, tmp_path):
+        with pytest.raises(CommandError, match="cannot be written: No such file or directory"):
+            ablate(study.slug, "--judges", "calm,leaning", "--json", tmp_path / "no" / "found.json")
+
+
+class TestTable:
+    def test_every_measure_has_its_interval(self, study, found):
+        text = ablate(study.slug, "--judges", "calm,leaning,people")
+        worth = of(found, "judge:leaning")["place"]["worth"]
+        assert (
+            f"{worth['points']:.0f} Elo points ({worth['low']:.0f} to {worth['high']:.0f} Elo points" in text
+        )
+        for name in ("Prefers the first", "Flips", "Same verdict again", "Correlation with people"):
+            assert re.search(rf"^{name} ", text, re.MULTILINE)
+        assert "Elo, ties on" in text
+        assert "Elo, ties off" in text
+        assert "60 pairs of 20 prompts that every judge rated (CALM: 60, 60 of them in both orders" in text
+
+    def test_one_rule_of_ties(self, study):
+        text = ablate(study.slug, "--judges", "calm,leaning", "--ties", "off")
+        assert "Elo, ties off" in text
+        assert "Elo, ties on" not in text
+
+    def test_one_order_only_is_said(self, study):
+        rate(study, make_judge_rater("hasty"), orders=(False,), seed=5)
+        text = ablate(study.slug, "--judges", "calm,hasty")
+        assert "Warning: HASTY rated every pair in one order only, others in both" in text
+        assert "Warning: HASTY saw 100% of the pairs in one and the same order: no lot was drawn" in text
+        assert "CALM saw" not in text
+
+
+class TestRefusals:
+    def refused(self, *arguments):
+        with pytest.raises(CommandError) as error:
+            ablate(*arguments)
+        return str(error.value)
+
+    def test_an_unknown_judge(self, study):
+        text = self.refused(study.slug, "--judges", "calm,nobody")
+        assert 'no answers by "judge:nobody"' in text
+        assert "judge:leaning" in text
+
+    def test_one_judge(self, study):
+        text = self.refused(study.slug, "--judges", "calm")
+        assert "one judge alone has nobody to stand beside" in text
+        assert "one judge alone" in self.refused(study.slug, "--judges", "calm,calm")
+
+    def test_no_pair_in_common(self, study):
+        other = make_judge_rater("elsewhere")
+        factories.make_comparison(study=study, pair=Pair.objects.filter(prompt__study=study)[0], rater=other)
+        late = make_judge_rater("late")
+        factories.make_comparison(study=study, pair=Pair.objects.filter(prompt__study=study)[1], rater=late)
+        text = self.refused(study.slug, "--judges", "elsewhere,late")
+        assert "no pair of this study was rated by all of ELSEWHERE, LATE" in text
+
+    def test_an_unknown_study(self):
+        assert 'There is no study "none"' in self.refused("none", "--judges", "a,b")
+
+    def test_a_bad_option(self, study):
+        assert "--ties is 'maybe'" in self.refused(study.slug, "--judges", "calm,leaning", "--ties", "maybe")
+
+
+class TestWhatIsNotScored:
+    def test_few_pairs_unscored_controls_and_expected_ratings(self, db):
+        made = make_field(4)
+        one, other = make_judge_rater("one"), make_judge_rater("other")
+        rate(made, one, seed=1, expected=4.5)
+        rows = rate(made, other, seed=2)
+        lost = [row.pk for row in rows if row.pair_id == rows[0].pair_id]
+        Comparison.objects.filter(pk__in=lost).update(status="unscored", rating=None, reason="refused")
+        same = Comparison.objects.filter(rater=one, pair=rows[-1].pair_id)
+        same.update(status="identical", rating=8, expected=None)
+        found = json.loads(ablate(made.slug, "--judges", "one,other", "--json", "-"))
+        mine, theirs = found["raters"]
+        assert found["pairs"] == 10  # of 12: one has a refusal, of one both texts are the same
+        assert found["warnings"][0].startswith("Only 10 pairs were rated by all of these judges")
+        assert theirs["unscored"]["reasons"] == {"refused": 2}
+        assert theirs["unscored"]["answers"] == 22
+        assert mine["unscored"]["unscored"] == 0
+        assert (mine["controls"]["n"], mine["controls"]["shift"], mine["controls"]["sided"]) == (2, 1, 1)
+        assert theirs["controls"] is None
+        assert mine["expected"]["n"] == 20
+        assert mine["expected"]["shift"] == 0  # 4.5 of 8 is the middle
+        assert mine["expected"]["difference"] == pytest.approx(-mine["place"]["every_rating"]["value"])
+        assert theirs["expected"] is None
+        assert mine["correlation"] == []
+
+
+class TestPanels:
+    def test_the_mean_of_a_panel_is_not_taken_for_an_expectation_of_tokens(self, db):
+        made = make_field(4)
+        rate(made, make_judge_rater("one"), seed=1, expected=4.5)
+        rate(made, make_judge_rater("both"), seed=2, expected=4.5)
+        Comparison.objects.filter(rater__slug="both").update(source="panel")
+        found = json.loads(ablate(made.slug, "--judges", "one,both", "--json", "-"))
+        judge, panel = found["raters"]
+        assert judge["expected"]["n"] == 24
+        assert panel["expected"] is None
+
+    def test_a_panel_costs_what_its_members_cost_and_has_their_kin(self, db):
+        made = make_field(2)
+        Contestant.objects.filter(study=made, slug="a").update(name="Acme 7B")
+        one = factories.make_judge(slug="one", name="One", model="acme-7b")
+        other = factories.make_judge(slug="other", name="Other", model="zeta-1")
+        rate(made, one.rater, seed=1)
+        panel = create_panel("both", "Both", "majority", [one, other])
+        rate(made, panel.rater, seed=2, points=3)
+        run = JudgeRun.objects.create(study=made, judge=other, state="finished")
+        pair = Pair.objects.filter(prompt__study=made).order_by("pk")[0]
+        for key, state in (("a", "replied"), ("b", "replied"), ("c", "failed")):
+            JudgeCall.objects.create(
+                run=run,
+                assignment=factories.make_assignment(pair=pair, rater=other.rater, repeat=ord(key)),
+                key=key,
+                attempt=1,
+                state=state,
+                error_kind="server" if state == "failed" else "",
+                messages=[],
+                deadline=timezone.now(),
+                finished_at=timezone.now(),
+            )
+        found = json.loads(ablate(made.slug, "--judges", "one,both", "--json", "-"))
+        mine, theirs = found["raters"]
+        assert mine["cost"] is None
+        assert (theirs["cost"]["calls"], theirs["cost"]["failed"], theirs["cost"]["pairs"]) == (3000, 1, 1)
+        assert (theirs["cost"]["cost"], theirs["cost"]["unpriced"]) == (None, 2)
+        assert [flag["kind"] for flag in theirs["flags"]] == ["competes"]
+        assert theirs["judge"] is None

@@ -1,0 +1,158 @@
+"""The page of judges side by side."""
+
+from copy import deepcopy
+
+import pytest
+from django.urls import reverse
+
+from judging.models import JudgeCall, JudgeRun
+from leaderboard.refreshing import computing, services
+from tests import factories
+from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
+from tests.leaderboard.rows import few_rounds
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rounds():
+    with few_rounds(10):
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
+    """A person, a judge with a model of its own, and a simulated one, over the same pairs."""
+    study = make_field(slug="small")
+    judge = factories.make_judge(slug="strict", name="Strict", model="acme/alpha-7b")
+    rate(study, judge.rater, 100, seed=1)
+    rate(study, make_judge_rater("leaning", simulated=True), 200, seed=2)
+    rate(study, factories.make_rater(name="Ada"), 0, 100, orders=(False,), seed=3)
+    services.refresh(study)
+    return study, judge
+
+
+@pytest.fixture
+def study(shared):
+    return deepcopy(shared)[0]
+
+
+def page(client, study, **query):
+    """The page once its numbers are there."""
+    address = reverse("study-judges", args=[study.slug])
+    first = client.get(address, query)
+    while computing.compute_next(study.pk):
+        pass
+    return first, client.get(address, query)
+
+
+class TestNumbers:
+    def test_it_waits_and_then_shows_every_measure(self, client, study):
+        waiting, ready = page(client, study)
+        assert "One moment" in waiting.content.decode()
+        assert waiting["Cache-Control"] == "no-store, private, no-cache"
+        text = ready.content.decode()
+        assert "60 pairs of 20 prompts were rated by every judge here." in text
+        for name in ("Prefers the first", "Second place is worth", "Flips", "Correlation with people"):
+            assert f'<th scope="row" role="rowheader">{name}</th>' in text
+        assert "Elo, ties count half" in text
+        assert "Elo, ties off" in text
+        assert "leaning" in text.lower()
+        assert "(simulated)" in text
+
+    def test_tables_and_figures_are_there_for_taking(self, client, study):
+        page(client, study)
+        base = reverse("study-judges", args=[study.slug])
+        csv = client.get(f"{base}tables/measures.csv").content.decode()
+        assert "Second place is worth,Elo points," in csv
+        for name in ("ratings-8", "position", "elo-ties-on", "elo-ties-off", "correlation"):
+            assert client.get(f"{base}figures/{name}.json").status_code == 200, name
+        assert client.get(f"{base}figures/measures.json").status_code == 404
+
+    def test_the_same_again_is_not_sent_again(self, client, study):
+        _, ready = page(client, study)
+        address = reverse("study-judges", args=[study.slug])
+        assert client.get(address, headers={"If-None-Match": ready["ETag"]}).status_code == 304
+
+    def test_how_a_judge_was_asked(self, client, study):
+        text = page(client, study)[1].content.decode()
+        assert "acme/alpha-7b" in text
+        assert "127.0.0.1" not in text
+
+    def test_the_raters_page_leads_to_it(self, client, study):
+        text = client.get(reverse("study-raters", args=[study.slug])).content.decode()
+        assert reverse("study-judges", args=[study.slug]) in text
+
+
+class TestChoice:
+    def test_two_of_three(self, client, study):
+        _, ready = page(client, study, **{"with": ["judge:strict", "people"]})
+        text = ready.content.decode()
+        assert '<th scope="col" role="columnheader" class="num">Strict</th>' in text
+        assert 'class="num">LEANING' not in text
+
+    def test_one_alone(self, client, study):
+        text = page(client, study, **{"with": "judge:strict"})[1].content.decode()
+        assert "One judge alone has nobody to stand beside; name at least two. Choose others above." in text
+
+    def test_unknown_raters(self, client, study):
+        found = client.get(reverse("study-judges", args=[study.slug]), {"with": "judge:nobody"})
+        assert found.status_code == 404
+        assert "This study has no raters &quot;judge:nobody&quot;" in found.content.decode()
+
+    def test_nothing_in_common(self, client, study):
+        other = make_field(1, slug="other")
+        pairs = list(other.prompts.get().pairs.order_by("pk"))
+        for slug, pair in zip(("here", "there"), pairs, strict=False):
+            factories.make_comparison(pair=pair, rater=make_judge_rater(slug))
+        services.refresh(other)
+        text = page(client, other)[1].content.decode()
+        assert "No pair of this study was rated by all of HERE, THERE. Choose others above." in text
+
+    def test_nobody_has_rated(self, client):
+        other = make_field(1, slug="empty")
+        services.refresh(other)
+        assert "Nobody has rated yet" in page(client, other)[1].content.decode()
+
+
+class TestCosts:
+    @pytest.fixture
+    def asked(self, shared):
+        """Two priced calls and one cached reply about one pair, one call about another without a price."""
+        study, judge = deepcopy(shared)
+        run = JudgeRun.objects.create(study=study, judge=judge, currency="EUR", state="finished")
+        pairs = [row.pair for row in study.comparisons.filter(rater=judge.rater, swapped=False)[:4:3]]
+        first, second = (factories.make_assignment(pair=pair, rater=judge.rater) for pair in pairs)
+        assert pairs[0].prompt_id != pairs[1].prompt_id
+        one = _call(run, first, "one", cost="0.01", latency=2.0, prompt_tokens=100)
+        _call(run, first, "two", cost="0.03", latency=4.0, prompt_tokens=50)
+        _call(run, first, "three", cached_from=one, latency=9.0, prompt_tokens=7)
+        _call(run, second, "one", latency=1.0)
+        return study
+
+    def test_operators_see_them(self, client, admin_client, asked):
+        assert "Cost and time" not in page(client, asked)[1].content.decode()
+        text = page(admin_client, asked)[1].content.decode()
+        assert "Cost and time per thousand pairs" in text
+        csv = admin_client.get(f"{reverse('study-judges', args=[asked.slug])}tables/costs.csv")
+        rows = {line.split(",")[0]: line for line in csv.content.decode().splitlines()}
+        # Two pairs: three calls sent, 7 s, 150 tokens, 0.04 in all.
+        assert ",1500.0," in rows["Calls"]
+        assert ",3500.0," in rows["Endpoint time"]
+        assert ",75000.0," in rows["Prompt tokens"]
+        assert ",20.0," in rows["Cost"]
+        assert "EUR, 1 without a price" in rows["Cost"]
+        assert ",25.0," in rows["From the cache"]
+
+    def test_nobody_else_gets_the_table(self, client, asked):
+        page(client, asked)
+        base = reverse("study-judges", args=[asked.slug])
+        assert client.get(f"{base}tables/costs.csv").status_code == 404
+
+
+def _call(run, assignment, key, **values):
+    from django.utils import timezone
+
+    now = timezone.now()
+    given = {"attempt": 1, "state": "replied", "deadline": now, "finished_at": now, "messages": []}
+    return JudgeCall.objects.create(run=run, assignment=assignment, key=key, **given, **values)

@@ -1,0 +1,149 @@
+"""Figures: valid for Plotly, in the board's order, and nothing in a name acts on them."""
+
+import json
+from typing import Any
+
+from leaderboard.bias.figure import histogram
+from leaderboard.bias.table import Shown
+from leaderboard.pages.figure import label
+from leaderboard.standings.figure import count_map, intervals, win_rate_map
+from leaderboard.standings.table import Matrix, count_matrix, win_rates
+from tests.leaderboard.pages.test_tables import MATRIX, standing, standings
+
+HOSTILE = '<a href="javascript:alert(1)">x</a><b>&amp;</b>'
+
+
+def plain(value: Any, key: str = "") -> Any:
+    """The figure with colours in place of the names of CSS variables, as the page's script does."""
+    if isinstance(value, dict):
+        return {name: plain(entry, name) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [plain(entry, key) for entry in value]
+    if isinstance(value, str) and value.startswith("--") and key.endswith(("color", "colorscale")):
+        return "#123456"
+    return value
+
+
+def check(figure):
+    """Plotly's own schema accepts the figure, and it is plain JSON."""
+    import plotly.graph_objects as go
+
+    go.Figure(plain(json.loads(json.dumps(figure, allow_nan=False))))
+
+
+def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals():
+    board = standings(standing("a", 1100.0), standing("b", 900.0))
+    figure = intervals(["a", "b"], [("People", board)])
+    check(figure)
+    (trace,) = figure["data"]
+    assert (trace["x"], trace["y"]) == ([1100.0, 900.0], [0.0, 1.0])
+    assert trace["error_x"]["array"] == [20.0, 20.0]
+    assert trace["error_x"]["arrayminus"] == [10.0, 10.0]
+    assert figure["layout"]["yaxis"]["ticktext"] == ["a", "b"]
+
+
+def test_the_level_of_the_intervals_stands_at_the_axis_and_in_every_text():
+    board = standings(standing("a", 1100.0)) | {"parameters": {"interval": 90.0}}
+    figure = intervals(["a"], [("People", board)])
+    assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
+    assert figure["data"][0]["text"] == ["a<br>People: 1100 (90 %: 1090 to 1120), 40 games"]
+
+
+def test_people_and_judges_share_the_axis_in_the_same_order():
+    people = standings(standing("a", 1100.0), standing("b", 900.0))
+    judge = standings(standing("b", 1000.0), standing("c", 950.0))
+    figure = intervals(["a", "b"], [("People", people), ("Judge", judge)])
+    check(figure)
+    assert [trace["name"] for trace in figure["data"]] == ["People", "Judge"]
+    assert [round(y) for y in figure["data"][1]["y"]] == [1]
+    assert figure["layout"]["showlegend"]
+
+
+def test_no_bootstrap_no_arms():
+    figure = intervals(["a"], [("People", standings(standing("a", 1.0, low=None, high=None)))])
+    check(figure)
+    assert figure["data"][0]["error_x"]["array"] == [0.0]
+
+
+def test_the_win_rate_map_is_centred_at_one_half():
+    rates, games = win_rates(MATRIX, ["a", "b"]), count_matrix(MATRIX, "games", ["a", "b"])
+    figure = win_rate_map(rates, games)
+    check(figure)
+    (trace,) = figure["data"]
+    assert trace["z"] == [[None, 0.6667], [0.3333, None]]
+    assert (trace["zmin"], trace["zmid"], trace["zmax"]) == (0, 0.5, 1)
+    assert trace["customdata"] == [[None, 6], [6, None]]
+
+
+def test_a_count_map_starts_at_zero():
+    ties, games = (count_matrix(MATRIX, what, ["a", "b"]) for what in ("ties", "games"))
+    figure = count_map(ties, games, "ties")
+    check(figure)
+    assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == (0, 2)
+
+
+def test_a_large_matrix_has_no_numbers_in_its_cells():
+    names = tuple(str(n) for n in range(30))
+    large = Matrix(names, ((0,) * 30,) * 30)
+    figure = count_map(large, large, "games")
+    check(figure)
+    assert "texttemplate" not in figure["data"][0]
+
+
+def test_the_histogram_shows_shares_and_the_unscored_as_bars_of_their_own():
+    people = Shown("People", (6, 1, 3), {}, 2 / 3, 1.7)
+    judge = Shown("Judge", (2, 0, 2), {"refused": 4}, 0.5, 2.0)
+    figure = histogram(3, [people, judge])
+    check(figure)
+    assert [trace["y"] for trace in figure["data"]] == [[60, 10, 30, 0], [25, 0, 25, 50]]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["1", "2", "3", "refused"]
+    assert "4 of 8" in figure["data"][1]["text"][3]
+
+
+def strings(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for entry in value:
+            yield from strings(entry)
+    elif isinstance(value, str):
+        yield value
+
+
+def test_names_over_a_small_matrix_turn_upright_where_there_is_no_room():
+    matrix = Matrix(("a", "b"), ((None, 1), (1, None)))
+    axis = count_map(matrix, matrix, "games")["layout"]["xaxis"]
+    assert (axis["side"], axis["autotickangles"], "tickangle" in axis) == ("top", [0, -90], False)
+
+
+def test_names_are_escaped_wherever_plotly_reads_tags():
+    board = standings(standing(HOSTILE, 1100.0))
+    matrix = Matrix((HOSTILE,), ((1,),))
+    figures = [
+        intervals([HOSTILE], [(HOSTILE, board)]),
+        win_rate_map(matrix, matrix),
+        count_map(matrix, matrix, "ties"),
+        histogram(2, [Shown(HOSTILE, (1, 1), {HOSTILE: 1}, 0.5, 1.5)]),
+    ]
+    found = [text for figure in figures for text in strings(figure)]
+    assert any("&lt;a href" in text for text in found)
+    assert not [text for text in found if "<a" in text or "<b>" in text]
+
+
+def test_a_label_is_one_line_of_limited_length():
+    assert label("a\n b") == "a b"
+    assert label("x" * 100) == "x" * 21 + "…"
+
+
+def test_a_long_name_keeps_a_short_last_word_which_tells_sizes_apart():
+    assert label("Code Llama Instruct (13B)") == "Code Llama Inst… (13B)"
+    assert label("Code Llama Instruct (7B)") == "Code Llama Instr… (7B)"
+    assert label("A name that ends in incomprehensibilities") == "A name that ends in i…"
+    assert all(len(label("word " * 9 + "x" * size)) <= 22 for size in range(1, 30))
+
+
+def test_a_legend_shows_what_tells_judges_apart():
+    board = standings(standing("a", 1100.0))
+    figure = intervals(["a"], [("A judge with quite a long name, two scores", board)])
+    assert figure["data"][0]["name"] == "A judge with quite a long name, two scores"
+    assert label("5 < 6 & 7") == "5 &lt; 6 &amp; 7"

@@ -1,0 +1,169 @@
+"""What is said of a judge that has a stake here, or leaves much without a rating."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from arena.models import Comparison, Contestant
+from leaderboard.rater_kinds.facts import judge_facts
+from leaderboard.rater_kinds.families import Contestant as Named
+from leaderboard.rater_kinds.families import Kin, kin
+from leaderboard.rater_kinds.flags import Answers, flags
+from leaderboard.refreshing import services
+from tests import factories
+from tests.leaderboard.judges.studies import make_field, rate
+from tests.leaderboard.rows import few_rounds
+
+
+class TestKin:
+    @pytest.mark.parametrize("name", ["Acme-7B", "acme 7b", "other/ACME_7b"])
+    def test_the_same_model_by_another_spelling(self, name):
+        assert kin(["acme/acme-7b"], [Named(name)]) == Kin((name,), ())
+
+    def test_by_what_else_it_is_known_as(self):
+        assert kin(["acme-7b"], [Named("The best", "", ("best", "acme/Acme-7B"))]).itself == ("The best",)
+
+    def test_relatives_are_apart(self):
+        found = kin(["acme-7b"], [Named("Acme 70B"), Named("Acme 7B"), Named("Zeta"), Named("X", "acme")])
+        assert found == Kin(("Acme 7B",), ("Acme 70B", "X"))
+        assert found.everyone == ("Acme 7B", "Acme 70B", "X")
+
+    def test_a_panel_has_the_kin_of_every_member(self):
+        assert kin(["acme-7b", "zeta-1"], [Named("Acme 9"), Named("Zeta 2")]).family == ("Acme 9", "Zeta 2")
+
+    def test_nobody_is_related_to_no_model(self):
+        assert kin([], [Named("Acme")]) == kin([""], [Named("–")]) == Kin()
+
+
+OWN = {"kin": ["Acme 7B"], "against": "people", "n": 40, "difference": 0.2, "low": 0.1, "high": 0.3}
+
+
+class TestSentences:
+    def said(self, kin=None, answers=None, own_family=None):
+        return {flag.kind: flag.sentence for flag in flags("J", kin or Kin(), answers, 0.05, own_family)}
+
+    def test_nothing_to_say(self):
+        assert self.said(answers=Answers(100, 5)) == {}
+
+    def test_it_competes_and_has_relatives(self):
+        found = self.said(Kin(("Acme 7B",), ("Acme 70B",)))
+        assert found["competes"] == "J also competes here, as Acme 7B: it judges itself."
+        assert found["family"].startswith("J shares a name with the contestant Acme 70B:")
+
+    @pytest.mark.parametrize(
+        ("given", "unscored", "flagged"), [(100, 6, True), (100, 5, False), (19, 19, False), (0, 0, False)]
+    )
+    def test_the_share_of_unscored_answers(self, given, unscored, flagged):
+        assert ("unscored" in self.said(answers=Answers(given, unscored))) == flagged
+
+    def test_the_share_is_named(self):
+        text = self.said(answers=Answers(1000, 60))["unscored"]
+        assert text.startswith("60 of 1,000 answers by J (6.0 %) have no rating.")
+
+    @pytest.mark.parametrize(
+        ("difference", "low", "high", "words"),
+        [
+            (0.2, 0.1, 0.3, "0.20 higher than people do (interval +0.10 to +0.30)"),
+            (0.2, 0.1, 0.3, "may be self-preference"),
+            (-0.2, -0.3, -0.1, "0.20 lower than people do (interval −0.30 to −0.10)"),
+            (-0.2, -0.3, -0.1, "it is hard on its own"),
+            (0.2, -0.1, 0.5, "That may be chance."),
+            (0.2, None, None, "That may be chance."),
+        ],
+    )
+    def test_self_preference(self, difference, low, high, words):
+        measured = {**OWN, "difference": difference, "low": low, "high": high}
+        assert words in self.said(own_family=measured)["self-preference"]
+
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+
+@pytest.fixture(scope="module")
+def study(shared_rows):
+    """A judge that is contestant A, likes it, and refuses a tenth of all; a person, and another judge."""
+    with few_rounds(10):
+        made = make_field(slug="small")
+        Contestant.objects.filter(study=made, slug="a").update(name="Acme 7B")
+        own = factories.make_judge(slug="acme", name="Acme judge", model="acme/acme-7b")
+        rows = rate(made, own.rater, 0, 50, seed=1)
+        liked = [row.pk for row in rows if "Acme 7B" in _first(row)]
+        Comparison.objects.filter(pk__in=liked).update(rating=1)
+        late = [row.pk for row in rows[-12:]]
+        Comparison.objects.filter(pk__in=late).update(status="unscored", rating=None, reason="refused")
+        rate(made, factories.make_rater(name="Ada"), 0, 50, seed=2)
+        rate(made, factories.make_judge(slug="fair", name="Fair judge", model="zeta-1").rater, 0, 50, seed=3)
+        services.refresh(made)
+    return made
+
+
+def _first(row):
+    shown = row.pair.second if row.swapped else row.pair.first
+    return shown.contestant.name.replace("A", "Acme 7B", 1) if shown.contestant.slug == "a" else ""
+
+
+EXPECTED = ("also competes here, as Acme 7B", "12 of 120 answers by Acme judge", "may be self-preference")
+
+
+class TestWhereJudgesAreChosen:
+    @pytest.mark.parametrize(
+        ("name", "query"),
+        [("study", {"raters": "judge:acme"}), ("study-raters", {}), ("study-agreement", {})],
+    )
+    def test_pages(self, client, study, name, query):
+        text = client.get(reverse(name, args=[study.slug]), query).content.decode()
+        for words in EXPECTED:
+            assert words in text
+
+    def test_the_page_of_the_judge(self, client, study):
+        text = client.get(reverse("study-rater", args=[study.slug, "judge:acme"])).content.decode()
+        for words in EXPECTED:
+            assert words in text
+        other = client.get(reverse("study-rater", args=[study.slug, "judge:fair"])).content.decode()
+        assert "competes" not in other
+
+    def test_standings_of_others_are_not_flagged(self, client, study):
+        text = client.get(reverse("study", args=[study.slug]), {"raters": "judge:fair"}).content.decode()
+        assert "competes" not in text
+
+    def test_the_api(self, client, study):
+        address = f"/api/v1/studies/{study.slug}/standings/"
+        found = client.get(address, {"raters": "judge:acme"}).json()["flags"]
+        assert [flag["kind"] for flag in found] == ["competes", "unscored", "self-preference"]
+        assert client.get(address, {"raters": "people"}).json()["flags"] == []
+
+    def test_the_command(self, study):
+        out = StringIO()
+        call_command("ablate", study.slug, "--judges", "acme,fair", "--rounds", "10", stdout=out)
+        assert "Flag: Acme judge also competes here, as Acme 7B" in out.getvalue()
+        out = StringIO()
+        options = ("--judges", "acme,fair", "--rounds", "10", "--json", "-")
+        call_command("ablate", study.slug, *options, stdout=out)
+        own, other = json.loads(out.getvalue())["raters"]
+        assert own["own_family"]["difference"] > own["own_family"]["low"] > 0
+        assert other["own_family"] is None
+        assert other["flags"] == []
+
+
+class TestFacts:
+    def test_scale_parameters_samples_and_wording(self, study):
+        from django.utils import timezone
+
+        judge = factories.make_judge(slug="worded", protocol="likert", model="m")
+        judge.wording, judge.samples = {"rate": "Own words $query $answers $verdict"}, 3
+        judge.save()
+        facts = judge_facts(study, "judge:worded", timezone.now())
+        setup = dict(facts.setup)
+        assert facts.family
+        assert facts.form == "one number of the rating scale"
+        assert setup["samples"] == "3, the majority decides"
+        assert setup["wording"] == f"own wording, hash {judge.current_prompt_hash()[:12]} (rate)"
+
+    def test_the_usual_wording_is_not_mentioned(self, study):
+        from django.utils import timezone
+
+        factories.make_judge(slug="plain", model="m")
+        assert "wording" not in dict(judge_facts(study, "judge:plain", timezone.now()).setup)

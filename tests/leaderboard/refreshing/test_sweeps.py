@@ -1,0 +1,241 @@
+"""Every sweep from end to end: what got lost is found in the database, asked for again, and done by a worker.
+
+The messages go to a worker that the test plays: it takes each one from the queue and runs the task it names.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.utils import timezone
+
+from arena.models import Assignment, Comparison
+from arena.process.sweep import Sweeper, sweep_once
+from judging import tasks as judging_tasks
+from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.runs.lifecycle import plan_run, start_run
+from leaderboard import tasks as board_tasks
+from leaderboard.models import ComputedView, Refresh, Snapshot
+from leaderboard.refreshing import services as boards
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.settings import Setting
+from tests.arena.process.processes import manage
+from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
+from tests.judging.endpoints.server import ChatServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TASKS = {
+    task.name: task
+    for task in (
+        judging_tasks.judge_assignment,
+        judging_tasks.plan_run,
+        board_tasks.refresh_study,
+        board_tasks.compute_view,
+    )
+}
+Message = tuple[str, tuple[Any, ...]]
+
+
+class Queue:
+    """Takes the place of the broker; ``lose`` is what FLUSHALL does."""
+
+    def __init__(self) -> None:
+        self._messages: queue.Queue[Message] = queue.Queue()
+
+    def send_task(self, name: str, args: Any = (), kwargs: Any = None, **options: Any) -> None:
+        self._messages.put((name, tuple(args)))
+
+    def lose(self) -> None:
+        while not self._messages.empty():
+            self._messages.get()
+
+    def work(self) -> None:
+        """Do what a worker would do, until no message is left."""
+        while not self._messages.empty():
+            name, args = self._messages.get()
+            TASKS[name](*args)
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> Queue:
+    sent = Queue()
+    monkeypatch.setattr(current_app, "send_task", sent.send_task)
+    monkeypatch.setattr(boards, "ROUNDS", 20)
+    return sent
+
+
+Sweep = Callable[[Callable[[], bool]], None]
+"""Sweep until something holds."""
+
+
+@pytest.fixture(params=["once", "thread"])
+def sweep(request: pytest.FixtureRequest, settings: Any, messages: Queue) -> Sweep:
+    """One sweep, or the sweeper as it runs beside every worker; then the worker's turn."""
+
+    def once(holds: Callable[[], bool]) -> None:
+        sweep_once()
+        messages.work()
+        assert holds()
+
+    def thread(holds: Callable[[], bool]) -> None:
+        settings.SWEEP_SECONDS = 0.05
+        sweeper, pause = Sweeper(), threading.Event()
+        sweeper.start()
+        for _ in range(600):
+            messages.work()
+            if holds():
+                break
+            pause.wait(0.05)
+        sweeper.stop(timeout=30)
+        assert holds()
+
+    return once if request.param == "once" else thread
+
+
+@pytest.fixture
+def model() -> Iterator[ChatServer]:
+    with ChatServer() as server:
+        yield server
+
+
+@pytest.fixture
+def run(live_server: Any, settings: Any, messages: Queue, model: ChatServer) -> JudgeRun:
+    """A planned run over one pair, whose messages were lost some minutes ago."""
+    settings.ARENA_URL = live_server.url
+    started = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
+    plan_run(started.pk)
+    messages.lose()
+    RunAssignment.objects.update(queued_until=timezone.now() - timedelta(seconds=1))
+    return started
+
+
+def in_flight(run: JudgeRun, ended: timedelta) -> JudgeCall:
+    """A call whose worker was killed; its deadline passed so long ago."""
+    deadline = timezone.now() - ended
+    Assignment.objects.update(state="claimed", leased_until=deadline)
+    assignment = run.run_assignments.get().assignment
+    return JudgeCall.objects.create(
+        run=run,
+        assignment=assignment,
+        key="rate",
+        attempt=1,
+        worker="host:1:dead",
+        prompt_hash="",
+        messages=[{"role": "user", "content": "x"}],
+        deadline=deadline,
+    )
+
+
+def finished() -> bool:
+    return JudgeRun.objects.get().state == "finished"
+
+
+def test_an_expired_lease_of_a_person_is_taken_back(sweep: Sweep) -> None:
+    lapsed = make_assignment(leased_until=timezone.now() - timedelta(minutes=1))
+    held = make_assignment()
+    sweep(lambda: Assignment.objects.get(pk=lapsed.pk).state == "expired")
+    assert Assignment.objects.get(pk=held.pk).state == "claimed"
+
+
+def test_lost_messages_of_a_run_are_sent_again(run: JudgeRun, sweep: Sweep, model: ChatServer) -> None:
+    sweep(lambda: Comparison.objects.count() == 1)
+    assert len(model.requests) == 1
+
+
+def test_a_lost_plan_is_made(run: JudgeRun, sweep: Sweep, model: ChatServer) -> None:
+    RunAssignment.objects.all().delete()
+    JudgeRun.objects.update(state="queued")
+    sweep(lambda: Comparison.objects.count() == 1)
+    assert len(model.requests) == 1
+
+
+def test_an_expired_lease_of_a_judge_is_asked_again(run: JudgeRun, sweep: Sweep, model: ChatServer) -> None:
+    call = in_flight(run, ended=timedelta(seconds=1))
+    sweep(lambda: Comparison.objects.count() == 1)
+    call.refresh_from_db()
+    assert (call.state, len(model.requests)) == ("abandoned", 1)
+
+
+def test_an_unsent_comparison_is_submitted_and_not_asked_again(
+    run: JudgeRun, sweep: Sweep, model: ChatServer
+) -> None:
+    call, now = in_flight(run, ended=timedelta(seconds=-60)), timezone.now()
+    JudgeCall.objects.filter(pk=call.pk).update(
+        state="replied", raw_reply="8\nB", finished_at=now, submit_due_at=now - timedelta(seconds=1)
+    )
+    sweep(lambda: Comparison.objects.filter(rating=8).count() == 1)
+    call.refresh_from_db()
+    assert call.submitted_at is not None
+    assert model.requests == []
+
+
+def test_a_run_whose_last_message_was_lost_is_finished(run: JudgeRun, sweep: Sweep) -> None:
+    Assignment.objects.update(state="failed", finished_at=timezone.now(), leased_until=None)
+    sweep(finished)
+
+
+def test_a_stale_snapshot_is_computed(sweep: Sweep) -> None:
+    study = make_comparison().study
+    sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
+
+
+def test_a_stale_snapshot_whose_message_was_lost_is_computed(sweep: Sweep, messages: Queue) -> None:
+    study = make_comparison().study
+    boards.request_refresh(study.pk)
+    messages.lose()
+    Refresh.objects.update(wanted_at=timezone.now() - boards.LOST_AFTER)
+    sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
+
+
+def test_a_stale_snapshot_whose_computation_was_killed_is_computed(sweep: Sweep) -> None:
+    study = make_comparison().study
+    Refresh.of(study.pk)
+    Refresh.objects.update(running_until=timezone.now() - timedelta(seconds=1))
+    sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
+
+
+def wanted_view(messages: Queue) -> ComputedView:
+    """Numbers that somebody waits for, whose message was lost."""
+    snapshot = boards.refresh(make_comparison().study).snapshot
+    on_demand.contents(snapshot, Setting(snapshot.counts["raters"][0]["selector"], level="61"))
+    messages.lose()
+    return ComputedView.objects.get()
+
+
+def is_ready() -> bool:
+    return ComputedView.objects.get().state == "ready"
+
+
+def test_numbers_on_demand_whose_message_was_lost_are_computed(sweep: Sweep, messages: Queue) -> None:
+    wanted_view(messages)
+    ComputedView.objects.update(wanted_at=timezone.now() - on_demand.LOST_AFTER)
+    sweep(is_ready)
+
+
+def test_numbers_on_demand_whose_worker_was_killed_are_computed(sweep: Sweep, messages: Queue) -> None:
+    view = wanted_view(messages)
+    assert on_demand.claim(view.snapshot.study_id)
+    ComputedView.objects.update(running_until=timezone.now() - timedelta(seconds=1))
+    sweep(is_ready)
+
+
+PRODUCTION = {
+    "ARENA_ENV": "production",
+    "SECRET_KEY": "long-and-secret-0123456789-abcdefghijklmnopqrstuvwxyz",
+    "ALLOWED_HOSTS": "arena.example.org",
+    "DATABASE_URL": "postgresql://u:p@127.0.0.1:1/n",
+    "BROKER_URL": "redis://127.0.0.1:1/0",
+}
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(("environment", "seconds"), [({}, "5.0"), (PRODUCTION, "30.0")])
+def test_the_interval_between_sweeps(tmp_path: Any, environment: dict[str, str], seconds: str) -> None:
+    shown = "from django.conf import settings; print(settings.SWEEP_SECONDS)"
+    done = manage("shell", "-v0", "-c", shown, VAR_DIR=str(tmp_path), **environment)
+    assert done.stdout.strip() == seconds, done.stderr

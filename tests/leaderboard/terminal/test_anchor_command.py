@@ -1,0 +1,311 @@
+"""``manage.py anchor``: people and a judge together, from a file and from a study."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from scipy.special import chdtrc
+
+from leaderboard.stats import METHODOLOGY, anchored
+from tests.leaderboard.rows import HandMade
+
+ROOT = Path(__file__).parents[3]
+NAMES = ("alpha", "beta", "gamma")
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command("anchor", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def run_json(*arguments):
+    return json.loads(run(*arguments, "--format", "json"))
+
+
+def make_rows(prompts=40, rated=12):
+    """One vote a row: the judge in both orders on every pair, a person on the first prompts' pairs."""
+    generator = np.random.default_rng(1)
+    rows = []
+    for prompt in range(prompts):
+        for first, second in (("alpha", "beta"), ("beta", "gamma"), ("alpha", "gamma")):
+            person = "left" if generator.random() < 0.6 else "right"
+            verdict = person if generator.random() < 0.8 else "tie"
+            turned = {"left": "right", "right": "left", "tie": "tie"}[verdict]
+            rows.append((first, second, verdict, f"p{prompt}", "robot"))
+            rows.append((second, first, turned if generator.random() < 0.9 else "tie", f"p{prompt}", "robot"))
+            if prompt < rated:
+                rows.append((first, second, person, f"p{prompt}", "Ada"))
+    return rows
+
+
+def write(path, rows, header="left,right,winner,prompt,rater"):
+    path.write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n")
+    return path
+
+
+@pytest.fixture
+def votes(tmp_path):
+    return write(tmp_path / "votes.csv", make_rows())
+
+
+class TestFile:
+    def test_it_is_the_estimator_on_the_means_of_the_pairs(self, votes):
+        score = {"left": 1.0, "tie": 0.5, "right": 0.0}
+        rows = make_rows()
+        pairs = sorted({(*sorted(row[:2]), row[3]) for row in rows})
+
+        def mean(pair, by):
+            own = [
+                score[row[2]] if row[0] == pair[0] else 1 - score[row[2]]
+                for row in rows
+                if (*sorted(row[:2]), row[3]) == pair and row[4] == by
+            ]
+            return np.mean(own) if own else np.nan
+
+        a, b = ([NAMES.index(pair[side]) for pair in pairs] for side in (0, 1))
+        human, judge = ([mean(pair, by) for pair in pairs] for by in ("Ada", "robot"))
+        expected = anchored(a, b, human, judge, 3, prompt=[pair[2] for pair in pairs], interval=90)
+        found = run_json(votes, "--judges", "robot", "--interval", 90)
+        for row in found["standings"]:
+            number = NAMES.index(row["contestant"])
+            assert row["rating"] == pytest.approx(expected.rating[number], abs=1e-6)
+            assert row["low"] == pytest.approx(expected.low[number], abs=1e-6)
+            assert row["bias"]["high"] == pytest.approx(expected.bias.high[number], abs=1e-6)
+        power = round(expected.power, 6)
+        shared = {"ties": "on", "interval": 90.0, "power": power, "methodology": METHODOLOGY}
+        assert found["parameters"] == shared
+        assert 0 < expected.power < 1
+        assert found["counts"]["human_pairs"] == 36
+        assert (found["judges"], found["simulated"], found["comparisons_left_out"]) == (["robot"], False, 0)
+
+    def test_the_table_shows_every_estimate_and_what_it_rests_on(self, votes):
+        text = run(votes, "--judges", "robot", "--interval", 90)
+        lines = text.splitlines()
+        assert "People rated 36 pairs of 12 prompts, worth " in lines[0]
+        assert "the judge 120 pairs of 40 prompts, 36 of them rated by people too" in lines[0]
+        assert "11 degrees of freedom" in lines[0]
+        for title in (
+            "anchored, 90 %",
+            "people alone, 90 %",
+            "judge alone, 90 %",
+            "judge's bias, 90 %",
+            "worth",
+        ):
+            assert title in lines[2]
+        assert sorted(line.split()[2] for line in lines[3:6]) == list(NAMES)
+        assert "judge's bias: judge alone minus anchored" in text
+        assert "Warning: People rated pairs of only 12 prompts" in text
+
+    def test_ties_off_are_left_out_and_counted(self, votes):
+        found = run_json(votes, "--judges", "robot", "--ties", "off")
+        assert found["comparisons_left_out"] == sum(row[2] == "tie" for row in make_rows())
+        assert "comparisons left out" in run(votes, "--judges", "robot", "--ties", "off")
+
+    def test_another_judge_can_be_left_out(self, votes, tmp_path):
+        others = [(*row[:4], "other robot") for row in make_rows()]
+        more = write(tmp_path / "more.csv", [*make_rows(), *others])
+        alone = run_json(votes, "--judges", "robot")
+        assert (
+            run_json(more, "--judges", "robot", "--without", "other robot")["standings"] == alone["standings"]
+        )
+        assert run_json(more, "--judges", "robot")["counts"]["human_pairs"] == 120
+        assert run_json(more, "--judges", "robot,other robot")["counts"] == alone["counts"]
+
+    def test_groups_people_never_compared_stand_apart(self, tmp_path):
+        rows = [
+            (first, second, "left" if prompt % 3 else "right", f"p{prompt}", rater)
+            for prompt in range(12)
+            for first, second in (("a", "b"), ("c", "d"))
+            for rater in (("robot", "Ada") if prompt < 6 else ("robot",))
+        ]
+        text = run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
+        assert "Group 1 of 2" in text
+        assert "2 groups that never met (a, b; c, d)" in text
+
+    def test_one_prompt_has_ratings_but_no_intervals(self, tmp_path):
+        pairs = (("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left"))
+        rows = [(*pair, "p", rater) for pair in pairs for rater in ("robot", "Ada")]
+        text = run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
+        assert text.splitlines()[0].endswith(f"No intervals. Methodology {METHODOLOGY}.")
+        assert " to " not in "\n".join(text.splitlines()[2:6])
+        assert "Warning: People rated pairs of one prompt only" in text
+
+    def test_somebody_people_never_saw_lose_is_said(self, tmp_path):
+        rows = [
+            (*row[:2], "left" if row[:2] == ("alpha", "gamma") else row[2], *row[3:]) for row in make_rows()
+        ]
+        rows = [
+            (*row[:2], "left", *row[3:]) if row[0] == "alpha" and row[4] == "Ada" else row for row in rows
+        ]
+        found = run_json(write(tmp_path / "votes.csv", rows), "--judges", "robot")
+        assert found["prior"]["human"]
+        assert all(row["rating"] is not None for row in found["standings"])
+
+    def test_a_name_cannot_move_the_cursor(self, tmp_path):
+        rows = [(*(name.replace("alpha", "\x1b[2Jx") for name in row[:2]), *row[2:]) for row in make_rows()]
+        assert "?[2Jx" in run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
+
+    def test_it_needs_no_database(self, votes):
+        environment = {**os.environ, "DATABASE_URL": "sqlite:////nonexistent/folder/arena.sqlite3"}
+        done = subprocess.run(
+            [sys.executable, "manage.py", "anchor", str(votes), "--judges", "robot"],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "alpha" in done.stdout
+
+
+class TestPublicStudy:
+    """The numbers docs/rating.md gives for it."""
+
+    @pytest.fixture
+    def llmfao(self, reference_data, tmp_path):
+        rows = [
+            (row["left"], row["right"], row["winner"], row["prompt"], judge or row["worker"])
+            for name, judge in (("crowd", ""), ("gpt4", "GPT-4"))
+            for row in csv.DictReader(
+                (reference_data / "llmfao" / f"{name}-comparisons.csv").open(newline="")
+            )
+        ]
+        return write(tmp_path / "llmfao.csv", rows)
+
+    def test_gpt_4_adds_nothing_to_the_crowd(self, llmfao):
+        found = run_json(llmfao, "--judges", "GPT-4")
+        assert found["counts"] == {
+            "human_pairs": 2139,
+            "judged_pairs": 2995,
+            "shared_pairs": 2139,
+            "human_prompts": 13,
+            "judged_prompts": 19,
+            "left_out": 241,
+        }
+        assert round(found["parameters"]["power"], 2) == 0.01
+        assert round(found["effective_votes"]) == 2140
+        ranked = [row for row in found["standings"] if row["rank"]]
+        assert (len(ranked), len(found["standings"])) == (59, 70)
+        half_widths = [(row["high"] - row["low"]) / 2 for row in ranked]
+        assert (round(min(half_widths)), round(max(half_widths))) == (27, 128)
+        bias = {row["contestant"]: row["bias"] for row in ranked}
+        for name, wanted in (("GPT 3.5 Turbo", (587, 353, 821)), ("Luminous Extended", (-404, -538, -270))):
+            assert tuple(round(bias[name][key]) for key in ("rating", "low", "high")) == wanted
+        assert found["balance"]["contestants"] < 1e-6
+        assert found["warnings"][0].startswith("People rated no pair of Code Llama (13B)")
+
+
+class TestErrors:
+    @pytest.mark.parametrize("option", ["--judges=--", "--without=--", "--interval=--"])
+    def test_two_dashes_as_a_value_are_refused_too(self, votes, option):
+        """Python 3.11 hands them over as an empty list."""
+        with pytest.raises(CommandError, match=r"no vote is by the rater|must be a number"):
+            run(votes, "--judges=robot", option)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--judges", "nobody"], "{path}: no vote is by the rater 'nobody'."),
+            (["--judges", "robot", "--without", "nobody"], "{path}: no vote is by the rater 'nobody'."),
+            (["--judges", " , "], "--judges names nobody."),
+            (["--judges", "robot", "--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
+            (["--judges", "robot", "--format", "xml"], "--format is 'xml'; choose one of table, json."),
+            (["--judges", "robot", "--interval", "much"], "--interval is 'much'; it must be a number."),
+            (
+                ["--judges", "robot", "--interval", "100"],
+                "--interval is 100.0; it must be a percentage between 0 and 100.",
+            ),
+            (["--judges", "robot", "--study", "x"], "Give a vote file or --study, one of the two."),
+            (["--judges", "robot,Ada"], "{path}: people rated no pair, so there is nothing to anchor to."),
+        ],
+    )
+    def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
+        with pytest.raises(CommandError) as caught:
+            run(votes, *arguments)
+        assert str(caught.value) == message.format(path=votes)
+        assert caught.value.returncode == 1
+
+    @pytest.mark.parametrize(
+        ("rows", "header", "message"),
+        [
+            ([], "left,right,winner,prompt,rater", "the file holds no votes."),
+            (
+                [("a", "b", "left", "p")],
+                "left,right,winner,prompt",
+                "the votes name no raters, so the judge's cannot be told from people's.",
+            ),
+            (
+                [("a", "b", "left", "robot"), ("a", "b", "left", "Ada")],
+                "left,right,winner,rater",
+                "the comparisons name no prompts, so people's and the judge's cannot be paired.",
+            ),
+        ],
+    )
+    def test_a_bad_file_is_one_sentence(self, tmp_path, rows, header, message):
+        path = write(tmp_path / "votes.csv", rows, header)
+        with pytest.raises(CommandError) as caught:
+            run(path, "--judges", "robot")
+        assert str(caught.value) == f"{path}: {message}"
+
+    def test_without_is_for_files(self):
+        with pytest.raises(CommandError, match=r"^--without is for files"):
+            run("--study", "small", "--judges", "robot", "--without", "x")
+
+
+@pytest.mark.django_db
+class TestStudy:
+    @pytest.fixture
+    def made(self):
+        made = HandMade(*NAMES, slug="small", categories=("coding",) * 4 + ("poems",) * 4)
+        robot, other = made.judge("robot"), made.judge("other")
+        for prompt in range(8):
+            for first, second in (("alpha", "beta"), ("gamma", "beta"), ("alpha", "gamma")):
+                rating = 1 + (prompt * 3 + len(first)) % 8
+                made.rate(first, second, rating, prompt=prompt, rater=robot)
+                made.rate(second, first, 9 - rating, prompt=prompt, rater=robot)
+                made.rate(first, second, 8, prompt=prompt, rater=other)
+                if prompt < 4:
+                    made.rate(first, second, 9 - rating if prompt == 2 else rating, prompt=prompt)
+        return made
+
+    def test_people_are_the_anchor_of_the_judge_named(self, made):
+        found = run_json("--study", "small", "--judges", "robot")
+        assert found == run_json("--study", "small", "--judges", "judge:robot")
+        assert (found["source"], found["judges"]) == ("small", ["ROBOT"])
+        counts = found["counts"]
+        assert (counts["human_pairs"], counts["judged_pairs"], counts["human_prompts"]) == (12, 24, 4)
+        # All four prompts with people are of one category, the four others not: chi-square 7, one degree.
+        assert found["balance"]["categories"] == pytest.approx(chdtrc(1, 7), abs=1e-6)
+        assert run_json("--study", "small", "--judges", "robot,other")["counts"] == counts
+
+    def test_what_does_not_exist_is_one_sentence(self, made):
+        with pytest.raises(CommandError) as caught:
+            run("--study", "small", "--judges", "nobody")
+        assert str(caught.value) == (
+            "small: judge:nobody has no comparison in this study; judges that have: judge:other, judge:robot."
+        )
+        with pytest.raises(CommandError, match='There is no study "nowhere"'):
+            run("--study", "nowhere", "--judges", "robot")
+
+    def test_a_study_without_people_has_no_anchor(self):
+        made = HandMade(*NAMES, slug="small")
+        made.rate("alpha", "beta", 1, rater=made.judge("robot"))
+        with pytest.raises(CommandError, match="small: no person has rated a pair of this study"):
+            run("--study", "small", "--judges", "robot")
+
+    def test_simulated_votes_say_so(self, made):
+        toy = made.judge("toy", simulated=True)
+        made.rate("alpha", "beta", 1, rater=toy)
+        made.rate("gamma", "beta", 1, rater=toy)
+        assert "Simulated votes" in run("--study", "small", "--judges", "toy")
+        assert run_json("--study", "small", "--judges", "toy")["simulated"] is True

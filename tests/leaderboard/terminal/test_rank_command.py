@@ -1,0 +1,367 @@
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+ROOT = Path(__file__).parents[3]
+
+
+def rank(*arguments):
+    out = StringIO()
+    call_command("rank", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def rank_json(*arguments):
+    return json.loads(rank(*arguments, "--format", "json"))
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "votes.csv"
+    rows = ["alpha,beta,model_a,p1", "alpha,beta,tie,p2", "beta,gamma,model_b,p2", "gamma,alpha,model_a,p3"]
+    path.write_text("\n".join(["model_a,model_b,winner,prompt", *rows]))
+    return path
+
+
+@pytest.mark.parametrize("name", ["food", "simple"])
+class TestGoldenScores:
+    def golden(self, folder, name, algorithm):
+        with (folder / "evalica" / f"{name}-golden.csv").open(newline="") as file:
+            return {
+                row["item"]: float(row["score"])
+                for row in csv.DictReader(file)
+                if row["algorithm"] == algorithm
+            }
+
+    def test_sequential_elo(self, reference_data, name):
+        found = rank_json(reference_data / "evalica" / f"{name}.csv", "--k", 4, "--no-bootstrap")
+        golden = self.golden(reference_data, name, "elo")
+        ratings = {row["contestant"]: row["rating"] for row in found["standings"]}
+        assert ratings == pytest.approx(golden, rel=0, abs=1e-9)
+        assert [row["rank"] for row in found["standings"]] == [1, 2, 3, 4, 5]
+
+    @pytest.mark.parametrize("bootstrap", [(), ("--no-bootstrap",)])
+    def test_bradley_terry(self, reference_data, name, bootstrap):
+        found = rank_json(
+            reference_data / "evalica" / f"{name}.csv", "--method", "bradley-terry", "--rounds", 5, *bootstrap
+        )
+        golden = {
+            item: 400 * math.log10(score)
+            for item, score in self.golden(reference_data, name, "bradley_terry").items()
+        }
+        centre = sum(golden.values()) / len(golden)
+        expected = {item: 1000 + score - centre for item, score in golden.items()}
+        assert {row["contestant"]: row["rating"] for row in found["standings"]} == pytest.approx(
+            expected, abs=0.01
+        )
+        assert found["parameters"]["prior_games"] == 0
+
+
+class TestJson:
+    def test_the_contract(self, votes):
+        found = rank_json(votes, "--rounds", 20)
+        assert {"method", "parameters", "games", "left_out", "standings"} <= found.keys()
+        keys = {"contestant", "rating", "low", "high", "rank", "games", "wins", "losses", "ties"}
+        assert all(keys <= row.keys() for row in found["standings"])
+        assert (found["method"], found["games"], found["left_out"]) == ("elo", 4, 0)
+        assert all(row["low"] <= row["rating"] <= row["high"] for row in found["standings"])
+
+    def test_the_defaults(self, votes):
+        used = rank_json(votes)["parameters"]
+        assert (used["ties"], used["k"], used["rounds"], used["seed"], used["interval"]) == (
+            "on",
+            32,
+            1000,
+            0,
+            95,
+        )
+
+    def test_prompts_are_resampled_where_the_file_has_them(self, votes):
+        used = rank_json(votes, "--rounds", 3)["parameters"]
+        assert (used["resample"], used["clusters"]) == ("prompts", 3)
+
+    def test_games_are_resampled_where_it_has_none(self, tmp_path):
+        path = tmp_path / "votes.jsonl"
+        path.write_text('{"left": "x", "right": "y", "winner": "left"}')
+        assert rank_json(path, "--rounds", 3)["parameters"]["resample"] == "games"
+
+    def test_without_bootstrap_there_are_no_bounds(self, votes):
+        found = rank_json(votes, "--no-bootstrap")
+        assert [(row["low"], row["high"]) for row in found["standings"]] == [(None, None)] * 3
+
+    def test_numbers_are_rounded_to_six_decimals_and_without_bootstrap_to_nine(self, votes):
+        for options, decimals in (((), 6), (("--no-bootstrap",), 9)):
+            ratings = [row["rating"] for row in rank_json(votes, *options)["standings"]]
+            assert ratings == [round(rating, decimals) for rating in ratings]
+            assert ratings != [round(rating, decimals - 1) for rating in ratings]
+
+    def test_ties_off_leaves_them_out_and_counts_them(self, votes):
+        found = rank_json(votes, "--ties", "off", "--no-bootstrap")
+        assert (found["games"], found["left_out"], found["parameters"]["ties"]) == (3, 1, "off")
+
+    def test_the_interval_is_a_central_level(self, votes):
+        wide = rank_json(votes, "--interval", 95)["standings"][0]
+        narrow = rank_json(votes, "--interval", 90)["standings"][0]
+        assert (narrow["low"], narrow["high"]) == (wide["quantiles"]["5"], wide["quantiles"]["95"])
+
+    def test_the_seed_decides(self, votes):
+        assert rank(votes, "--format", "json") == rank(votes, "--format", "json", "--seed", 0)
+        assert rank(votes, "--format", "json") != rank(votes, "--format", "json", "--seed", 1)
+
+
+@pytest.fixture
+def graded(tmp_path):
+    """Ratings on eight points by three raters, with lengths, each pair in both orders."""
+    path = tmp_path / "graded.csv"
+    lines = ["model_a,model_b,rating,points,prompt,rater,length_a,length_b"]
+    for prompt in range(12):
+        for number, (one, other) in enumerate((("x", "y"), ("y", "z"), ("z", "x"))):
+            rating = 1 + (3 * prompt + 2 * number) % 8
+            lines.append(f"{one},{other},{rating},8,p{prompt},r{prompt % 3},{100 + 7 * prompt},120")
+            lines.append(f"{other},{one},{9 - rating},8,p{prompt},r{number},90,{60 + prompt * number}")
+    path.write_text("\n".join(lines))
+    return path
+
+
+class TestMethods:
+    @pytest.mark.parametrize("method", ["elo", "bradley-terry", "davidson", "ordinal"])
+    def test_every_method_ranks(self, graded, method):
+        found = rank_json(graded, "--method", method, "--rounds", 20)
+        assert found["method"] == method
+        assert [row["rank"] for row in found["standings"]] == [1, 2, 3]
+        assert all(row["low"] <= row["high"] for row in found["standings"])
+        assert {"rank_ub", "p_first", "group", "unbounded"} <= found["standings"][0].keys()
+        assert sum(map(len, found["groups"])) >= 3
+
+    @pytest.mark.parametrize(
+        ("unit", "clusters", "units"),
+        [("prompts", 12, 12), ("raters", 3, 3), ("games", None, 72), ("prompts-and-raters", 12, 3)],
+    )
+    def test_what_is_resampled(self, graded, unit, clusters, units):
+        used = rank_json(graded, "--resample", unit, "--rounds", 3)["parameters"]
+        assert (used["resample"], used["clusters"], used["units"]) == (unit, clusters, units)
+
+    def test_a_wider_tie_band_makes_more_ties(self, graded):
+        ties = [
+            sum(row["ties"] for row in rank_json(graded, "--no-bootstrap", *band)["standings"]) / 2
+            for band in ((), ("--tie-band", "4-5"), ("--tie-band", "3-6"))
+        ]
+        assert ties[0] == ties[1] < ties[2]
+
+    def test_adjusting_for_columns_and_raters(self, graded):
+        found = rank_json(graded, "--method", "ordinal", "--adjust", "length,raters", "--rounds", 20)
+        assert set(found["effects"]) == {"length"}
+        assert found["parameters"]["adjust"] == ["length", "raters"]
+
+    def test_rounds_with_leans_of_raters_are_run_only_where_asked_for(self, graded):
+        options = ("--method", "ordinal", "--adjust", "raters", "--rounds", 5)
+        assert rank_json(graded, *options)["parameters"]["intervals"] == "sandwich"
+        asked = rank_json(graded, *options, "--intervals", "bootstrap")
+        assert asked["parameters"]["intervals"] == "bootstrap"
+
+    def test_sandwich_intervals(self, graded):
+        found = rank_json(graded, "--method", "davidson", "--intervals", "sandwich")
+        assert found["parameters"]["intervals"] == "sandwich"
+        row = found["standings"][0]
+        assert row["high"] - row["rating"] == pytest.approx(row["rating"] - row["low"], abs=1e-5)
+        assert "from the robust covariance over 12 prompts" in rank(
+            graded, "--method", "davidson", "--intervals", "sandwich"
+        )
+
+    def test_pairwise_probabilities(self, graded):
+        above = rank_json(graded, "--pairwise", "--rounds", 50)["probability_above"]
+        assert [above[i][i] for i in range(3)] == [None] * 3
+        assert above[0][1] + above[1][0] == pytest.approx(1)
+
+    def test_the_table_says_what_its_columns_mean(self, graded):
+        text = rank(graded, "--method", "bradley-terry", "--rounds", 50, "--interval", 90)
+        assert "rank  rank ub  contestant  rating  90 % interval" in text
+        assert "cannot be told apart at 90 %" in text
+        assert "Removing" in text
+
+    def test_the_kind_of_backend_and_the_number_of_threads_are_not_in_the_json(self, graded):
+        found = rank_json(graded, "--rounds", 5)
+        assert not {"backend", "threads"} & found["parameters"].keys()
+
+
+class TestTable:
+    def test_it_shows_uncertainty_and_n(self, votes):
+        text = rank(votes, "--rounds", 50)
+        first_line = text.splitlines()[0]
+        assert first_line.startswith("Elo with K=32")
+        assert (
+            "95 % interval: percentiles 2.5 to 97.5 of 50 rounds resampling 3 prompts; seed 0. 4 games, 0"
+            in first_line
+        )
+        assert " to " in next(line for line in text.splitlines() if "gamma" in line)
+        assert "Warning: Elo with K=32 needs about 65 games" in text
+
+    def test_one_game_is_not_called_games(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner,prompt\na,b,left,p\n")
+        first_line = rank(path, "--rounds", 5).splitlines()[0]
+        assert "resampling 1 prompt; seed 0. 1 game, 0 left out" in first_line
+
+    def test_columns_line_up(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner\n文字,a-long-name,left\na-long-name,文字,left\n")
+        # On a terminal each of the two characters is as wide as two letters.
+        rows = [line.replace("文字", "wide") for line in rank(path, "--no-bootstrap").splitlines()]
+        ends = {
+            row.index(rating) + len(rating)
+            for row in rows
+            for rating in ("1001.5", " 998.5")
+            if rating in row
+        }
+        assert len(ends) == 1
+
+    def test_a_name_cannot_move_the_cursor(self, tmp_path):
+        path = tmp_path / "votes.jsonl"
+        path.write_text(json.dumps({"left": "\x1b[2Jx\ud800", "right": "y\u202e\nz", "winner": "tie"}))
+        text = rank(path, "--no-bootstrap")
+        assert "?[2Jx?" in text
+        assert "y??z" in text
+
+    def test_groups_stand_apart(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner\na,b,left\nc,d,left\n")
+        text = rank(path, "--rounds", 2)
+        assert "Group 1 of 2" in text
+        assert "2 groups that never met (a, b; c, d)" in text
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
+            (
+                ["--method", "glicko"],
+                "--method is 'glicko'; choose one of elo, bradley-terry, davidson, ordinal.",
+            ),
+            (["--format", "xml"], "--format is 'xml'; choose one of table, json."),
+            (["--k", "0"], "--k is 0.0; it must be a positive number."),
+            (["--k", "much"], "--k is 'much'; it must be a number."),
+            (["--k", "nan"], "--k is nan; it must be a positive number."),
+            (["--rounds", "0"], "--rounds is 0; it must be at least 1."),
+            (["--rounds", "1.5"], "--rounds is '1.5'; it must be a whole number."),
+            (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
+            (["--interval", "100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
+            (["--k", "1e308"], "--k is 1e+308; it must be at most 1e+09."),
+            (
+                ["--resample", "days"],
+                "--resample is 'days'; choose one of prompts, games, raters, prompts-and-raters.",
+            ),
+            (["--intervals", "wald"], "--intervals is 'wald'; choose one of bootstrap, sandwich."),
+            (["--tie-band", "wide"], "--tie-band is 'wide'; it must be LOW-HIGH, such as 3-6."),
+            (["--tie-band=--"], "--tie-band is '[]'; it must be LOW-HIGH, such as 3-6."),
+            (["--tie-band", "2-2", "--ties", "off"], "--tie-band is 2-2, but ties are off."),
+            (
+                ["--method", "ordinal", "--ties", "off"],
+                "--ties is off, but ordinal takes every rating as it was given; leave ties on.",
+            ),
+            (["--adjust", "length"], "--adjust is length, but only the method ordinal adjusts."),
+            (
+                ["--intervals", "sandwich"],
+                "--intervals is 'sandwich', but elo has no likelihood; choose bootstrap.",
+            ),
+        ],
+    )
+    def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
+        with pytest.raises(CommandError) as caught:
+            rank(votes, *arguments)
+        assert str(caught.value) == message
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("", "the file holds no votes."),
+            ("left,right,winner\nx,x,left\n", "'x' is the only contestant; a ranking needs at least two."),
+            ("left,right,winner\nx,y,draw\n", "line 2: unknown winner 'draw'; known are left, tie, right."),
+        ],
+    )
+    def test_a_bad_file_is_one_sentence(self, tmp_path, content, message):
+        path = tmp_path / "votes.csv"
+        path.write_text(content)
+        with pytest.raises(CommandError) as caught:
+            rank(path)
+        assert str(caught.value) == f"{path}: {message}"
+
+    def test_a_band_for_winners(self, votes):
+        with pytest.raises(CommandError) as caught:
+            rank(votes, "--tie-band", "2-2")
+        assert str(caught.value) == (
+            f"{votes}: tie-band is 2-2, but the file holds winners, which are on no graded scale."
+        )
+
+    @pytest.mark.parametrize(
+        ("band", "message"),
+        [
+            (
+                "3-5",
+                "which is not symmetric about the middle of the scale 1-8: low and high must add up to 9.",
+            ),
+            ("1-8", "the whole scale: every comparison would be a tie."),
+            ("0-9", "which is outside the scale 1-8."),
+        ],
+    )
+    def test_a_band_that_does_not_fit(self, graded, band, message):
+        with pytest.raises(CommandError) as caught:
+            rank(graded, "--tie-band", band)
+        assert str(caught.value) == f"{graded}: tie-band is {band}, {message}"
+
+    def test_a_band_for_two_scales(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("model_a,model_b,rating,points\nx,y,1,8\ny,x,2,5\n")
+        with pytest.raises(CommandError, match="on scales of 5 and 8 points; a band needs one scale"):
+            rank(path, "--tie-band", "4-5")
+
+    def test_raters_where_the_file_has_none(self, votes):
+        with pytest.raises(CommandError, match="resample is 'raters', but the comparisons name no raters"):
+            rank(votes, "--resample", "raters")
+
+    def test_columns_to_adjust_for_that_are_not_there(self, graded):
+        with pytest.raises(CommandError, match="to adjust for size the columns 'size_a' and 'size_b'"):
+            rank(graded, "--method", "ordinal", "--adjust", "size")
+
+    def test_nothing_left_with_ties_off(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("left,right,winner\nx,y,tie\n")
+        with pytest.raises(CommandError, match="all 1 comparisons took no side with ties off"):
+            rank(path, "--ties", "off")
+
+
+class TestTheProcess:
+    def run(self, *arguments):
+        environment = {**os.environ, "DATABASE_URL": "sqlite:////nonexistent/folder/arena.sqlite3"}
+        return subprocess.run(
+            [sys.executable, "manage.py", "rank", *map(str, arguments)],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def test_it_needs_no_database(self, votes):
+        done = self.run(votes, "--format", "json", "--rounds", 10)
+        assert done.returncode == 0, done.stderr
+        assert len(json.loads(done.stdout)["standings"]) == 3
+
+    def test_an_error_is_one_sentence_and_exit_code_1(self, tmp_path):
+        path = tmp_path / "votes.csv"
+        path.write_text("model_a,model_b,winner\nx,y,model_a\nx,y,nobody\n")
+        done = self.run(path)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert f"{path}: line 3: unknown winner 'nobody'" in done.stderr
+        assert "Traceback" not in done.stderr
