@@ -4,7 +4,7 @@ Fisher's z = artanh(r) of such a measure is nearly normal and does not pile up a
 estimate plus and minus Student's t times the standard deviation of z over the rounds. With k prompts t has
 k - 1 degrees of freedom, and the deviation is multiplied by sqrt(k / (k - 1)), because a resample of k
 prompts varies that much less than a fresh sample of k. Percentiles of the rounds, and BCa (Efron 1987), are
-too narrow where prompts are few: see the simulated coverage in docs/rating.md.
+too narrow where prompts are few: see the simulated coverage in docs/methodology.md.
 """
 
 from collections.abc import Sequence

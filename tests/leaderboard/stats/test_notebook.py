@@ -1,4 +1,4 @@
-"""The example for a notebook in docs/rating.md prints what the page says."""
+"""The example for a notebook in docs/methodology.md prints what the page says."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_page_shows_what_the_example_prints():
-    page = (ROOT / "docs" / "rating.md").read_text()
+    page = (ROOT / "docs" / "methodology.md").read_text()
     found = re.search(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", page, re.DOTALL)
     assert found is not None
     code, printed = found.groups()

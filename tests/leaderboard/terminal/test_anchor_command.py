@@ -169,7 +169,7 @@ class TestFile:
 
 
 class TestPublicStudy:
-    """The numbers docs/rating.md gives for it."""
+    """The numbers docs/methodology.md gives for it."""
 
     @pytest.fixture
     def llmfao(self, reference_data, tmp_path):

@@ -153,7 +153,7 @@ def test_a_published_table_hangs_on_a_clear_share():
 
 
 class TestPublicStudy:
-    """The numbers of docs/rating.md."""
+    """The numbers of docs/methodology.md."""
 
     def votes(self, reference_data, tmp_path, name):
         path = tmp_path / "votes.csv"
