@@ -18,7 +18,8 @@ from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import (
     Clusters,
     cluster_steps,
-    game_steps,  # a backend offers it
+    game_steps,
+    pool_sizes,  # noqa: F401 - a backend offers it
 )
 
 ROUNDS_AT_ONCE: Final = 1024
