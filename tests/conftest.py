@@ -17,7 +17,6 @@ from hypothesis import settings as hypothesis_settings
 
 from tests import emptying
 
-DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "client", "admin_client"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # How long an example takes depends on what else the machine does. A property has the same examples in every
@@ -28,26 +27,21 @@ hypothesis_settings.load_profile("arena")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--database-only", action="store_true", help="only tests that use database or broker")
+    parser.addoption("--second-database", action="store_true", help="only tests that depend on the database")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what this pass is not about: services without a real broker, pure tests of a second pass."""
-    wanted = [item for item in items if _belongs(item, config.getoption("--database-only"))]
+    """Leave out what this pass is not about: services without a real broker, and most of a second pass."""
+    wanted = [item for item in items if _belongs(item, config.getoption("--second-database"))]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(wanted)])
     items[:] = wanted
 
 
-def _belongs(item: pytest.Item, database_only: bool) -> bool:
+def _belongs(item: pytest.Item, second_database: bool) -> bool:
     if item.get_closest_marker("services"):
         return not settings.EMBEDDED_WORKER
-    if not database_only:
-        return True
-    if item.get_closest_marker("one_database"):
-        return False
-    fixtures = set(getattr(item, "fixturenames", ()))
-    touches = item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES
-    return bool(touches) and not item.get_closest_marker("browser")
+    both = item.get_closest_marker("both_databases")
+    return not second_database or (both is not None and both.args != (False,))
 
 
 @pytest.fixture(autouse=True, scope="session")

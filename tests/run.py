@@ -95,7 +95,7 @@ def lint() -> list[Result]:
 
 
 def services() -> Result:
-    """The part of the suite that touches database or broker again, on PostgreSQL and Redis."""
+    """The part of the suite that depends on database or broker, on PostgreSQL and Redis."""
     name = "suite on PostgreSQL with Redis"
     with ExitStack() as stack:
         try:
@@ -103,7 +103,7 @@ def services() -> Result:
         except MissingServiceError as error:
             return Result(name, "skipped", str(error))
         urls = {"DATABASE_URL": database, "BROKER_URL": broker}
-        tests = Suite(name, [*WORKERS, "-m", IN_PROCESS, "--database-only"], urls)
+        tests = Suite(name, [*WORKERS, "-m", IN_PROCESS, "--second-database"], urls)
         return stack.enter_context(tests).result()
 
 

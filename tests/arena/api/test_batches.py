@@ -13,7 +13,7 @@ from arena.models import Assignment, Comparison, Pair, Rater
 from arena.models.signals import comparison_recorded
 from tests.factories import make_assignment, make_pair, make_prompt, make_rater, make_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

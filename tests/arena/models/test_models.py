@@ -31,7 +31,7 @@ from arena.models import (
 )
 from tests import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def refused(write: Callable[[], Any], rule: str) -> None:

@@ -27,7 +27,7 @@ from arena.models import (
 from arena.people.anonymising import GONE, anonymise, why_not
 from tests import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 NAMES = {
     "username": "zebulon",

@@ -12,7 +12,7 @@ from leaderboard.snapshots.opinions import opinions
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

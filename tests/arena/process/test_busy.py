@@ -17,7 +17,7 @@ from arena.process import busy
 from arena.rating import services
 from tests import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from django.db import DatabaseError, connection
 
 from arena.process import health, worker
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture(autouse=True)
 def forget_pings(monkeypatch) -> None:

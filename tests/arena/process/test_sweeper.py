@@ -7,6 +7,8 @@ from django.db import OperationalError, connection
 
 from arena.process import sweep
 
+pytestmark = pytest.mark.both_databases
+
 calls: list[str] = []
 
 

@@ -18,7 +18,7 @@ from arena.rating.answers import AlreadyAnsweredError, Answer, NotAllowedError
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 T = TypeVar("T")
 
 

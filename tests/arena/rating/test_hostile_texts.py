@@ -10,8 +10,6 @@ from django.test import Client
 from arena.models import Membership, Pair
 from tests.factories import make_completion, make_member, make_prompt, make_study, make_training_pairs
 
-pytestmark = pytest.mark.one_database
-
 CORPUS = {
     "scripts": "<script>alert(1)</script></div></section><script src=//evil.example></script>",
     "handlers": '<img src=x onerror=alert(1)><p onclick="alert(1)" style="position:fixed">x</p>',

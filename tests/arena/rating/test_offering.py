@@ -15,7 +15,7 @@ from arena.rating import offering, progress, services
 from arena.rating.answers import Answer, NotAllowedError
 from tests import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 GOLD = {"gold": "first", "gold_source": "an operator"}
 

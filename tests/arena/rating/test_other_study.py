@@ -9,6 +9,8 @@ from arena.models import Comparison, Membership
 from arena.rating import services
 from tests import factories as make
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("headers", [{}, {"Accept": "application/json"}])

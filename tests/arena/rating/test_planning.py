@@ -17,7 +17,7 @@ from tests.factories import (
     make_study,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 ALL = Wanted()
 

@@ -14,7 +14,7 @@ from arena.rating import services
 from arena.rating.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from tests import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def claimed(study: Study, rater: Rater) -> Assignment:

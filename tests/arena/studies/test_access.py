@@ -12,8 +12,6 @@ from arena.studies import urls
 from tests import factories as make
 from tests.arena.studies.conftest import VISITORS
 
-pytestmark = pytest.mark.one_database
-
 PAGES = sorted(str(pattern.name) for pattern in urls._study if isinstance(pattern, URLPattern))
 POSTED = {"operate-withdraw", "operate-role", "operate-trained", "operate-settle"}
 

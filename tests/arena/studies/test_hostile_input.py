@@ -7,6 +7,8 @@ from django.urls import reverse
 from arena.models import Study, StudyEvent
 from tests import factories as make
 
+pytestmark = pytest.mark.both_databases
+
 SETTINGS = {
     "points": "8",
     "ratings_per_pair_people": "1",

@@ -19,6 +19,8 @@ from arena.studies import counts, progress
 from tests import factories as make
 from tests.arena.studies.conftest import sent
 
+pytestmark = pytest.mark.both_databases
+
 
 def page(name: str, *more: object) -> str:
     return reverse(name, args=["rivers", *more])

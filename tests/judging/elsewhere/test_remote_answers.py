@@ -15,7 +15,7 @@ from judging.runs.lifecycle import cancel_run, plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 RECORD = {
     "model": "far-1",

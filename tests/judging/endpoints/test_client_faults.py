@@ -22,8 +22,6 @@ from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
-pytestmark = pytest.mark.one_database
-
 Drain = Callable[[], None]
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from judging.models import Price
 from tests.factories import make_price
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 GIVEN = {"model": "gpt-9", "base_url": "", "prompt": "2.5", "completion": "10", "currency": "USD"}
 

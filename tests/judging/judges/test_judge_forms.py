@@ -10,7 +10,7 @@ from judging.models import Judge, Panel
 from tests.factories import make_judge
 from tests.judging.judges.test_pages import FORM
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 NEW = "/judging/judges/new/"
 OWN = "Which is better?\n\n$notice\n\n$query\n\n$answers\n\n$verdict"

@@ -11,7 +11,7 @@ from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs.lifecycle import cancel_run, pause_run, start_run
 from tests.factories import make_judge, make_small_study, make_user
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 FORM = {
     "name": "Loop",

@@ -9,7 +9,7 @@ from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeRun, Panel
 from tests.factories import make_judge, make_small_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,6 @@ def asked_once(model: ChatServer) -> bool:
     return recorded == received and len(set(hashes)) == len(hashes)
 
 
-@pytest.mark.one_database  # protocols of many steps run on every database in test_many_steps
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_judge_of_every_protocol_finds_the_better_answer_in_both_orders(
     protocol: str, arena: Any, model: ChatServer, drain: Drain

@@ -11,7 +11,7 @@ from judging.runs import lifecycle
 from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
+pytestmark = pytest.mark.both_databases
+
 Drain = Callable[[], None]
 
 
@@ -38,9 +40,6 @@ def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> Non
     assert (call.model_returned, call.prompt_tokens, call.completion_tokens) == ("loopback-1", 100, 10)
     assert call.submitted_at is not None
     assert Assignment.objects.get().state == "submitted"
-
-
-ONE = pytest.mark.one_database
 
 
 @pytest.mark.parametrize(
@@ -76,12 +75,12 @@ def test_unscored_keeps_the_reply_and_is_no_tie(
         (Answer(raw=b"<html>hello</html>", headers={"Content-Type": "text/html"}), "malformed"),
         (Answer(raw=b'{"choices": [{'), "malformed"),
         # What is malformed in another way is stored in the same.
-        pytest.param(Answer(raw=b'{"id": "x"}'), "malformed", marks=ONE),
-        pytest.param(Answer(raw=b'{"choices": []}'), "malformed", marks=ONE),
-        pytest.param(Answer(raw=b'{"choices": [{"index": 0}]}'), "malformed", marks=ONE),
-        pytest.param(Answer(raw=b"null"), "malformed", marks=ONE),
-        pytest.param(Answer(raw=b'"text"'), "malformed", marks=ONE),
-        pytest.param(Answer(raw=b"[1]"), "malformed", marks=ONE),
+        pytest.param(Answer(raw=b'{"id": "x"}'), "malformed"),
+        pytest.param(Answer(raw=b'{"choices": []}'), "malformed"),
+        pytest.param(Answer(raw=b'{"choices": [{"index": 0}]}'), "malformed"),
+        pytest.param(Answer(raw=b"null"), "malformed"),
+        pytest.param(Answer(raw=b'"text"'), "malformed"),
+        pytest.param(Answer(raw=b"[1]"), "malformed"),
         (Answer(cut=True), "connection"),
         (Answer(delay=0.6), "timeout"),
     ],

@@ -16,6 +16,8 @@ from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
+pytestmark = pytest.mark.both_databases
+
 
 class Away:
     """Stands before a function: it fails so often, as if the database were being restarted."""

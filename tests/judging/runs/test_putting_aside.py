@@ -23,6 +23,8 @@ from tests.factories import make_judge, make_rater, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
 
+pytestmark = pytest.mark.both_databases
+
 Drain = Callable[[], None]
 
 

@@ -23,6 +23,8 @@ from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def run(arena: Any, model: ChatServer, messages: deque[Any]) -> JudgeRun:

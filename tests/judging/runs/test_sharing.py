@@ -20,6 +20,8 @@ from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
 from tests.judging.runs.releasing import releasing
 
+pytestmark = pytest.mark.both_databases
+
 Drain = Callable[[], None]
 
 

@@ -16,6 +16,8 @@ from judging.runs import spending
 from judging.runs.endpoints import Endpoint, endpoint_of
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
 
+pytestmark = pytest.mark.both_databases
+
 MESSAGES = [{"role": "user", "content": "Which is better?"}]
 BOUND = (most_prompt_tokens(MESSAGES) * Decimal(2) + 100 * Decimal(8)) / 1_000_000
 """With the prices of make_price and a judge of 100 tokens."""

@@ -19,6 +19,8 @@ from judging.runs.endpoints import Endpoint, endpoint_of
 from tests.arena.rating.test_concurrency import at_once
 from tests.factories import make_assignment, make_judge, make_price, make_study
 
+pytestmark = pytest.mark.both_databases
+
 CENT = Decimal("0.01")
 LIMIT = 200
 CHARGED = ("timeout", "connection", "malformed", "internal")

@@ -18,7 +18,7 @@ from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 HOSTILE = '</details><script>alert(1)</script><img src=x onerror=alert(1)>"&'
 LIST = "/studies/small/comparisons/"
 

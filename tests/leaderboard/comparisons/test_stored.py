@@ -9,7 +9,7 @@ from leaderboard.models import ComparisonIndex
 from leaderboard.refreshing import services
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture(autouse=True)

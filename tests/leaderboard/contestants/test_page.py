@@ -18,7 +18,7 @@ from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)>"&'
 
 

@@ -28,7 +28,7 @@ from leaderboard.stats.style import tokenizer_name
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 ADDRESS = "/studies/small/data/"
 SECRET = "zanzibar"

@@ -207,7 +207,6 @@ class TestDifferences:
 
 
 class TestCommands:
-    @pytest.mark.one_database  # the processes have none, and what a bundle holds is seen above
     def test_a_fresh_process_without_database_and_with_other_instructions_computes_the_same(
         self, made: HandMade, tmp_path: Path
     ) -> None:

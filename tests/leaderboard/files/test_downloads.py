@@ -15,7 +15,7 @@ from leaderboard.refreshing import services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 PAGE = "/studies/small/export/"
 FILE = "/studies/small/export/file/"

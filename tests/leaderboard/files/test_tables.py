@@ -24,7 +24,7 @@ from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 ROUNDS = 20
 

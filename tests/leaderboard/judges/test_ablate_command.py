@@ -16,7 +16,7 @@ from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
 
 BIAS = {"calm": 0, "leaning": 150}
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 KEYS = Path(__file__).parents[3] / "docs" / "ablations.md"
 
 

@@ -18,6 +18,8 @@ from leaderboard.snapshots.opinions import opinions
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate
 
+pytestmark = pytest.mark.both_databases
+
 FIELDS = [("pair", "i8"), ("rater", "i8"), ("swapped", "?"), ("points", "i8"), ("rating", "i8")]
 ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 5), st.booleans(), st.just(8), st.integers(1, 8)), max_size=40

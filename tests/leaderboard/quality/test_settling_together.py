@@ -7,6 +7,8 @@ from django.urls import reverse
 from arena.models import Assignment, Comparison, Completion, Membership
 from tests import factories as make
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.django_db
 def test_the_second_one_is_told_that_the_answer_was_not_stored() -> None:

@@ -79,7 +79,7 @@ class TestSentences:
         assert words in self.said(own_family=measured)["self-preference"]
 
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests import factories
 from tests.leaderboard import rater_payloads as payloads
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 PAGES = (
     *("/studies/small/raters/", "/studies/small/agreement/"),

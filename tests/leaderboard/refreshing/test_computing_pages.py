@@ -15,7 +15,7 @@ from leaderboard.snapshots.settings import Setting
 from tests.factories import make_user
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 BAND = "/studies/small/?raters=people&band=3-6"
 POLL = "/studies/small/computing/?raters=people&band=3-6"

@@ -12,7 +12,7 @@ from leaderboard.models.querysets import RefreshQuerySet
 from leaderboard.snapshots import holding
 from tests.factories import make_study
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 @pytest.fixture

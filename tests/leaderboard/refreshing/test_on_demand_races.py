@@ -15,7 +15,7 @@ from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Setting
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 @pytest.fixture

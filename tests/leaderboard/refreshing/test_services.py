@@ -19,7 +19,7 @@ from leaderboard.snapshots.holding import BusyError
 from leaderboard.stats import METHODOLOGY
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture(autouse=True)

@@ -233,7 +233,6 @@ PRODUCTION = {
 }
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(("environment", "seconds"), [({}, "5.0"), (PRODUCTION, "30.0")])
 def test_the_interval_between_sweeps(tmp_path: Any, environment: dict[str, str], seconds: str) -> None:
     shown = "from django.conf import settings; print(settings.SWEEP_SECONDS)"

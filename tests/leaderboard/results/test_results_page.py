@@ -22,7 +22,7 @@ from leaderboard.refreshing import services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade, few_rounds
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 PAGE = "/studies/made/results/"
 VOTES = [

@@ -14,7 +14,7 @@ from arena.models import Comparison, Study
 from leaderboard.snapshots import columns
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from leaderboard.snapshots.opinions import UnknownTextError, opinions, style_cov
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def played(study, *, ties=True):

@@ -7,7 +7,7 @@ from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

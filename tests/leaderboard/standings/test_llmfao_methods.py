@@ -20,7 +20,7 @@ from leaderboard.terminal.study_option import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 PAGE = Path(__file__).parents[3] / "docs" / "llmfao.md"
 README = Path(__file__).parents[3] / "README.md"

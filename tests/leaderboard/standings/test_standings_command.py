@@ -13,7 +13,7 @@ from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def run(*arguments):

@@ -25,7 +25,7 @@ from arena.rating.apart import APART
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.importing.records import completion, gold, reasons, stock, vote
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 Rows = dict[str, list[tuple[object, ...]]]
 

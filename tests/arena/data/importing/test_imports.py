@@ -27,7 +27,7 @@ from arena.models.signals import study_changed
 from tests import factories
 from tests.arena.data.importing.records import added, completion, reasons, stock, vote
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 class TestNewStudy:
@@ -446,7 +446,7 @@ def test_the_number_of_queries_grows_with_chunks_only() -> None:
     assert four_chunks - one_chunk <= 3 * 8
 
 
-@pytest.mark.one_database
+@pytest.mark.both_databases(False)
 def test_counting_anew_reads_of_each_pair_its_own_comparisons() -> None:
     """Not those of the whole study for each, as SQLite would choose to; PostgreSQL knows better by itself."""
     import_records("s", [*stock(), vote(3)])

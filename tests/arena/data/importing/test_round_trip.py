@@ -10,7 +10,7 @@ from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Pair, Study
 from tests.arena.data.formats.reading import write_lines
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 PROMPTS: list[dict[str, Any]] = [
     {"id": "p1", "subset": "a", "category": "x", "domain": "d", "turns": ["Um?", "Größer ☂"], "input": "in"},

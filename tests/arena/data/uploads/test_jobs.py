@@ -18,7 +18,7 @@ from arena.data.uploads import jobs, progress, recovery, running, storage
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Study
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 State = ImportJob.State
 PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "One"}\n{"id": "p2", "instruction": "Two"}\n')

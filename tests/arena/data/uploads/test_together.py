@@ -14,7 +14,7 @@ from arena.data.uploads import jobs, progress, running
 from arena.models import ImportJob, Prompt
 from tests import factories
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "One"}\n')
 SECONDS = 30
