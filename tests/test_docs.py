@@ -86,3 +86,20 @@ def test_every_module_of_the_layout_is_described() -> None:
         for folder in (ROOT / app).iterdir():
             if (folder / "__init__.py").exists() and folder.name != "migrations":
                 assert f"{folder.name}/" in text, f"{app}/{folder.name} is not in docs/architecture.md"
+
+
+@pytest.mark.parametrize(
+    "page", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+)
+def test_code_that_documents_name_is_there(page: str) -> None:
+    """Paths of files, and modules that a command runs; NAME stands for any."""
+    text = (ROOT / page).read_text()
+    paths = re.findall(r"(?<![\w/.])((?:arena|judging|leaderboard|tests)/[\w/]+\.py)", text)
+    modules = re.findall(r"-m ((?:arena|tests)(?:\.\w+)+)", text)
+    named = [*paths, *(f"{module.replace('.', '/')}.py" for module in modules)]
+    missing = [path for path in named if "NAME" not in path and not exists(path)]
+    assert missing == [], f"{page} names what is not there"
+
+
+def exists(path: str) -> bool:
+    return (ROOT / path).exists() or (ROOT / path.removesuffix(".py") / "__main__.py").exists()
