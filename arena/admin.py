@@ -41,7 +41,7 @@ from arena.models import (
 from arena.models.signals import announce
 from arena.people.joining import rater_of
 from arena.studies import lifecycle, settings
-from arena.studies.addresses import AddressedForm
+from arena.studies.setting_up import AddressedForm
 
 # What several admin pages share: rows that are only read, and changes that reach the published figures.
 

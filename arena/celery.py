@@ -5,8 +5,7 @@ from typing import Any
 
 from celery import Celery, signals
 
-from arena.process.environment import load_settings
-from arena.process.garbage import spare_what_stays
+from arena.process.environment import load_settings, spare_what_stays
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
 load_settings()

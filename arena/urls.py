@@ -3,14 +3,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from arena.people import own_details
+from arena.people import anonymising
 from arena.process.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("leaderboard.urls")),
     path("", include("arena.rating.urls")),
-    path("account/remove-details/", own_details.remove, name="own-details"),
+    path("account/remove-details/", anonymising.remove_own_details, name="own-details"),
     path("operate/", include("arena.studies.urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),

@@ -1,18 +1,26 @@
-"""Writes: taking a person's details away for good, while what they rated stays and counts as before."""
+"""Taking a person's details away for good, while what they rated stays and counts as before."""
 
 import re
 import secrets
 from collections.abc import Iterator
 from typing import Any, Final
 
+from django import forms
 from django.apps import apps
 from django.conf import settings
-from django.contrib.auth import get_user_model
+from django.contrib import messages
+from django.contrib.auth import get_user_model, logout
+from django.contrib.auth.decorators import login_required
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.module_loading import import_string
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
 
 from arena.models import (
     ApiToken,
@@ -27,7 +35,9 @@ from arena.models import (
     Study,
     StudyEvent,
 )
-from arena.people.permissions import Visitor, is_staff, operable
+from arena.people import joining
+from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
+from arena.studies.pages import show
 
 CHUNK: Final = 500
 
@@ -216,3 +226,71 @@ def _end_sessions(user: Any) -> None:
     ]
     for start in range(0, len(own), CHUNK):
         Session.objects.filter(session_key__in=own[start : start + CHUNK]).delete()
+
+
+# Pages: for one's own details, and for operators.
+
+
+class OwnDetailsForm(forms.Form):
+    """What becomes of comments, and the password as proof of who asks."""
+
+    comments = forms.ChoiceField(
+        label="Comments you wrote about pairs",
+        choices=[("blank", "Empty them"), ("keep", "Keep them, without your name")],
+        initial="blank",
+        widget=forms.RadioSelect,
+    )
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, user: Visitor, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.user = user
+
+    def clean_password(self) -> str:
+        password = str(self.cleaned_data["password"])
+        if not self.user.check_password(password):
+            raise forms.ValidationError("This is not your password. Nothing was changed.")
+        return password
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def remove_own_details(request: HttpRequest) -> HttpResponse:
+    """Explain what is removed and what stays; with the password, do it and sign out."""
+    if request.user.is_staff:
+        return render(request, "registration/own_details.html", {"form": None}, status=403)
+    form = OwnDetailsForm(request.user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        keep = form.cleaned_data["comments"] == "keep"
+        anonymise(joining.rater_of(request.user), request.user, keep_comments=keep)
+        logout(request)
+        messages.success(request, "Your details are removed. What you rated stays, without your name.")
+        return redirect("home")
+    status = 422 if form.errors else 200
+    return render(request, "registration/own_details.html", {"form": form}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def remove_details(request: OperatorRequest, rater: int) -> HttpResponse:
+    """Take a person's details away for good; their name has to be typed."""
+    found = get_object_or_404(Rater, pk=rater, kind=Rater.Kind.PERSON)
+    if not has_part(found, request.study):
+        raise Http404
+    reason = why_not(found, request.user)
+    if request.method == "POST" and not reason:
+        if request.POST.get("typed", "").strip() != found.name:
+            reason = "Nothing was changed: what you typed is not the name above."
+        else:
+            keep = request.POST.get("comments") != "blank"
+            name = anonymise(found, request.user, keep_comments=keep).name
+            messages.success(request, f"The details are removed. The comparisons stay, as those of {name}.")
+            return redirect("operate-people", slug=request.study.slug)
+        return show(request, "remove_details.html", {"rater": found, "problem": reason}, status=422)
+    return show(request, "remove_details.html", {"rater": found, "why_not": reason})

@@ -1,15 +1,25 @@
-"""Writes: how people become members of a study: in the role of an invitation, or as raters by signing up."""
+"""How people become members of a study: in the role of an invitation, or as raters by signing up."""
 
 import secrets
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from django.contrib.auth import login
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
 
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study, StudyEvent
+from arena.people.permissions import may_sign_up
+from arena.rating import training
+from arena.rating.forms import NewAccountForm
 
 CLOSED: Final = "This study is closed; no more raters are taken."
 
@@ -36,11 +46,6 @@ def why_not(invitation: Invitation) -> str:
     if invitation.uses >= invitation.max_uses:
         return "This invitation has been used up. Please ask for a new one."
     return ""
-
-
-def may_sign_up(study: Study, user: User) -> bool:
-    """Whether this person, signed in or not, may join without an invitation. Operators always may."""
-    return not study.is_closed and (study.sign_up_open or bool(user.is_active and user.is_staff))
 
 
 @transaction.atomic
@@ -76,7 +81,7 @@ def _into_group(rater: Rater, group: RaterGroup) -> None:
 
 
 @transaction.atomic
-def sign_up(study: Study, user: User) -> Membership:
+def join_by_sign_up(study: Study, user: User) -> Membership:
     """Make this person a rater of a study that takes anyone; raises JoiningError where it does not."""
     current = Study.objects.get(pk=study.pk)
     if not may_sign_up(current, user):
@@ -141,3 +146,114 @@ def _new_rater(user: User) -> Rater:
             if twin:  # made by another request of the same person
                 return twin
     raise JoiningError("No rater could be made for this account; please try again.")
+
+
+# Pages.
+
+
+GONE = 410
+"""Status of a link by which nobody can join any more."""
+
+
+@never_cache
+@sensitive_post_parameters("password1", "password2")
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Join a study by an invitation link."""
+    known = Invitation.objects.select_related("study", "group")
+    # PostgreSQL refuses to look for a NUL character, which no token holds.
+    invitation = known.filter(token=token).first() if "\0" not in token else None
+    if invitation is None:
+        return _closed_door(
+            request, "This invitation link is not valid. Please check that it is complete.", 404
+        )
+    reason = why_not(invitation)
+    membership = _membership(request.user, invitation.study)
+    if membership and (reason or not _gives_more(request, invitation, membership)):
+        return redirect(_inside(invitation.study, membership))
+    if reason:
+        return _closed_door(request, reason, GONE)
+    door = _Door(invitation.study, Role(invitation.role), membership)
+    return _open(request, door, lambda user: join_by_invitation(invitation, user))
+
+
+@never_cache
+@sensitive_post_parameters("password1", "password2")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_up(request: HttpRequest, slug: str) -> HttpResponse:
+    """Join a study that takes anyone."""
+    study = get_object_or_404(Study, slug=slug)
+    membership = _membership(request.user, study)
+    if membership and membership.role != Role.VIEWER:
+        return redirect("rate-study", slug=slug)
+    if not may_sign_up(study, request.user):
+        if study.is_public:
+            reason = "closed" if study.is_closed else "not open for sign-up; raters are invited"
+            return _closed_door(request, f"This study is {reason}.", GONE)
+        raise Http404
+    door = _Door(study, Role.RATER, membership)
+    return _open(request, door, lambda user: join_by_sign_up(study, user))
+
+
+class _Door(NamedTuple):
+    """What somebody joins, as what, and what they are there already."""
+
+    study: Study
+    role: Role
+    membership: Membership | None
+
+
+def _membership(user: User, study: Study) -> Membership | None:
+    if not user.is_authenticated:
+        return None
+    return Membership.objects.select_related("study").filter(study=study, rater__user=user).first()
+
+
+def _gives_more(request: HttpRequest, invitation: Invitation, membership: Membership) -> bool:
+    """Whether a member gains something by this invitation: a role that may more, or a group."""
+    group = invitation.group
+    return raises(membership, invitation.role) or bool(group and not _is_in(request, group))
+
+
+def _inside(study: Study, membership: Membership | None) -> str:
+    """Where a member begins."""
+    if membership and membership.role == Role.VIEWER:
+        return study.get_absolute_url()
+    if membership and membership.role == Role.OPERATOR:
+        return reverse("operate-study", args=[study.slug])
+    return reverse("guidelines", args=[study.slug])
+
+
+def _is_in(request: HttpRequest, group: RaterGroup) -> bool:
+    user = request.user
+    return user.is_authenticated and group.raters.filter(user=user).exists()
+
+
+def _open(request: HttpRequest, door: _Door, admit: Callable[[User], Membership]) -> HttpResponse:
+    """Join with the account in use, or open a new one and join with that."""
+    signed_in = request.user.is_authenticated
+    form = None if signed_in else NewAccountForm(request.POST or None)
+    if request.method == "POST" and (form is None or form.is_valid()):
+        try:
+            user: User = request.user
+            if form is None:
+                admit(user)
+            else:
+                user = open_account(form.save, admit)
+                login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        except JoiningError as error:
+            return _closed_door(request, str(error), GONE)
+        return redirect(_inside(door.study, _membership(user, door.study)))
+    context = {
+        "study": door.study,
+        "role": door.role,
+        "membership": door.membership,
+        "is_raised": bool(door.membership and raises(door.membership, door.role)),
+        "has_training": door.role == Role.RATER and training.pairs_of(door.study).exists(),
+        "form": form,
+    }
+    return render(request, "annotation/join.html", context)
+
+
+def _closed_door(request: HttpRequest, reason: str, status: int) -> HttpResponse:
+    return render(request, "annotation/closed_door.html", {"reason": reason}, status=status)

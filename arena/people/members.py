@@ -1,10 +1,24 @@
-"""Writes: what operators decide about the members of a study, and the links that let people in."""
+"""The people of a study: links that let them in, what each may do, pausing them and leaving them out."""
 
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
 
-from arena.models import Invitation, Membership, Role, StudyEvent
-from arena.people.permissions import Visitor
+from arena.models import Comparison, Invitation, Membership, Pair, Rater, RaterGroup, Role, Study, StudyEvent
+from arena.models.signals import announce
+from arena.people import joining
+from arena.people.permissions import OperatorRequest, Visitor, is_staff, operator
+from arena.rating import training
+from arena.studies.pages import next_of, paged, show
 
 
 class MemberError(Exception):
@@ -33,3 +47,212 @@ def withdraw(invitation: Invitation) -> bool:
     """Make a link stop working; False where it was withdrawn before."""
     valid = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)
     return bool(valid.update(revoked_at=timezone.now()))
+
+
+# A pause, or comparisons that count nowhere. Nothing is deleted and everything can be taken back. Each
+# decision that changes something is kept as a StudyEvent with who and why.
+
+
+LONGEST_NOTE = 1000
+"""Characters of a reason."""
+
+
+class UndecidedError(Exception):
+    """The decision cannot be taken; the message is a sentence for the operator."""
+
+
+def leave_out(study: Study, rater: Rater, by: User, note: str) -> bool:
+    """Let a person's comparisons count nowhere in the study; False where they already do not.
+
+    The pairs lack those ratings then and are offered to others again. Raises UndecidedError without a reason,
+    for a judge, and for somebody who has no part in the study.
+    """
+    if not note.strip():
+        raise UndecidedError("Say why the comparisons are left out: the reason is kept with the decision.")
+    return _decide(study, rater, by, note, StudyEvent.Kind.LEFT_OUT)
+
+
+def take_back(study: Study, rater: Rater, by: User, note: str = "") -> bool:
+    """Let them count again; False where they already do. Raises UndecidedError like leave_out."""
+    return _decide(study, rater, by, note, StudyEvent.Kind.TAKEN_BACK)
+
+
+def pause(study: Study, rater: Rater, by: User, note: str = "") -> bool:
+    """Offer a person nothing more in this study; False where they are paused. Raises UndecidedError."""
+    return _decide(study, rater, by, note, StudyEvent.Kind.RATER_PAUSED)
+
+
+def resume(study: Study, rater: Rater, by: User, note: str = "") -> bool:
+    """Offer pairs to them again; False where nobody paused them. Raises UndecidedError."""
+    return _decide(study, rater, by, note, StudyEvent.Kind.RATER_RESUMED)
+
+
+_FIELD = {
+    StudyEvent.Kind.LEFT_OUT: ("left_out_at", True),
+    StudyEvent.Kind.TAKEN_BACK: ("left_out_at", False),
+    StudyEvent.Kind.RATER_PAUSED: ("paused_at", True),
+    StudyEvent.Kind.RATER_RESUMED: ("paused_at", False),
+}
+"""The column of the membership that a decision sets, and whether it sets or empties it."""
+
+
+@transaction.atomic
+def _decide(study: Study, rater: Rater, by: User, note: str, kind: StudyEvent.Kind) -> bool:
+    # The lock that claims take: nobody is offered a pair between the decision and the new counts.
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if len(note) > LONGEST_NOTE:
+        raise UndecidedError(f"Please keep the reason under {LONGEST_NOTE:,} characters.")
+    if "\0" in note:
+        raise UndecidedError("The reason holds a NUL character, which cannot be stored.")
+    membership = _membership(locked, rater)
+    field, wanted = _FIELD[kind]
+    if (getattr(membership, field) is not None) == wanted:
+        return False
+    setattr(membership, field, timezone.now() if wanted else None)
+    membership.save(update_fields=[field])
+    StudyEvent.objects.create(study=locked, kind=kind, by=by, rater=rater, note=note.strip())
+    if field == "left_out_at":
+        rated = Comparison.objects.filter(study=locked, rater=rater).values("pair")
+        Pair.objects.filter(pk__in=rated).recount(locked)
+        announce([locked])
+    return True
+
+
+def _membership(study: Study, rater: Rater) -> Membership:
+    """The person's part in the study; made for somebody whose comparisons came with an import."""
+    if rater.kind != Rater.Kind.PERSON:
+        raise UndecidedError("Only people can be paused or left out here; judges have boards of their own.")
+    found = Membership.objects.select_for_update().filter(study=study, rater=rater).first()
+    if found is None and Comparison.objects.filter(study=study, rater=rater).exists():
+        found = Membership.objects.create(study=study, rater=rater)
+    if found is None:
+        raise UndecidedError("This person has no part in the study.")
+    return found
+
+
+# Pages.
+
+
+MOST_USES = 10_000
+"""People one link can let in."""
+
+
+class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A link by which people join."""
+
+    last_day = forms.DateField(
+        label="Last day",
+        required=False,
+        widget=forms.DateInput({"type": "date"}),
+        help_text="The link stops working at the end of this day (UTC). Empty: it does not expire.",
+    )
+
+    class Meta:
+        model = Invitation
+        fields = ("role", "max_uses", "note", "group")
+        labels = {"max_uses": "For how many people", "group": "Group of raters"}
+        help_texts = {
+            "note": "For you: whom the link is for. Nobody else sees it; better no names of people.",
+            "group": "Boards can be made of its members alone.",
+        }
+
+    def __init__(self, *args: Any, may_group: bool = False, **kwargs: Any) -> None:
+        """may_group: whether the link may put people into a group. Groups are shared by all studies."""
+        super().__init__(*args, **kwargs)
+        self.fields["max_uses"].widget.attrs |= {"min": 1, "max": MOST_USES}
+        if not (may_group and RaterGroup.objects.exists()):
+            del self.fields["group"]
+
+    def clean_max_uses(self) -> int:
+        uses = int(self.cleaned_data["max_uses"])
+        if not 1 <= uses <= MOST_USES:
+            raise forms.ValidationError(f"A link lets in 1 to {MOST_USES:,} people.")
+        return uses
+
+    def clean_last_day(self) -> Any:
+        day = self.cleaned_data["last_day"]
+        if day and day < timezone.now().date():
+            raise forms.ValidationError("This day is over; choose today or a later one.")
+        if day and day > timezone.now().date() + timedelta(days=3660):
+            raise forms.ValidationError("At most ten years ahead are possible; leave it empty for no end.")
+        return day
+
+    def save(self, commit: bool = True) -> Any:
+        day = self.cleaned_data["last_day"]
+        # The first moment after the day: links work until then, not at it.
+        end = (
+            datetime.combine(day + timedelta(days=1), time.min, timezone.get_default_timezone())
+            if day
+            else None
+        )
+        self.instance.expires_at = end
+        return super().save(commit)
+
+
+class RoleForm(forms.Form):
+    """What a member may do."""
+
+    role = forms.ChoiceField(choices=Role.choices)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def people(request: OperatorRequest) -> HttpResponse:
+    """Invitation links and members; a posted form makes another link."""
+    blank = Invitation(study=request.study)
+    form = InvitationForm(request.POST or None, instance=blank, may_group=is_staff(request.user))
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "The link is made: it is the first in the list. Copy it and send it.")
+        return redirect("operate-people", slug=request.study.slug)
+    links = paged(request, request.study.invitations.select_related("group").order_by("-pk"), 20, "links")
+    for link in links:
+        link.address = request.build_absolute_uri(reverse("join", args=[link.token]))
+        link.last_day = link.expires_at and link.expires_at - timedelta(microseconds=1)
+        link.why_not = joining.why_not(link)
+    everybody = request.study.memberships.select_related("rater__user").order_by("rater__name", "pk")
+    context = {
+        "form": form,
+        "links": links,
+        "members": paged(request, everybody),
+        "roles": [(role.value, role.label.partition(": ")[2]) for role in Role],
+        "has_training": Pair.objects.filter(prompt__study=request.study, use="train").exists(),
+        "next_address": next_of(request),
+    }
+    return show(request, "people.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@operator
+def withdraw_link(request: OperatorRequest, link: int) -> HttpResponse:
+    """Make an invitation link stop working."""
+    found = get_object_or_404(Invitation, pk=link, study=request.study)
+    withdraw(found)
+    messages.success(request, "The link is withdrawn; it lets nobody in any more.")
+    return redirect("operate-people", slug=request.study.slug)
+
+
+@require_POST
+@operator
+def role(request: OperatorRequest, member: int) -> HttpResponse:
+    """Change what a member may do."""
+    found = get_object_or_404(Membership, pk=member, study=request.study)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "There is no such role; choose one of the list.")
+        return redirect("operate-people", slug=request.study.slug)
+    try:
+        changed = change_role(found, Role(form.cleaned_data["role"]), request.user)
+        messages.success(request, "The role is changed." if changed else "Nothing was changed.")
+    except MemberError as error:
+        messages.error(request, str(error))
+    return redirect("operate-people", slug=request.study.slug)
+
+
+@require_POST
+@operator
+def trained(request: OperatorRequest, member: int) -> HttpResponse:
+    """Let a member rate without having passed the training."""
+    training.let_through(get_object_or_404(Membership, pk=member, study=request.study))
+    messages.success(request, "The training counts as passed.")
+    return redirect("operate-people", slug=request.study.slug)

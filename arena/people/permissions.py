@@ -1,4 +1,4 @@
-"""Who may do what in a study: the roles of its members, and staff accounts, which may everything."""
+"""Who may do what: the roles of a study's members, staff accounts, which may everything, and raters."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -7,14 +7,14 @@ from typing import Any, Concatenate, ParamSpec, cast
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import resolve_url
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, resolve_url
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from arena.models import Membership, Role, Study
+from arena.models import Membership, Rater, Role, Study
 from arena.models.querysets import StudyQuerySet
 
 P = ParamSpec("P")
@@ -109,3 +109,86 @@ def _sign_in_first(request: OperatorRequest) -> HttpResponseBase:
         request.get_full_path() if is_page else reverse("operate"), resolve_url("login")
     )
     return HttpResponseClientRedirect(answer.url) if request.htmx else answer
+
+
+# The rater's pages.
+
+
+class RaterRequest(HttpRequest):
+    """A request by a signed-in person, possibly by htmx."""
+
+    htmx: HtmxDetails
+    user: User
+
+
+class MemberRequest(RaterRequest):
+    """A request by somebody who may rate in the study that the address names."""
+
+    study: Study
+    rater: Rater
+    membership: Membership
+
+
+SIGNED_OUT = 401
+"""Status for a script that asks while nobody, or somebody else, is signed in."""
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether it is the page's script that asks, which sends answers in the background."""
+    return request.headers.get("Accept") == "application/json"
+
+
+def signed_out(detail: str) -> JsonResponse:
+    """To a script: what it sends has to wait until this person is signed in again."""
+    return JsonResponse({"status": "signed-out", "detail": detail}, status=SIGNED_OUT)
+
+
+def _member_signs_in_first(request: RaterRequest, back_to: str) -> HttpResponseBase:
+    """To the sign-in page and then back to a page that can be asked for again."""
+    if wants_json(request):
+        return signed_out("You are signed out.")
+    answer = redirect_to_login(back_to, resolve_url("login"))
+    return HttpResponseClientRedirect(answer.url) if request.htmx else answer
+
+
+def signed_in(
+    view: Callable[Concatenate[RaterRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """Let signed-in people pass, send others to the sign-in page. Browsers keep nothing of the answer."""
+
+    @wraps(view)
+    def checked(request: RaterRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _member_signs_in_first(request, request.path)
+        return view(request, *args, **kwargs)
+
+    return cast("Callable[..., HttpResponseBase]", never_cache(checked))
+
+
+def member(
+    view: Callable[Concatenate[MemberRequest, P], HttpResponse],
+) -> Callable[..., HttpResponseBase]:
+    """Let raters of the study pass; the request then carries study, rater and membership.
+
+    Somebody who could join is shown how; for everybody else the study does not exist.
+    """
+
+    @wraps(view)
+    def checked(request: MemberRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _member_signs_in_first(request, reverse("rate-study", args=[slug]))
+        members = Membership.objects.select_related("study", "rater")
+        found = members.filter(study__slug=slug, rater__user=request.user).first()
+        if found is None:
+            if may_sign_up(get_object_or_404(Study, slug=slug), request.user):
+                return redirect("sign-up", slug=slug)
+            raise Http404
+        request.study, request.rater, request.membership = found.study, found.rater, found
+        return view(request, *args, **kwargs)
+
+    return cast("Callable[..., HttpResponseBase]", never_cache(checked))
+
+
+def may_sign_up(study: Study, user: Visitor) -> bool:
+    """Whether this person, signed in or not, may join without an invitation. Operators always may."""
+    return not study.is_closed and (study.sign_up_open or bool(user.is_active and user.is_staff))

@@ -1,5 +1,6 @@
 """Reading the environment: what must be set, what cannot work, and the values a local arena makes itself."""
 
+import gc
 import os
 import secrets
 import socket
@@ -7,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -138,3 +139,18 @@ def local_secret_key(var_dir: Path) -> str:
     finally:
         draft.unlink()
     return path.read_text()
+
+
+YOUNG: Final = 10_000
+"""So many objects may come before the collector looks for cycles among them; Python's usual number is 700."""
+
+
+def spare_what_stays() -> None:
+    """Take what is loaded now for living as long as the process, and look for cycles less often.
+
+    Under load a worker makes objects so fast that the collector took 9 % of its processor time. What is
+    loaded at the start is thrown away by nobody.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG)

@@ -13,8 +13,7 @@ from django.conf import settings
 from django.db import connections
 from gunicorn.app.base import BaseApplication
 
-from arena.process.environment import local_url
-from arena.process.garbage import spare_what_stays
+from arena.process.environment import local_url, spare_what_stays
 
 STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
 KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.template.loader import render_to_string
 
-from arena.people.access import MemberRequest
+from arena.people.permissions import MemberRequest
 from arena.rating.progress import Progress, progress
 
 REFUSED = 409

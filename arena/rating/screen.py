@@ -9,7 +9,7 @@ from arena.rating import scales, texts
 from arena.rating.forms import RatingForm
 from arena.rating.identical import is_identical
 from arena.rating.texts import Part, ShownPrompt
-from arena.texts.masking import shown_turns
+from arena.texts.names import shown_turns
 
 REASON_KEYS = "qwedxvnmhjkl"
 """Keys that choose a reason, in order; none of them does anything else on the page."""

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from arena.models import Membership, Rater, Role, Study
-from arena.people.access import RaterRequest, signed_in
+from arena.people.permissions import RaterRequest, signed_in
 from arena.rating import training
 from arena.rating.progress import Progress, progress
 

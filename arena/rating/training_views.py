@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Membership, Pair, Role, Study
 from arena.people import permissions
-from arena.people.access import MemberRequest, member
+from arena.people.permissions import MemberRequest, member
 from arena.rating import scales, screen, texts, training
 from arena.rating.identical import is_identical
 from arena.rating.replies import INVALID
-from arena.texts.masking import shown_turns
+from arena.texts.names import shown_turns
 
 # What a training page shows: a pair as on the rating page, and what was right once it is answered.
 

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from arena.people import joining_views
+from arena.people import joining
 from arena.rating import studies_views, training_views, views
 
 urlpatterns = [
@@ -11,8 +11,8 @@ urlpatterns = [
     path("account/sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("account/password/", auth.PasswordChangeView.as_view(), name="password_change"),
     path("account/password/changed/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
-    path("join/<str:token>/", joining_views.join, name="join"),
-    path("studies/<slug:slug>/sign-up/", joining_views.sign_up, name="sign-up"),
+    path("join/<str:token>/", joining.join, name="join"),
+    path("studies/<slug:slug>/sign-up/", joining.sign_up, name="sign-up"),
     path("account/token/", views.token, name="token"),
     path("rate/", studies_views.studies, name="rate"),
     path("rate/<slug:slug>/", views.rate, name="rate-study"),

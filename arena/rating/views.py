@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Study
-from arena.people.access import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
+from arena.people.permissions import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
 from arena.rating import replies, scales, screen, services, training, training_views
 from arena.rating.answers import AlreadyAnsweredError, NotAllowedError, RatingError
 from arena.rating.forms import FlagForm, RatingForm, said_seconds

@@ -1,14 +1,19 @@
-"""Writes: pausing, resuming, closing and reopening a study, each recorded with who did it and why."""
+"""Pausing, resuming, closing and reopening a study, each recorded with who did it and why."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from django.contrib import messages
 from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
+from django.views.decorators.http import require_http_methods
 
 from arena.models import Study, StudyEvent
 from arena.models.signals import announce
-from arena.people.permissions import Visitor
+from arena.people.permissions import OperatorRequest, Visitor, operator
+from arena.studies.pages import paged, show
 
 Kind = StudyEvent.Kind
 
@@ -54,3 +59,85 @@ def possible(study: Study) -> list[StudyEvent.Kind]:
     if study.is_closed:
         return [Kind.REOPENED]
     return [Kind.RESUMED if study.paused_at else Kind.PAUSED, Kind.CLOSED]
+
+
+class Decision(NamedTuple):
+    """Something that can be decided: its button, what it means, and what is said once it is done."""
+
+    kind: StudyEvent.Kind
+    button: str
+    meaning: tuple[str, ...]
+    done: str
+    grave: bool = False
+
+
+DECISIONS: Final = {
+    decision.kind: decision
+    for decision in (
+        Decision(
+            Kind.PAUSED,
+            "Pause",
+            (
+                "People are offered no new pairs. What they have on screen can still be answered.",
+                "The board stays as it is, and judges go on. Nothing is lost; resume at any time.",
+            ),
+            "The study is paused.",
+        ),
+        Decision(
+            Kind.RESUMED,
+            "Resume",
+            ("People are offered pairs again, where they left off.",),
+            "The study goes on.",
+        ),
+        Decision(
+            Kind.CLOSED,
+            "Close",
+            (
+                "No more ratings are taken, from people or judges; nobody can join any more.",
+                "Names may then stand beside texts: whoever sees the board can look up who wrote what, "
+                "and single votes can be downloaded.",
+                "It can be reopened, but what people have seen by then they have seen.",
+            ),
+            "The study is closed.",
+            grave=True,
+        ),
+        Decision(
+            Kind.REOPENED,
+            "Reopen",
+            (
+                "Ratings are taken again.",
+                "While the study was closed, names stood beside texts. Raters may have seen who wrote what; "
+                "what they rate from now on may not be blind. Say so where you publish the numbers.",
+            ),
+            "The study is open again.",
+            grave=True,
+        ),
+    )
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def state(request: OperatorRequest) -> HttpResponse:
+    """The state of a study, what can be decided about it, and the history."""
+    problem = ""
+    if request.method == "POST":
+        decision = DECISIONS.get(request.POST.get("kind", ""))  # type: ignore[call-overload]
+        if decision is None:
+            problem = "There is no such decision; choose one of the buttons."
+        elif decision.grave and request.POST.get("sure") != "yes":
+            problem = (
+                f"Nothing was changed: tick the box to say that you want to {decision.button.lower()} it."
+            )
+        elif "\0" in (note := request.POST.get("note", "")[:1000]):
+            problem = "Nothing was changed: the note holds a NUL character, which cannot be stored."
+        else:
+            changed = decide(request.study, decision.kind, request.user, note)
+            messages.success(request, decision.done if changed else f"It was so already. {decision.done}")
+            return redirect("operate-state", slug=request.study.slug)
+    context = {
+        "decisions": [DECISIONS[kind] for kind in possible(request.study)],
+        "problem": problem,
+        "events": paged(request, request.study.events.select_related("by", "rater")),
+    }
+    return show(request, "state.html", context, status=422 if problem else 200)

@@ -14,7 +14,7 @@ from arena.models import Completion, Study
 from arena.people.permissions import OperatorRequest, Visitor, operator
 from arena.studies import settings
 from arena.studies.pages import paged, show
-from arena.texts.masking import Piece, in_context
+from arena.texts.names import Piece, in_context
 from arena.texts.naming import find_names
 
 # Writes: what becomes of the completions of a study that tell who wrote them.

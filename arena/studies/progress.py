@@ -1,18 +1,19 @@
-"""Reads: how far a study has come, by rater and by pair. Sums are made by the database."""
+"""How far a study has come, by rater and by pair, and what raters flagged. Sums are made by the database."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
 
-from arena.data.writing.tables import Row, Table, Type, batches
 from arena.models import (
     Assignment,
     Comparison,
-    CriterionRating,
     Flag,
     Membership,
     Pair,
@@ -20,8 +21,10 @@ from arena.models import (
     Rater,
     Study,
 )
-from arena.models.querysets import ComparisonQuerySet, left_out_raters
-from arena.people.pseudonyms import pseudonym
+from arena.people.permissions import OperatorRequest, operator
+from arena.studies import counts
+from arena.studies import counts as studies_counts
+from arena.studies.pages import paged, show
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def by_pair(study: Study) -> QuerySet[Pair]:
     )
 
 
-def flags(study: Study, *, settled: bool) -> QuerySet[Flag]:
+def flags_of(study: Study, *, settled: bool) -> QuerySet[Flag]:
     """What raters found wrong, with what they were shown; the newest first."""
     related = ("assignment__rater", "assignment__pair__prompt")
     sides = ("assignment__pair__first__contestant", "assignment__pair__second__contestant")
@@ -148,106 +151,60 @@ def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
     return [(Flag.Reason(reason).label, number) for reason, number in rows]
 
 
-# Reads: what people rated, without anything that says who they are.
+# Pages.
 
 
-CHUNK: Final = 2000
-"""Rows fetched at a time."""
-
-_WITHOUT_COMMENTS: Final = {
-    "rater": Type.TEXT,
-    "simulated": Type.FLAG,
-    "number": Type.INTEGER,
-    "day": Type.TEXT,
-    **dict.fromkeys(("prompt", "subset", "category", "first", "second"), Type.TEXT),
-    "points": Type.INTEGER,
-    "rating": Type.INTEGER,
-    "reason": Type.TEXT,
-    "criteria": Type.JSON,
-    "reasons": Type.TEXTS,
-    "seconds": Type.NUMBER,
-    "purpose": Type.TEXT,
-    "repeat": Type.INTEGER,
-    "random": Type.FLAG,
-    "late": Type.FLAG,
-    "left_out": Type.FLAG,
-    "source": Type.TEXT,
-}
-
-
-def table(*, comments: bool) -> Table:
-    """The columns. Comments are texts of raters, who may have said in them who they are."""
-    said = {"comment": Type.TEXT} if comments else {}
-    return Table("raters", {**_WITHOUT_COMMENTS, **said}, complete=True)
-
-
-def of_people(study: Study) -> ComparisonQuerySet:
-    """What people rated and did not revise, whatever it was for."""
-    return Comparison.objects.current().filter(study=study, rater__kind=Rater.Kind.PERSON)
-
-
-def rows(study: Study, *, comments: bool) -> Iterator[Row]:
-    """One row for each comparison by a person, rater by rater in the order in which they rated.
-
-    A rater goes by a pseudonym. Of the time the day alone is told: with the minute, somebody who saw a person
-    at work could find them.
-    """
-    out = set(left_out_raters(study))
-    done: Counter[int] = Counter()
-    names: dict[int, str] = {}
-    found = of_people(study).order_by("rater", "created_at", "pk").values(*_COLUMNS).iterator(CHUNK)
-    for chunk in batches(found, CHUNK):
-        criteria = _criteria([one["pk"] for one in chunk])
-        for one in chunk:
-            rater = one["rater"]
-            done[rater] += 1
-            names.setdefault(rater, pseudonym(study, rater))
-            said = {"comment": one["rationale"] or None} if comments else {}
-            yield {
-                "rater": names[rater],
-                "number": done[rater],
-                "left_out": rater in out,
-                "criteria": criteria.get(one["pk"]),
-                **_rated(one),
-                **said,
-            }
-
-
-_COLUMNS: Final = (
-    *("pk", "rater", "rater__simulated", "created_at", "swapped", "points", "rating", "reason", "reasons"),
-    *("seconds", "purpose", "repeat", "assignment__is_random", "is_late", "source", "rationale"),
-    *("pair__prompt__external_id", "pair__prompt__subset", "pair__prompt__category"),
-    *("pair__first__contestant__name", "pair__first__external_id"),
-    *("pair__second__contestant__name", "pair__second__external_id"),
-)
-
-
-def _rated(one: Mapping[str, Any]) -> dict[str, Any]:
-    sides = [
-        one[f"pair__{side}__contestant__name"] or one[f"pair__{side}__external_id"] or None
-        for side in ("first", "second")
-    ]
-    first, second = reversed(sides) if one["swapped"] else sides
-    return {
-        "simulated": one["rater__simulated"],
-        "day": one["created_at"].date().isoformat(),
-        "prompt": one["pair__prompt__external_id"],
-        "subset": one["pair__prompt__subset"] or None,
-        "category": one["pair__prompt__category"] or None,
-        "first": first,
-        "second": second,
-        "reason": one["reason"] or None,
-        "reasons": one["reasons"] or None,
-        "random": bool(one["assignment__is_random"]),
-        "late": one["is_late"],
-        **{name: one[name] for name in ("points", "rating", "seconds", "purpose", "repeat", "source")},
+@require_safe
+@operator
+def progress(request: OperatorRequest) -> HttpResponse:
+    """By category and rater, with the time left; asked for by htmx, the figures that move alone."""
+    by_category = counts.wanted_by_category(request.study)
+    total = sum(by_category.values(), counts.Wanted())
+    context: dict[str, Any] = {
+        "total": total,
+        "pace": studies_counts.of(request.study, total.left),
+        "sums": sums(request.study),
+        "now": timezone.now(),
     }
+    if request.htmx:
+        return show(request, "_progress_figures.html", context)
+    context |= {"by_category": by_category, "raters": paged(request, by_rater(request.study))}
+    return show(request, "progress.html", context)
 
 
-def _criteria(comparisons: list[int]) -> dict[int, dict[str, int]]:
-    """Ratings by criterion of these comparisons."""
-    found: dict[int, dict[str, int]] = {}
-    given = CriterionRating.objects.filter(comparison__in=comparisons).order_by("criterion")
-    for comparison, criterion, rating in given.values_list("comparison", "criterion", "rating"):
-        found.setdefault(comparison, {})[criterion] = rating
-    return found
+@require_safe
+@operator
+def pairs(request: OperatorRequest) -> HttpResponse:
+    """Pair by pair, the least rated first."""
+    total = counts.wanted(request.study)
+    page = paged(request, by_pair(request.study))
+    return show(request, "progress_pairs.html", {"total": total, "page": page})
+
+
+@require_safe
+@operator
+def flags(request: OperatorRequest) -> HttpResponse:
+    """What raters found wrong: open, or settled."""
+    settled = request.GET.get("show") == "settled"
+    context = {
+        "page": paged(request, flags_of(request.study, settled=settled)),
+        "settled": settled,
+        "by_reason": open_by_reason(request.study),
+        "query": "&show=settled" if settled else "",
+    }
+    return show(request, "flags.html", context)
+
+
+@require_POST
+@operator
+def settle(request: OperatorRequest, flag: int) -> HttpResponse:
+    """Mark a flag as looked at, or open it again; either twice is once."""
+    found = get_object_or_404(Flag, pk=flag, assignment__study=request.study)
+    again = "reopen" in request.POST
+    Flag.objects.filter(pk=found.pk, settled_at__isnull=not again).update(
+        settled_at=None if again else timezone.now()
+    )
+    address = redirect("operate-flags", slug=request.study.slug)
+    if again:
+        address["Location"] += "?show=settled"
+    return address

@@ -13,7 +13,7 @@ from arena.models import Assignment, Membership, Rater, Study
 from arena.rating import scales
 from arena.rating import services as rating
 from arena.rating.answers import LeaseLostError, NotAllowedError
-from arena.texts.masking import shown_turns
+from arena.texts.names import shown_turns
 from judging.elsewhere import services as elsewhere_services
 from judging.models import Judge, JudgeCall
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment
-from arena.texts.masking import shown_turns
+from arena.texts.names import shown_turns
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import runner
 from judging.protocols.protocol import Manner

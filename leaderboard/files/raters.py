@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from arena.data import export
 from arena.models import Rater, Study
-from arena.people.pseudonyms import pseudonym
+from arena.people.rater_data import pseudonym
 from judging.models import Judge
 
 

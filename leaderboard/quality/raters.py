@@ -9,7 +9,7 @@ from statistics import median
 from typing import Final
 
 from arena.models import Comparison, Membership, Rater, Study
-from arena.people.pseudonyms import pseudonym
+from arena.people.rater_data import pseudonym
 from arena.rating import scales
 from leaderboard.pages.table import DataTable
 from leaderboard.quality import kept

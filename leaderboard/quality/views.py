@@ -11,9 +11,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Rater, Study
-from arena.people import leaving_out
-from arena.people.access import MemberRequest, member
-from arena.people.permissions import OperatorRequest, operator
+from arena.people import members
+from arena.people.permissions import MemberRequest, OperatorRequest, member, operator
 from leaderboard.quality import raters
 from leaderboard.quality.cells import COLUMNS, shown
 from leaderboard.quality.raters import history
@@ -109,10 +108,10 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
 Decision = Callable[[Study, Rater, Any, str], bool]
 
 _DECISIONS: Final[dict[str, tuple[Decision, str]]] = {
-    "pause": (leaving_out.pause, "{} is paused in this study."),
-    "resume": (leaving_out.resume, "{} is offered pairs again."),
-    "leave-out": (leaving_out.leave_out, "What {} rated counts nowhere now. The board follows in a moment."),
-    "take-back": (leaving_out.take_back, "What {} rated counts again. The board follows in a moment."),
+    "pause": (members.pause, "{} is paused in this study."),
+    "resume": (members.resume, "{} is offered pairs again."),
+    "leave-out": (members.leave_out, "What {} rated counts nowhere now. The board follows in a moment."),
+    "take-back": (members.take_back, "What {} rated counts again. The board follows in a moment."),
 }
 
 
@@ -128,7 +127,7 @@ def decide(request: OperatorRequest, rater: int) -> HttpResponse:
     note = request.POST.get("note", "")
     try:
         changed = decision(request.study, person, request.user, note)
-    except leaving_out.UndecidedError as error:
+    except members.UndecidedError as error:
         return _one(request, rater, str(error), note)
     messages.success(
         request, done.format(person.name) if changed else "That was so already; nothing changed."

@@ -11,7 +11,7 @@ from django.utils import timezone
 from arena.data.uploads import running
 from arena.models import Contestant, ImportJob, Invitation, Membership, Prompt, Role, Study
 from arena.people import joining
-from arena.people.views import InvitationForm
+from arena.people.members import InvitationForm
 from tests import factories as make
 
 

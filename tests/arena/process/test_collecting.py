@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.process.garbage import YOUNG, spare_what_stays
+from arena.process.environment import YOUNG, spare_what_stays
 
 
 @pytest.fixture

@@ -162,7 +162,7 @@ def test_the_last_use_of_an_invitation_goes_to_one() -> None:
 def test_one_person_joining_twice_at_once_is_one_rater() -> None:
     study = make.make_small_study(sign_up_open=True)
     user = make.make_user()
-    results = at_once(*[lambda: joining.sign_up(study, user)] * 3)
+    results = at_once(*[lambda: joining.join_by_sign_up(study, user)] * 3)
     assert not [result for result in results if isinstance(result, Exception)]
     assert (Rater.objects.count(), Membership.objects.count()) == (1, 1)
 

@@ -10,7 +10,7 @@ from django.urls import URLPattern, reverse
 from arena.models import Flag, Invitation, RaterGroup, Study
 from arena.studies import urls
 from tests import factories as make
-from tests.arena.studies.conftest import VISITORS
+from tests.arena.conftest import VISITORS
 
 PAGES = sorted(str(pattern.name) for pattern in urls._study if isinstance(pattern, URLPattern))
 POSTED = {"operate-withdraw", "operate-role", "operate-trained", "operate-settle"}

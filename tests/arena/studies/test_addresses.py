@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.models import Study
-from arena.studies.addresses import free_address
+from arena.studies.setting_up import free_address
 from tests import factories as make
 from tests.arena.test_admin import study_form
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.models import Assignment, Comparison, Flag, Membership, Rater, Study
-from arena.people.pseudonyms import pseudonym
+from arena.people.rater_data import pseudonym
 from arena.studies import counts, progress
 from tests import factories as make
-from tests.arena.studies.conftest import sent
+from tests.arena.conftest import sent
 
 pytestmark = pytest.mark.both_databases
 

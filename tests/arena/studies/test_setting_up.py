@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.models import Completion, Study
-from arena.studies import counts, matrix, pages
+from arena.studies import counts, holdings, pages
 from tests import factories as make
-from tests.arena.studies.conftest import sent
+from tests.arena.conftest import sent
 
 RATING = {
     "points": "8",
@@ -157,7 +157,7 @@ def holed(study: Study) -> Completion:
 def test_holes_are_counted_shown_and_listed(holed: Completion, study: Study, operator: Client) -> None:
     assert counts.cells(study) == counts.Cells(prompts=3, contestants=3, filled=8)
     name = str(holed.contestant)
-    assert list(matrix.holes(study)) == [(holed.prompt.external_id, "", "coding", name)]
+    assert list(holdings.missing_answers(study)) == [(holed.prompt.external_id, "", "coding", name)]
     text = operator.get(page("operate-completions")).content.decode()
     assert text.count("cell-missing") == 2  # the cell, and the key
     only = operator.get(page("operate-completions") + "?show=holes").content.decode()

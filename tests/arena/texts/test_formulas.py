@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.texts import formulas, mathml
+from arena.texts import formulas
+from arena.texts import formulas as texts_formulas
+from arena.texts.formulas import to_mathml
 from arena.texts.markdown import LONGEST_MARKDOWN, render
-from arena.texts.mathml import to_mathml
 
 X = '<math dir="ltr"><mi>x</mi></math>'
 
@@ -125,7 +126,7 @@ def test_a_formula_in_a_table_may_hold_a_bar() -> None:
         r"$\newcommand{\a}{\a\a}\a$",
         "$\x01$",
         "$" + "{" * 50 + "x" + "}" * 50 + "$",
-        "$" + "x" * (mathml.LONGEST - 5) + r"\oops$",
+        "$" + "x" * (texts_formulas.LONGEST - 5) + r"\oops$",
     ],
 )
 def test_what_cannot_be_shown_is_shown_as_its_source(formula: str) -> None:
@@ -134,7 +135,7 @@ def test_what_cannot_be_shown_is_shown_as_its_source(formula: str) -> None:
 
 
 def test_too_long_a_formula_is_text() -> None:
-    assert "<math" not in render("$" + "x" * (mathml.LONGEST + 1) + "$")
+    assert "<math" not in render("$" + "x" * (texts_formulas.LONGEST + 1) + "$")
 
 
 def test_only_so_many_formulas_are_converted() -> None:
@@ -197,7 +198,7 @@ def test_a_converter_that_is_wrong_is_not_believed(written: str, monkeypatch: py
         def convert_with_local_state(self, source: str, *, displaystyle: bool) -> str:
             return written
 
-    monkeypatch.setattr(mathml, "_converter", Wrong)
+    monkeypatch.setattr(texts_formulas, "_converter", Wrong)
     assert to_mathml("x", display=False) is None
 
 
@@ -209,7 +210,7 @@ def test_attributes_that_are_not_on_the_list_are_left_out(monkeypatch: pytest.Mo
                 'text-align: left" mathvariant="evil" width="9999em" lspace="1em">x</mi></math>'
             )
 
-    monkeypatch.setattr(mathml, "_converter", Wrong)
+    monkeypatch.setattr(texts_formulas, "_converter", Wrong)
     assert to_mathml("x", display=False) == '<math dir="ltr"><mi class="m-left" lspace="1em">x</mi></math>'
 
 
@@ -235,7 +236,7 @@ def test_whatever_a_formula_is_its_mathml_is_harmless(source: str, display: bool
         assert re.fullmatch("m[a-z]+|[biu]|code", element.tag)
         assert element.tag not in ("maction", "mglyph", "mstyle")
         for name, value in element.attrib.items():
-            assert name in {*mathml._ATTRIBUTES, "class", "dir"}
+            assert name in {*texts_formulas._ATTRIBUTES, "class", "dir"}
             assert name != "class" or all(one.startswith("m-") for one in value.split())
     assert found.count("<math") == 1
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from arena.data.importing.imports import import_files
 from arena.models import Study
-from arena.people.pseudonyms import pseudonym
+from arena.people.rater_data import pseudonym
 from leaderboard.files import exports
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services

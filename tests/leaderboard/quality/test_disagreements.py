@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.models import Assignment, Comparison, Membership, Pair, Role
-from arena.people.leaving_out import leave_out
+from arena.people.members import leave_out
 from arena.rating.adjudication import offer
 from arena.rating.answers import NotAllowedError
 from arena.rating.services import claim

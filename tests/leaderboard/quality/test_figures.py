@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from arena.models import Pair
-from arena.people.leaving_out import leave_out
+from arena.people.members import leave_out
 from leaderboard.quality import kept
 from leaderboard.quality.figures import compare, votes
 from leaderboard.quality.raters import by_chance, remarks

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from arena.models import Membership, Role, StudyEvent
-from arena.people.pseudonyms import pseudonym
+from arena.people.rater_data import pseudonym
 from tests import factories as make
 from tests.leaderboard.quality.rated import rated_study
 

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from arena.people.leaving_out import leave_out
+from arena.people.members import leave_out
 from leaderboard.comparisons.pairs import entries
 from leaderboard.refreshing import services
 from tests import factories as make

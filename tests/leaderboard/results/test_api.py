@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from arena.api.auth import issue_token
-from arena.people.pseudonyms import pseudonym
+from arena.people.rater_data import pseudonym
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests.factories import make_rater, make_user

@@ -1,13 +1,71 @@
-"""The settings of a study, as an operator fills them in."""
+"""Setting a study up: the list of studies, a new one, its steps, and the forms of its settings."""
 
-from typing import Any
+from itertools import count
+from typing import Any, Final
 
 from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Pair, Study
-from arena.people.permissions import Visitor
-from arena.studies import settings
-from arena.studies.addresses import AddressedForm
+from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
+from arena.studies import pages, settings
+from arena.studies.pages import next_of, show
+from arena.texts import markdown
+
+# The address of a study: the last part of that of its pages, made of its name where nobody chooses one.
+
+
+TAKEN: Final = {"new"}
+"""Addresses of pages about no study."""
+
+UNNAMED: Final = "study"
+"""The address of a study whose name has no letter or digit that an address can hold."""
+
+ROOM: Final = 10
+"""Characters that the number of an address may take."""
+
+
+def free_address(name: str) -> str:
+    """An address made of the name that no study has: with a number at its end where there is one already."""
+    longest = Study._meta.get_field("slug").max_length or 0
+    base = slugify(name)[:longest].strip("-_") or UNNAMED
+    short = base[: longest - ROOM].rstrip("-_")
+    alike = Study.objects.filter(slug__startswith=short).values_list("slug", flat=True)
+    taken = TAKEN | set(alike)
+    numbered = (f"{short}-{number}" for number in count(2))
+    return base if base not in taken else next(address for address in numbered if address not in taken)
+
+
+class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A study's name, and after it the address. Left empty, it is made of the name, or stays as it is."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if {"name", "slug"} <= self.fields.keys():
+            self.fields["slug"].required = False
+            self.fields["slug"].widget.attrs["data-made-of"] = self["name"].auto_id
+
+    def clean_slug(self) -> str:
+        slug = str(self.cleaned_data["slug"]) or self.instance.slug or self._made_of_name()
+        if slug in TAKEN and slug != self.instance.slug:
+            raise forms.ValidationError("This address is taken by the page that makes studies.")
+        if Study.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError("Another study has this address.")
+        return slug
+
+    def _made_of_name(self) -> str:
+        name = self.cleaned_data.get("name", "")  # not there where it is wrong, which is said
+        return free_address(name) if name else ""
+
 
 # Inputs in plain words: lists as lines, shares as percent.
 
@@ -190,3 +248,89 @@ class PublishForm(SettingForm):
             (Study.Visibility.PRIVATE, "Private: operators and viewers alone see the board"),
             (Study.Visibility.PUBLIC, "Public: everybody sees the board"),
         ]
+
+
+# The studies somebody may operate, a new one, and the way through setting one up.
+
+
+INVALID = 422
+"""Status of a form that was filled in wrongly; htmx is told to show it."""
+
+
+@require_safe
+@never_cache
+@login_required
+def studies(request: HttpRequest) -> HttpResponse:
+    """The studies this person may operate."""
+    found = operable(request.user).order_by("closed_at", "name")
+    return render(request, "operating/studies.html", {"studies": found, "may_make": is_staff(request.user)})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    """Make a study; staff accounts only. It is private until it is published."""
+    if not is_staff(request.user):
+        raise PermissionDenied
+    form = NewStudyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            study = form.save()
+        messages.success(request, "The study is made. It is private until you publish it.")
+        return redirect("operate-study", slug=study.slug)
+    status = INVALID if form.errors else 200
+    return render(request, "operating/new.html", {"form": form}, status=status)
+
+
+@require_safe
+@operator
+def study(request: OperatorRequest) -> HttpResponse:
+    """Every step of the set-up with its state, and what to do next."""
+    found = pages.steps(request.study)
+    return show(request, "study.html", {"steps": found, "next": pages.next_step(found)})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def guidelines(request: OperatorRequest) -> HttpResponse:
+    """What raters are told, with a preview of what they will see."""
+    if request.method == "POST" and "preview" in request.POST:
+        text = request.POST.get("guidelines", "")
+        form = GuidelinesForm(instance=request.study, initial={"guidelines": text})
+        return show(request, "guidelines.html", {"form": form, "preview": _html(text), "unsaved": True})
+    return _setting(request, GuidelinesForm, "guidelines.html", preview=_html(request.study.guidelines))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def rating(request: OperatorRequest) -> HttpResponse:
+    """Scale, criteria, reasons, how much is wanted and which pairs people get."""
+    return _setting(request, RatingForm, "rating.html")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def publish(request: OperatorRequest) -> HttpResponse:
+    """Who may see the results, and who may rate."""
+    return _setting(request, PublishForm, "publish.html")
+
+
+def _setting(
+    request: OperatorRequest, form_class: type[SettingForm], template: str, **context: object
+) -> HttpResponse:
+    """Show a form of settings, or store it and go on where the button says."""
+    if request.method != "POST":
+        return show(request, template, {"form": form_class(instance=request.study), **context})
+    with transaction.atomic():
+        form = form_class(request.POST, instance=request.study)
+        if form.is_valid():
+            messages.success(request, "Saved." if form.store(request.user) else "Nothing was changed.")
+            following = next_of(request)
+            return redirect(following if "next" in request.POST and following else request.path)
+    request.study.refresh_from_db()  # the heading shows what is stored, the form what was typed
+    return show(request, template, {"form": form, **context}, status=INVALID)
+
+
+def _html(text: str) -> SafeString:
+    return mark_safe(markdown.render(text)) if text.strip() else SafeString("")  # noqa: S308 - sanitised

@@ -4,7 +4,7 @@ import pytest
 
 from arena.models import Comparison, Membership, Pair, StudyEvent
 from arena.models.querysets import left_out_raters
-from arena.people.leaving_out import UndecidedError, leave_out, pause, resume, take_back
+from arena.people.members import UndecidedError, leave_out, pause, resume, take_back
 from arena.rating.services import claim
 from leaderboard.files.wanted import Wanted
 from leaderboard.refreshing.tables import counts

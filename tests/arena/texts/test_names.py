@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from arena.models import Assignment, Completion, Contestant, Study
 from arena.rating import planning, screen
 from arena.rating.services import claim
-from arena.texts.masking import HIDDEN, in_context, mask, shown_turns
-from arena.texts.names import NameFinder
+from arena.texts.names import HIDDEN, NameFinder, in_context, mask, shown_turns
 from arena.texts.naming import find_names
 from judging.models import JudgeRun, RunAssignment
 from judging.runs.work import Work

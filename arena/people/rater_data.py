@@ -1,0 +1,149 @@
+"""What people rated as a file, under pseudonyms: nothing in it says who they are."""
+
+import hashlib
+import hmac
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import Http404, HttpResponse, HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from arena.data.writing.tables import Row, Table, Type, batches
+from arena.models import Comparison, CriterionRating, Rater, Study
+from arena.models.querysets import ComparisonQuerySet, left_out_raters
+from arena.people.permissions import OperatorRequest, operator
+from arena.studies.pages import download, show
+
+
+def pseudonym(study: Study, rater: int) -> str:
+    """A name for a person: the same in every export of this study, another one in other studies.
+
+    Made with the arena's secret key, so that nobody else can find the person by trying.
+    """
+    text = f"rater {rater} of study {study.pk}".encode()
+    return f"person-{hmac.new(settings.SECRET_KEY.encode(), text, hashlib.sha256).hexdigest()[:12]}"
+
+
+CHUNK: Final = 2000
+"""Rows fetched at a time."""
+
+
+_WITHOUT_COMMENTS: Final = {
+    "rater": Type.TEXT,
+    "simulated": Type.FLAG,
+    "number": Type.INTEGER,
+    "day": Type.TEXT,
+    **dict.fromkeys(("prompt", "subset", "category", "first", "second"), Type.TEXT),
+    "points": Type.INTEGER,
+    "rating": Type.INTEGER,
+    "reason": Type.TEXT,
+    "criteria": Type.JSON,
+    "reasons": Type.TEXTS,
+    "seconds": Type.NUMBER,
+    "purpose": Type.TEXT,
+    "repeat": Type.INTEGER,
+    "random": Type.FLAG,
+    "late": Type.FLAG,
+    "left_out": Type.FLAG,
+    "source": Type.TEXT,
+}
+
+
+def table(*, comments: bool) -> Table:
+    """The columns. Comments are texts of raters, who may have said in them who they are."""
+    said = {"comment": Type.TEXT} if comments else {}
+    return Table("raters", {**_WITHOUT_COMMENTS, **said}, complete=True)
+
+
+def of_people(study: Study) -> ComparisonQuerySet:
+    """What people rated and did not revise, whatever it was for."""
+    return Comparison.objects.current().filter(study=study, rater__kind=Rater.Kind.PERSON)
+
+
+def comparison_rows(study: Study, *, comments: bool) -> Iterator[Row]:
+    """One row for each comparison by a person, rater by rater in the order in which they rated.
+
+    A rater goes by a pseudonym. Of the time the day alone is told: with the minute, somebody who saw a person
+    at work could find them.
+    """
+    out = set(left_out_raters(study))
+    done: Counter[int] = Counter()
+    names: dict[int, str] = {}
+    found = of_people(study).order_by("rater", "created_at", "pk").values(*_COLUMNS).iterator(CHUNK)
+    for chunk in batches(found, CHUNK):
+        criteria = _criteria([one["pk"] for one in chunk])
+        for one in chunk:
+            rater = one["rater"]
+            done[rater] += 1
+            names.setdefault(rater, pseudonym(study, rater))
+            said = {"comment": one["rationale"] or None} if comments else {}
+            yield {
+                "rater": names[rater],
+                "number": done[rater],
+                "left_out": rater in out,
+                "criteria": criteria.get(one["pk"]),
+                **_rated(one),
+                **said,
+            }
+
+
+_COLUMNS: Final = (
+    *("pk", "rater", "rater__simulated", "created_at", "swapped", "points", "rating", "reason", "reasons"),
+    *("seconds", "purpose", "repeat", "assignment__is_random", "is_late", "source", "rationale"),
+    *("pair__prompt__external_id", "pair__prompt__subset", "pair__prompt__category"),
+    *("pair__first__contestant__name", "pair__first__external_id"),
+    *("pair__second__contestant__name", "pair__second__external_id"),
+)
+
+
+def _rated(one: Mapping[str, Any]) -> dict[str, Any]:
+    sides = [
+        one[f"pair__{side}__contestant__name"] or one[f"pair__{side}__external_id"] or None
+        for side in ("first", "second")
+    ]
+    first, second = reversed(sides) if one["swapped"] else sides
+    return {
+        "simulated": one["rater__simulated"],
+        "day": one["created_at"].date().isoformat(),
+        "prompt": one["pair__prompt__external_id"],
+        "subset": one["pair__prompt__subset"] or None,
+        "category": one["pair__prompt__category"] or None,
+        "first": first,
+        "second": second,
+        "reason": one["reason"] or None,
+        "reasons": one["reasons"] or None,
+        "random": bool(one["assignment__is_random"]),
+        "late": one["is_late"],
+        **{name: one[name] for name in ("points", "rating", "seconds", "purpose", "repeat", "source")},
+    }
+
+
+def _criteria(comparisons: list[int]) -> dict[int, dict[str, int]]:
+    """Ratings by criterion of these comparisons."""
+    found: dict[int, dict[str, int]] = {}
+    given = CriterionRating.objects.filter(comparison__in=comparisons).order_by("criterion")
+    for comparison, criterion, rating in given.values_list("comparison", "criterion", "rating"):
+        found.setdefault(comparison, {})[criterion] = rating
+    return found
+
+
+@require_safe
+@operator
+def rater_data(request: OperatorRequest) -> HttpResponse:
+    """What can be taken away about raters, and what the files say of them."""
+    rows = of_people(request.study)
+    people = rows.order_by().values("rater").distinct().count()
+    return show(request, "export.html", {"rows": rows.count(), "people": people})
+
+
+@require_safe
+@operator
+def rater_file(request: OperatorRequest, form: str) -> HttpResponseBase:
+    """What people rated, under pseudonyms; with their comments only where the address asks for them."""
+    if form not in ("csv", "jsonl"):
+        raise Http404
+    comments = request.GET.get("comments") == "1"
+    rows = comparison_rows(request.study, comments=comments)
+    return download(request.study, table(comments=comments), rows, form)
