@@ -286,7 +286,7 @@ def test_nothing_that_is_short_enough_is_too_deep_for_a_thread() -> None:
     """The converter descends into what is nested, and a stack that overflows ends the process."""
     code = r"""
 import threading
-from arena.mathml import LONGEST, to_mathml
+from arena.texts.formulas import LONGEST, to_mathml
 def fill(unit, end="x", close=""):
     return unit * ((LONGEST - len(end)) // (len(unit) + len(close))) + end
 sources = [fill(unit) for unit in ("{", "x^", r"\left(", r"\text", r"\bar", "'")]
