@@ -7,7 +7,7 @@ from django.db import DatabaseError
 from django.dispatch import receiver
 
 from arena.models.signals import comparison_recorded, study_changed
-from leaderboard.refreshing import services
+from leaderboard.snapshots import freshness
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +19,6 @@ def refresh_soon(sender: Any, study_id: int, **kwargs: Any) -> None:
     The change is committed already: a busy database must not turn it into an error, the sweep asks again.
     """
     try:
-        services.request_refresh(study_id)
+        freshness.request_refresh(study_id)
     except DatabaseError:
         logger.exception("The refresh of study %s could not be asked for; the sweep will ask again", study_id)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from leaderboard.snapshots.canonical import Table, canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from leaderboard.snapshots.opinions import Choice, Opinions
-    from leaderboard.stats import Method, TieBand
-    from leaderboard.stats.agreement_estimates import Estimates, Wanted
-    from leaderboard.stats.agreement_opinions import OpinionRows, PairSums, Topics
-    from leaderboard.stats.correlation import Entries
-
+from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.stats import Method, TieBand, alpha, kappa
+from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
+from leaderboard.stats.agreement_opinions import OpinionRows, PairSums, Topics, opinion_rows, pair_sums
+from leaderboard.stats.alpha import one_from_each, panel, within_measure
+from leaderboard.stats.correlation import Entries, ceiling_entries, correlation, shared_entries
+from leaderboard.stats.crosstabs import confusion, scatters
+from leaderboard.stats.kappa import kappa_measure
 
 # Opinions arranged for measures of agreement: by kind of rater, pair, prompt and category.
 
@@ -46,17 +46,11 @@ class Arranged:
 
     def kind(self, choice: Choice, but: frozenset[int] = frozenset()) -> Kind:
         """What the raters of a choice said, ``but`` some of them."""
-        import numpy as np
-
-        from leaderboard.stats.agreement_opinions import pair_sums
-
         rows = self.rows.only(np.isin(self.rows.rater, list(choice.ids - but)))
         return Kind(choice.selector, rows, pair_sums(rows, self.pairs))
 
     def raters(self, rows: OpinionRows, pair: Any) -> Any:
         """Of each row of the topics, how many raters have an opinion on any of these pairs."""
-        import numpy as np
-
         asked = np.zeros(self.pairs, dtype=bool)
         asked[pair] = True
         own = rows.only(asked[rows.pair])
@@ -73,10 +67,6 @@ class Arranged:
 
 def arrange(opinions: Opinions, band: TieBand | None = None) -> Arranged:
     """Number the pairs and prompts of the scored opinions; ``band`` as in OpinionRows."""
-    import numpy as np
-
-    from leaderboard.stats.agreement_opinions import Topics, opinion_rows
-
     rows = opinions.rows[opinions.scored]
     _, first, pair = np.unique(rows["pair"], return_index=True, return_inverse=True)
     _, start, prompt = np.unique(rows["prompt"][first], return_index=True, return_inverse=True)
@@ -109,8 +99,6 @@ def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
     Intervals of all come from one bootstrap over prompts, at the level, rounds and seed of ``method``, whose
     band of ties is that of verdicts.
     """
-    from leaderboard.stats.agreement_estimates import estimates
-
     arranged = arrange(opinions, method.tie_band)
     if not len(arranged.rows):
         return
@@ -161,24 +149,16 @@ def _parts(arranged: Arranged) -> Iterator[Part]:
 
 
 def _correlation(arranged: Arranged, judge: Kind, people: Kind) -> Part:
-    from leaderboard.stats.correlation import shared_entries
-
     entries = shared_entries(people.sums, judge.sums)
     return _correlated(arranged, judge.selector, entries, people, "rated by both")
 
 
 def _ceiling(arranged: Arranged, people: Kind) -> Part:
-    from leaderboard.stats.correlation import ceiling_entries
-
     entries = ceiling_entries(people.rows, people.sums)
     return _correlated(arranged, PEOPLE, entries, people, "rated by two people")
 
 
 def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kind, shared: str) -> Part:
-    import numpy as np
-
-    from leaderboard.stats.agreement_estimates import Wanted
-    from leaderboard.stats.correlation import correlation
 
     topics, pair = arranged.topics, np.unique(entries.pair)
     n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
@@ -200,13 +180,6 @@ def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kin
 
 def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
     """Kappa of two kinds of raters, with the table and the scatter of their opinions."""
-    import numpy as np
-
-    from leaderboard.stats.agreement_estimates import Wanted
-    from leaderboard.stats.correlation import shared_entries
-    from leaderboard.stats.crosstabs import confusion, scatters
-    from leaderboard.stats.kappa import VALUES, kappa_measure
-
     if not (len(one.rows) and len(other.rows)):
         return
     topics, entries = arranged.topics, shared_entries(one.sums, other.sums)
@@ -217,16 +190,16 @@ def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
     )
     measure = kappa_measure(topics, one.sums, other.sums)
     values = measure.estimate
-    values[pairs < FEWEST_PAIRS, VALUES.index("pearson")] = np.nan
-    wanted = Wanted(measure, entries.pair, values, shares=(VALUES.index("exact"),))
+    values[pairs < FEWEST_PAIRS, kappa.VALUES.index("pearson")] = np.nan
+    wanted = Wanted(measure, entries.pair, values, shares=(kappa.VALUES.index("exact"),))
     counted, places = confusion(topics, one.rows, other.rows), scatters(topics, entries)
 
     def write(found: Estimates) -> Rows:
-        rows = _rows(arranged, found, VALUES, _without_rest(arranged))
+        rows = _rows(arranged, found, kappa.VALUES, _without_rest(arranged))
         for i, row in enumerate(rows):
             row.update(n=int(n[i]), pairs=int(pairs[i]))
             none = "no pair was rated by both" if not n[i] else "both gave every pair the middle of the scale"
-            row["reason"] = _reason(row, VALUES[0], none)
+            row["reason"] = _reason(row, kappa.VALUES[0], none)
             if n[i]:
                 a, b = counted.points
                 row["confusion"] = {"points_a": a, "points_b": b, "counts": counted.counts[i].tolist()}
@@ -238,9 +211,6 @@ def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
 
 
 def _within(arranged: Arranged, kind: Kind) -> Part:
-    from leaderboard.stats.agreement_estimates import Wanted
-    from leaderboard.stats.alpha import VALUES, one_from_each, panel, within_measure
-
     topics = arranged.topics
     rows = one_from_each(kind.rows)
     chosen = panel(rows, arranged.pairs)
@@ -253,12 +223,12 @@ def _within(arranged: Arranged, kind: Kind) -> Part:
     wanted = Wanted(measure, chosen.pair, measure.estimate)
 
     def write(found: Estimates) -> Rows:
-        written = _rows(arranged, found, VALUES, _without_rest(arranged))
+        written = _rows(arranged, found, alpha.VALUES, _without_rest(arranged))
         for i, row in enumerate(written):
             row.update(raters=int(raters[i]), pairs=int(pairs[i]), ratings=int(ratings[i]))
             row.update(fleiss_pairs=int(even[i]), fleiss_ratings=chosen.each)
             none = "no pair has two ratings" if not pairs[i] else "every rating is the middle of the scale"
-            row["reason"] = _reason(row, VALUES[0], none)
+            row["reason"] = _reason(row, alpha.VALUES[0], none)
         return written
 
     return Part("agreement", kind.selector, "", wanted, write)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.snapshots.canonical import Table, canonical
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.opinions import Choice, Opinions
-    from leaderboard.snapshots.text_sizes import Texts
-    from leaderboard.stats import Method, TieBand
+from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.text_sizes import Texts
+from leaderboard.stats import Method, TieBand, rating_histogram
+from leaderboard.stats.flips import flips, preference, verdicts
+from leaderboard.stats.length_bias import length_effect
+from leaderboard.stats.position_bias import position
+from leaderboard.stats.score_differences import score_differences
+from leaderboard.stats.self_preference import own_family as measured
+from leaderboard.stats.style import MEASURES
 
 
 def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) -> dict[str, Any]:
@@ -21,13 +27,6 @@ def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) 
     differences of two scores where raters gave them; intervals of the level in percent, over prompts.
     ``band`` holds the ties of its scale, if not the usual ones.
     """
-    import numpy as np
-
-    from leaderboard.stats import rating_histogram
-    from leaderboard.stats.flips import flips
-    from leaderboard.stats.position_bias import position
-    from leaderboard.stats.score_differences import score_differences
-
     rows, scored, unscored = chosen.rows, chosen.scored, chosen.unscored
     scales = []
     for points in np.unique(rows["points"]).tolist():
@@ -70,12 +69,6 @@ def length(
     ``n`` scored comparisons of texts that are known, ``unknown`` others. Intervals are of the level in
     percent, over prompts; ``band`` holds the ties of its scale, if not the usual ones.
     """
-    import numpy as np
-
-    from leaderboard.stats.flips import verdicts
-    from leaderboard.stats.length_bias import length_effect
-    from leaderboard.stats.style import MEASURES
-
     rows = chosen.rows[chosen.scored]
     first, second = texts.sizes(rows["first_text"]), texts.sizes(rows["second_text"])
     known = ~(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1))
@@ -132,10 +125,6 @@ def own_family(
 def _against(
     opinions: Opinions, judge: Choice, kin: Collection[str], others: frozenset[int], level: float
 ) -> dict[str, Any]:
-    import numpy as np
-
-    from leaderboard.stats.flips import preference
-    from leaderboard.stats.self_preference import own_family as measured
 
     numbers = [number for number, name in enumerate(opinions.names) if name in kin]
     rows = opinions.rows[opinions.scored & np.isin(opinions.rows["rater"], list(judge.ids | others))]

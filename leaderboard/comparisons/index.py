@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import numpy as np
+import numpy.typing as npt
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
-
+Array = npt.NDArray[Any]
 
 TIE: Final = 1
 """The rating is a tie while ties are on."""
@@ -63,8 +60,6 @@ class Index:
 
     def packed(self) -> bytes:
         """The arrays as one piece of bytes."""
-        import numpy as np
-
         out = io.BytesIO()
         np.savez(out, allow_pickle=False, **vars(self))
         return out.getvalue()
@@ -72,8 +67,6 @@ class Index:
     @classmethod
     def unpacked(cls, data: bytes) -> Index:
         """The index that ``packed`` was made of."""
-        import numpy as np
-
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
@@ -84,8 +77,6 @@ def build(rows: Array, people: Collection[int], contestants: Mapping[int, int]) 
     Preferences are counted towards the pair's second completion, whichever was shown first. A rater who
     answered a pair more than once counts once, with the mean.
     """
-    import numpy as np
-
     rows = rows[np.lexsort((rows["id"], rows["rater"], rows["pair"]))]
     pair, start, place = np.unique(rows["pair"], return_index=True, return_inverse=True)
     heads = rows[start]
@@ -111,16 +102,12 @@ def build(rows: Array, people: Collection[int], contestants: Mapping[int, int]) 
 
 
 def _contestants(completions: Array, contestants: Mapping[int, int]) -> Array:
-    import numpy as np
-
     ids, place = np.unique(completions, return_inverse=True)
     return np.array([contestants.get(pk, NOBODY) for pk in ids.tolist()], dtype=np.int64)[place]
 
 
 def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array, Array]:
     """The flags of every answer, and the spread of every pair."""
-    import numpy as np
-
     scored = rows["rating"] > 0
     points = rows["points"].astype(float)
     shown = (2 * rows["rating"] - points - 1) / (points - 1)
@@ -155,8 +142,6 @@ def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array,
 
 def _means(group: Array, values: Array, groups: int) -> Array:
     """The mean of each group; NaN where it has no value."""
-    import numpy as np
-
     counted = np.bincount(group, minlength=groups)
     total = np.bincount(group, weights=values, minlength=groups)
     found: Array = np.divide(total, counted, out=np.full(groups, math.nan), where=counted > 0)
@@ -165,15 +150,11 @@ def _means(group: Array, values: Array, groups: int) -> Array:
 
 def _verdicts(mean: Array) -> Array:
     """-1 for the first, 0 for a tie, 1 for the second; NaN stays."""
-    import numpy as np
-
     return np.where(np.abs(mean) < TIE_WIDTH + 1e-9, 0.0, np.sign(mean))
 
 
 def _spread(of_pair: Array, mean: Array, pairs: int) -> Array:
     """Largest minus smallest mean of each pair; NaN with fewer than two. ``of_pair`` is sorted."""
-    import numpy as np
-
     given = np.isfinite(mean)
     number, start, counted = np.unique(of_pair[given], return_index=True, return_counts=True)
     found = np.full(pairs, math.nan, dtype=np.float32)
@@ -216,8 +197,6 @@ class Question:
 
 def places(index: Index, question: Question) -> Array:
     """The places of the pairs wanted: newest answer first, or the widest disagreement first."""
-    import numpy as np
-
     wanted = np.ones(len(index.pair), dtype=bool)
     if question.prompts is not None:
         wanted &= _isin(index.prompt, question.prompts)
@@ -236,8 +215,6 @@ def places(index: Index, question: Question) -> Array:
 
 def _answers(index: Index, question: Question) -> Array:
     """Which answers fulfil what is asked of answers."""
-    import numpy as np
-
     wanted = np.ones(len(index.rating), dtype=bool)
     if question.raters is not None:
         wanted &= _isin(index.rater, question.raters)
@@ -258,6 +235,4 @@ def _answers(index: Index, question: Question) -> Array:
 
 
 def _isin(values: Array, ids: Collection[int]) -> Array:
-    import numpy as np
-
     return np.isin(values, np.fromiter(ids, dtype=np.int64, count=len(ids)))

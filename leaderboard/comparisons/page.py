@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
+import numpy as np
 from django.core.paginator import Page as Leaf
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest
@@ -20,13 +21,10 @@ from arena.models import Study
 from arena.rating.texts import Html, ShownPrompt, html_of, shown_prompt, texts_of
 from leaderboard.comparisons import stored
 from leaderboard.comparisons.filters import Filters, Known, Select
-from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Index, places
+from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Array, Index, places
 from leaderboard.comparisons.pairs import Entry, entries
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
-
-if TYPE_CHECKING:
-    from leaderboard.comparisons.index import Array
 
 AT_ONCE: Final = 10
 """Pairs on a page."""
@@ -79,8 +77,6 @@ class Browsing(Page):
 
     def marks(self, place: int) -> list[str]:
         """What is to be said of the answers about a pair, in a few words each."""
-        import numpy as np
-
         start, stop = np.searchsorted(self.index.place, [place, place + 1])
         flags = int(np.bitwise_or.reduce(self.index.flags[start:stop], initial=0))
         return [words for flag, words in MARKS.items() if flags & flag]
@@ -158,8 +154,6 @@ class PairPage(Browsing):
     @cached_property
     def _place(self) -> int | None:
         """The place of the pair in the index; None where it was first answered after that was made."""
-        import numpy as np
-
         place = int(np.searchsorted(self.index.pair, self.entry.pair.pk))
         there = place < self.total and int(self.index.pair[place]) == self.entry.pair.pk
         return place if there else None
@@ -176,8 +170,6 @@ class PairPage(Browsing):
     @property
     def neighbours(self) -> list[tuple[str, str]]:
         """The pairs before and after this one in that list: words and address."""
-        import numpy as np
-
         at = np.flatnonzero(self.found == (-1 if self._place is None else self._place))
         if len(at) == 0:
             return []
@@ -215,8 +207,6 @@ def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: An
 
 
 def _browsing(request: HttpRequest, study: Study, snapshot: Snapshot, index: Index) -> dict[str, Any]:
-    import numpy as np
-
     if len(index.pair) == 0:
         raise NoNumbersError("Nobody has rated yet.")
     points = np.flatnonzero(np.bincount(index.points)).tolist()

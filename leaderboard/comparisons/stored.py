@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 from arena.models import Completion, Study
-from leaderboard.comparisons.index import Index, build
+from leaderboard.comparisons.index import Array, Index, build
 from leaderboard.models import ComparisonIndex
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.opinions import Opinions
 
 IN_MEMORY: Final = 4
 """Studies whose index a process keeps. One of a million comparisons takes 20 to 60 MB."""
@@ -21,11 +18,10 @@ _kept: OrderedDict[int, tuple[str, Index]] = OrderedDict()
 _lock: Final = Lock()
 
 
-def packed(study: Study, opinions: Opinions) -> bytes:
-    """The index of what was read, as it is stored."""
-    people = next((choice.ids for choice in opinions.raters if choice.selector == "people"), frozenset())
+def packed(study: Study, rows: Array, people: frozenset[int]) -> bytes:
+    """The index of the comparisons of leaderboard.snapshots.opinions, as it is stored."""
     authors = Completion.objects.filter(prompt__study=study, contestant__isnull=False).order_by()
-    return build(opinions.rows, people, dict(authors.values_list("pk", "contestant"))).packed()
+    return build(rows, people, dict(authors.values_list("pk", "contestant"))).packed()
 
 
 def store(study: Study, payload: bytes) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
-    from leaderboard.snapshots.opinions import Opinions
-    from leaderboard.snapshots.text_sizes import Texts
+from leaderboard.snapshots.opinions import Opinions
+from leaderboard.snapshots.text_sizes import Texts
+from leaderboard.stats.descriptive import describe
+from leaderboard.stats.style import MEASURES
 
-    BoolArray = npt.NDArray[np.bool_]
-    FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 
 MANY: Final = 10
 """Pairs with so many ratings or more are counted together."""
@@ -46,10 +47,6 @@ def _places(texts: Texts) -> Iterator[tuple[str | None, str | None]]:
 
 
 def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, Any]:
-    import numpy as np
-
-    from leaderboard.stats.descriptive import describe
-    from leaderboard.stats.style import MEASURES
 
     asked = np.ones(len(texts.prompts), dtype=np.bool_)
     for wanted, column in ((category, texts.category), (subset, texts.subset)):
@@ -70,8 +67,6 @@ def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, 
 
 def _sizes(texts: Texts, asked: BoolArray) -> Iterator[tuple[str, FloatArray]]:
     """Sizes of the texts of some prompts, by what they are."""
-    import numpy as np
-
     answers = texts.current & asked[texts.prompt]
     by_people = np.array([kind == "people" for _, kind, _ in texts.contestants] + [False])[texts.contestant]
     references = texts.references[asked[texts.reference_prompt]]
@@ -81,10 +76,6 @@ def _sizes(texts: Texts, asked: BoolArray) -> Iterator[tuple[str, FloatArray]]:
 
 
 def _contestants(texts: Texts) -> Iterator[dict[str, Any]]:
-    import numpy as np
-
-    from leaderboard.stats.descriptive import describe
-    from leaderboard.stats.style import MEASURES
 
     for number, (name, kind, retired) in enumerate(texts.contestants):
         own = texts.current & (texts.contestant == number)
@@ -105,8 +96,6 @@ def _contestants(texts: Texts) -> Iterator[dict[str, Any]]:
 
 def _coverage(opinions: Opinions, pairs: int) -> Iterator[dict[str, Any]]:
     """How many pairs have 0, 1, 2, ... ratings, the last number being MANY or more."""
-    import numpy as np
-
     for choice in _kinds_of_raters(opinions):
         own = opinions.by(choice.ids)
         rated = own.rows[own.scored]

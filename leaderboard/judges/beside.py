@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from django.db.models import Q
 
 from arena.models import Comparison, Study
 from leaderboard.rater_kinds.facts import kin_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from leaderboard.snapshots.opinions import Opinions
+from leaderboard.snapshots.opinions import Opinions
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +40,6 @@ def beside(study: Study, opinions: Opinions, until: int | None = None) -> Beside
 
     ``opinions`` are of the same study and say which judges there are.
     """
-    import numpy as np
-
     rows = Comparison.objects.filter(study=study).order_by("pk")
     if until is None:
         rows = rows.filter(is_current=True)

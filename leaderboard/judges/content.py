@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from leaderboard.judges.same_pairs import PEOPLE, NothingInCommonError, same_pairs
+from leaderboard.agreement.content import agreement
+from leaderboard.bias.content import own_family, ratings
+from leaderboard.judges.beside import Beside
+from leaderboard.judges.same_pairs import PEOPLE, NothingInCommonError, SamePairs, same_pairs
 from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.standings.content import standings
+from leaderboard.stats import Method, StatsError, TieBand
+from leaderboard.stats.checks import IntArray
 from leaderboard.stats.clustered_means import (
     Estimate,
     mean_estimate,
@@ -21,16 +30,6 @@ from leaderboard.stats.clustered_means import (
 )
 from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_orders, verdicts
 from leaderboard.stats.position_bias import place_worth
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from leaderboard.judges.beside import Beside
-    from leaderboard.judges.same_pairs import SamePairs
-    from leaderboard.snapshots.opinions import Choice, Opinions
-    from leaderboard.stats import Method, TieBand
-    from leaderboard.stats.checks import IntArray
-
 
 # What is measured of one kind of raters, as plain values. Pure but for the types of what is read.
 
@@ -187,9 +186,6 @@ def side_by_side(
 
 def _of(choice: Choice, same: SamePairs, beside: Beside, method: Method) -> dict[str, Any]:
     """One kind of raters."""
-
-    from leaderboard.bias.content import ratings
-
     own, level, band = same.rated.by(choice.ids), method.interval, method.tie_band
     judged = choice.selector != PEOPLE
     return {
@@ -209,16 +205,11 @@ def _of(choice: Choice, same: SamePairs, beside: Beside, method: Method) -> dict
 
 
 def _own_family(choice: Choice, same: SamePairs, kin: Collection[str], level: float) -> dict[str, Any] | None:
-    from leaderboard.bias.content import own_family
-
     return own_family(same.rated, choice, kin, level) if kin else None
 
 
 def _standings(own: Opinions, method: Method, ties: str) -> dict[str, Any] | None:
     """Elo as ``rank`` computes it, None where there is no game."""
-    from leaderboard.standings.content import standings
-    from leaderboard.stats import StatsError
-
     players = own.present()
     band = method.tie_band if ties == "on" else None
     try:
@@ -231,9 +222,5 @@ def _standings(own: Opinions, method: Method, ties: str) -> dict[str, Any] | Non
 
 def _correlations(same: SamePairs, method: Method) -> dict[str, list[dict[str, Any]]]:
     """The correlation of each judge with people by category, and of people with each other, by selector."""
-    import json
-
-    from leaderboard.agreement.content import agreement
-
     found = [table for table in agreement(same.rated, method) if table.kind == "correlation"]
     return {table.raters: json.loads(table.payload)["rows"] for table in found}

@@ -1,6 +1,6 @@
 """Judges side by side on the same pairs: what each protocol, answer scale or wording does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,13 +16,13 @@ from leaderboard.agreement.table import correlated, correlation_table, without_p
 from leaderboard.bias.figure import histogram, position_dots
 from leaderboard.bias.table import Shown, position_table, ratings_table, shown, shown_by_scale
 from leaderboard.judges import table as side_by_side
-from leaderboard.judges.report import flags_of, spending_of
 from leaderboard.judges.table import Line, Spending
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.shell import Published, is_staff
 from leaderboard.rater_kinds.facts import JudgeFacts, facts_of_judges
+from leaderboard.rater_kinds.flags_of_study import flags_of
 from leaderboard.rater_kinds.kinds import ending, judges_now, labels
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
@@ -253,10 +253,15 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         chosen=chosen,
         usual=usual,
         content=content,
-        spending=spending_of(study, content, float(content["level"]))
-        if there and content and is_staff(request)
-        else {},
+        spending=_spending(study, content) if there and content and is_staff(request) else {},
     )
+
+
+def _spending(study: Study, content: Content) -> Mapping[str, Spending | None]:
+    # Operators alone see what calls cost: the estimates load SciPy, which no other page needs.
+    from leaderboard.judges.spending import spending_of
+
+    return spending_of(study, content, float(content["level"]))
 
 
 def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

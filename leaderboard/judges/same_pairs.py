@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from leaderboard.pages.wording import FEWEST_PAIRS
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.opinions import Choice, Opinions
 
 PEOPLE: Final = "people"
 
@@ -93,8 +91,6 @@ def same_pairs(
     Raises NothingInCommonError for fewer than two raters, for raters that gave no answer, and where no pair
     was rated by all judges.
     """
-    import numpy as np
-
     by_selector = {choice.selector: choice for choice in opinions.raters}
     wanted = list(dict.fromkeys(selectors))
     for selector in wanted:
@@ -125,8 +121,6 @@ def same_pairs(
 
 def _shared(rows: npt.NDArray[Any], judges: Sequence[Choice], which: npt.NDArray[np.bool_]) -> Any:
     """The ids of the pairs that each of the judges has among ``which`` rows."""
-    import numpy as np
-
     found = None
     for judge in judges:
         own = np.unique(rows["pair"][which & np.isin(rows["rater"], list(judge.ids))])

@@ -19,7 +19,7 @@ from arena.people.permissions import viewable
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
-from leaderboard.refreshing import services
+from leaderboard.snapshots import freshness
 from leaderboard.snapshots.settings import UnknownSettingError
 
 
@@ -49,7 +49,7 @@ class Published:
         snapshot = Snapshot.objects.newest(study)
         if snapshot is None:
             return cls(study, None, 0, Refresh.objects.filter(study=study).first())
-        return cls(study, snapshot, services.behind(study, snapshot), None)
+        return cls(study, snapshot, freshness.behind(study, snapshot), None)
 
 
 Beyond = Callable[[Published], Any]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.models import Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
+Array = npt.NDArray[Any]
 
 PEOPLE: Final = "people"
 JUDGES: Final = "judges"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
@@ -47,8 +48,6 @@ class Dispute:
 
 def disputed(study: Study, kind: str, category: str, page: Any) -> Page[Dispute]:
     """A page of the queue of one kind: settled pairs are none of it, nor those of other categories."""
-    import numpy as np
-
     found = kept.disputed(study)
     places = found.ranked(kind)
     settled = list(adjudications(study).values_list("pair", flat=True))

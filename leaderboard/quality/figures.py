@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from django.db import models
 from django.db.models import Case, Value, When
 
@@ -23,16 +24,12 @@ from leaderboard.stats.rater_quality import (
     majority_of_others,
     outliers,
     speed,
+    verdicts,
     wilson_share,
     with_others,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Rows = npt.NDArray[Any]
-
+Rows = npt.NDArray[Any]
 
 # What people said in a study, repeats and hidden checks included, as arrays.
 
@@ -87,10 +84,6 @@ class Votes:
 
 def votes(study: Study, around: Rater | None = None) -> Votes:
     """Read them; only those about pairs that somebody has rated where ``around`` names one."""
-    import numpy as np
-
-    from leaderboard.stats.rater_quality import verdicts
-
     given, pairs = _given(study, around), columns.pairs(study)
     rows = np.zeros(len(given), dtype=_ALL)
     for name, _ in _GIVEN:
@@ -125,8 +118,6 @@ def _given(study: Study, around: Rater | None) -> npt.NDArray[Any]:
 
 def _golds(study: Study, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
     """The right verdict of each pair, or NO_GOLD."""
-    import numpy as np
-
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk").values_list("pk", "gold")
     found = np.full(len(pairs), NO_GOLD, dtype=np.int8)
     rows = list(known)

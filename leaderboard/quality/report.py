@@ -8,16 +8,14 @@ rated. No contestant is named or counted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.models import Rater, Study
 from leaderboard.quality.cells import NOTHING, Shown, plain_agreement, share, shown
 from leaderboard.quality.figures import CHECK, NO_GOLD, STUDY, Figures, of_parts, votes
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 STEP: Final = 10
 """Comparisons, or known pairs, after which such a figure follows; there is none of fewer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
@@ -11,9 +11,6 @@ from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.rater_kinds.facts import kin_of
 from leaderboard.rater_kinds.flags import Answers, Flag, flags
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.opinions import Opinions
 
 
 def judge_flags(
@@ -58,17 +55,14 @@ def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, 
     return judge_flags(study, labels, answers, counts.get("own_family"))
 
 
-def own_families(study: Study, read: Opinions, level: float) -> dict[str, Any]:
-    """How much better each judge with relatives among the contestants likes them than others do."""
-    from leaderboard.bias.content import own_family
-
-    judges = {each.selector: each for each in read.raters if each.selector.startswith("judge:")}
-    if not judges:
-        return {}
-    kin = kin_of(study, {selector: each.label for selector, each in judges.items()})
-    found = {
-        selector: own_family(read, judges[selector], names.everyone, level)
-        for selector, names in kin.items()
-        if names.everyone
+def flags_of(study: Study, content: Mapping[str, Any]) -> dict[str, list[Flag]]:
+    """What must be said of each judge in the content, by selector."""
+    raters = {own["selector"]: own for own in content["raters"]}
+    answers = {
+        selector: Answers(own["unscored"]["answers"], own["unscored"]["unscored"])
+        for selector, own in raters.items()
+        if own["unscored"]
     }
-    return {selector: measured for selector, measured in found.items() if measured}
+    labels = {selector: own["label"] for selector, own in raters.items()}
+    families = {selector: own["own_family"] for selector, own in raters.items()}
+    return judge_flags(study, labels, answers, families)

@@ -8,17 +8,20 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qsl
 
 from arena.models import Study
 from leaderboard.agreement.content import agreement
 from leaderboard.bias.content import leanings
+from leaderboard.judges.beside import beside
+from leaderboard.judges.content import judges_table
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.holding import Hold
-from leaderboard.snapshots.presentation import beside
+from leaderboard.snapshots.opinions import Choice, Opinions, opinions
+from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import (
     EVERYONE,
     MODELS,
@@ -29,13 +32,10 @@ from leaderboard.snapshots.settings import (
     parse_for_all,
     parse_for_judges,
 )
+from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.opinions import Choice, Opinions
-    from leaderboard.snapshots.text_sizes import Texts
-    from leaderboard.stats import Method, Ratings
-
+from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
+from leaderboard.stats.checks import ParameterError
 
 # Tables of a setting that no snapshot holds: what pages show for it, from the same functions.
 
@@ -54,8 +54,6 @@ def any_tables(
     standings; without ``texts`` there is nothing about lengths. Raises ParameterError for a tie band that the
     ratings of the chosen raters do not have; other raters, who used another scale, are left out then.
     """
-    from leaderboard.stats import TieBand
-
     band = TieBand.parse(setting.band) if setting.band else None
     method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
     asked = _Asked(opinions, setting, method, dict(known), texts)
@@ -110,7 +108,7 @@ class _Asked:
         name, ties, category = self.setting.method, self.setting.ties, self.setting.category
         players = self._players(own, category)
         given = players.ratings()
-        for by, rule in (*((name, rule) for rule in _rules(name)), (beside(name), ties)):
+        for by, rule in (*((name, rule) for rule in _rules(name)), (method_beside(name), ties)):
             place = {"category": category, "name": by, "ties": rule}
             yield from self._standings("standings", own, players, given, **place)
         games = given.games(ties=ties == "on", tie_band=self.method.tie_band if ties == "on" else None)
@@ -123,8 +121,6 @@ class _Asked:
             yield from self._standings(EVERYONE, own, everyone, everyone.ratings(), **place)
 
     def _others(self, other: Choice) -> Iterator[Table]:
-        from leaderboard.stats.checks import ParameterError
-
         players = self._players(other, self.setting.category)
         place = {"category": self.setting.category, "name": self.setting.method, "ties": self.setting.ties}
         try:
@@ -205,11 +201,6 @@ def compute_next(study_id: int) -> bool:
 
 def tables_of(view: ComputedView) -> str:
     """The tables of a setting as JSON. Raises SnapshotOutdatedError."""
-    from leaderboard.judges.beside import beside
-    from leaderboard.judges.content import judges_table
-    from leaderboard.snapshots.opinions import opinions
-    from leaderboard.snapshots.text_sizes import texts
-
     snapshot, method = view.snapshot, method_of(view.snapshot)
     setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
@@ -239,8 +230,6 @@ def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
 
 def method_of(snapshot: Snapshot) -> Method:
     """The parameters a snapshot was made with. Raises SnapshotOutdatedError for those of an older version."""
-    from leaderboard.stats import METHODOLOGY, EloParameters, Method
-
     if snapshot.methodology != METHODOLOGY:
         raise SnapshotOutdatedError
     used = snapshot.parameters

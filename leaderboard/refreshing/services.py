@@ -11,19 +11,21 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from arena.models import Comparison, Study
+from arena.models import Study
+from leaderboard.bias.content import own_family
 from leaderboard.comparisons import stored
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons
+from leaderboard.rater_kinds.facts import kin_of
+from leaderboard.refreshing import tables
+from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.holding import held
+from leaderboard.snapshots.opinions import Opinions, opinions
+from leaderboard.snapshots.text_sizes import texts
+from leaderboard.stats import METHODOLOGY, Method
 
 logger = logging.getLogger(__name__)
 
-COUNTDOWN: Final = timedelta(seconds=3)
-"""A refresh waits this long after a rating, so that a burst of ratings costs one computation."""
-
-LOST_AFTER: Final = timedelta(seconds=12)
-"""A wanted refresh that has not started by then is asked for again: its message was lost."""
 
 COUNTED_EVERY: Final = timedelta(minutes=10)
 """A process that sweeps counts all comparisons this often."""
@@ -91,12 +93,6 @@ class _Computed:
 
 def _compute(study: Study, anew: bool) -> _Computed:
     """The next snapshot and its tables, not stored yet."""
-    from leaderboard.rater_kinds.flags_of_study import own_families
-    from leaderboard.refreshing import tables
-    from leaderboard.snapshots.opinions import opinions
-    from leaderboard.snapshots.text_sizes import texts
-    from leaderboard.stats import METHODOLOGY, Method
-
     started = time.perf_counter()
     method = Method(rounds=ROUNDS, interval=INTERVAL, seed=SEED, threads=THREADS)
     known = {} if anew else SnapshotSlice.objects.known(study)
@@ -114,7 +110,7 @@ def _compute(study: Study, anew: bool) -> _Computed:
         counts=tables.counts(read) | {"own_family": own_families(study, read, method.interval)},
         seconds=round(time.perf_counter() - started, 3),
     )
-    return _Computed(snapshot, found, stored.packed(study, read))
+    return _Computed(snapshot, found, stored.packed(study, read.rows, read.people))
 
 
 def _parameters(method: Any) -> dict[str, Any]:
@@ -157,33 +153,6 @@ def _prune(study: Study) -> None:
     Snapshot.objects.filter(study=study).exclude(pk__in=kept).delete()
 
 
-def request_refresh(study_id: int) -> bool:
-    """Ask for a refresh soon; False where one is on its way already.
-
-    The message is a nudge: a queue that cannot be reached is logged, and the sweep asks again.
-    """
-    from celery import current_app
-    from kombu.exceptions import OperationalError
-
-    now = timezone.now()
-    # Asked after every rating, when it is wanted already as a rule: that takes one look.
-    if Refresh.objects.is_wanted(study_id, now - LOST_AFTER):
-        return False
-    if not Study.objects.filter(pk=study_id).exists():
-        return False
-    Refresh.of(study_id)
-    if not Refresh.objects.want(study_id, now, now - LOST_AFTER):
-        return False
-    try:
-        # By name: leaderboard.tasks imports this module.
-        current_app.send_task(
-            "leaderboard.refresh_study", (study_id,), countdown=COUNTDOWN.total_seconds(), retry=False
-        )
-    except OperationalError as error:
-        logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
-    return True
-
-
 def stale(*, counted: bool = True) -> list[int]:
     """Ids of the studies whose data, or the methods, have changed since their newest snapshot.
 
@@ -200,8 +169,6 @@ def stale(*, counted: bool = True) -> list[int]:
 
 def _is_current(snapshot: Snapshot) -> bool:
     """Whether a snapshot was made by the methods of today; those before an update were not."""
-    from leaderboard.stats import METHODOLOGY
-
     return snapshot.methodology == METHODOLOGY
 
 
@@ -239,11 +206,15 @@ def abandon_runs() -> None:
     Refresh.objects.update(running_until=None, wanted_at=None)
 
 
-def behind(study: Study, snapshot: Snapshot) -> int:
-    """How many comparisons were added since the snapshot was made; 0 where nothing changed.
-
-    A change of something else than comparisons (an import of completions, a retired contestant) counts as -1.
-    The cost is that of what was added, not of what there is.
-    """
-    added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison).count()
-    return added or -(study.revision != snapshot.revision)
+def own_families(study: Study, read: Opinions, level: float) -> dict[str, Any]:
+    """How much better each judge with relatives among the contestants likes them than others do."""
+    judges = {each.selector: each for each in read.raters if each.selector.startswith("judge:")}
+    if not judges:
+        return {}
+    kin = kin_of(study, {selector: each.label for selector, each in judges.items()})
+    found = {
+        selector: own_family(read, judges[selector], names.everyone, level)
+        for selector, names in kin.items()
+        if names.everyone
+    }
+    return {selector: measured for selector, measured in found.items() if measured}

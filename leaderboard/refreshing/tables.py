@@ -6,27 +6,25 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from leaderboard.agreement.content import agreement
 from leaderboard.bias.content import leanings, length, ratings
 from leaderboard.data.content import data
 from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.standings.content import BOOTSTRAPPED, TIES, digest, matrix_table, rankings, standings
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.opinions import Choice, Opinions
-    from leaderboard.snapshots.text_sizes import Texts
-    from leaderboard.stats import Method
-
+from leaderboard.stats import Method
+from leaderboard.stats.elo_bootstrap import load_for
 
 # What the header of a page counts.
 
 
 def counts(opinions: Opinions) -> dict[str, Any]:
     """What the header of a board counts; ``raters`` lists the selectors in the order of the switch."""
-    import numpy as np
-
     players = opinions.present()
     total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
     return {
@@ -57,8 +55,6 @@ def counts(opinions: Opinions) -> dict[str, Any]:
 
 def _used(own: Opinions) -> dict[str, Any]:
     """How many comparisons some raters gave, in each named category, and on which scales."""
-    import numpy as np
-
     rows = own.rows[~own.identical]
     numbers = np.bincount(rows["category"], minlength=len(own.categories)).tolist()
     by_name = zip(own.categories, numbers, strict=True)
@@ -179,7 +175,5 @@ def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
 
 def _get_ready(parts: list[_Part], method: Method) -> None:
     """Load compiled code where all bootstraps together are worth it, though none of them may be."""
-    from leaderboard.stats.elo_bootstrap import load_for
-
     games = sum(min(len(part.chosen), REMEMBERED) for part in parts)
     load_for(games * (method.rounds or 0) * len(TIES))

@@ -15,8 +15,10 @@ import os
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 from django.conf import settings
 from django.db import connections, models
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
@@ -24,10 +26,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from arena.models import Comparison, Completion, Pair, Purpose, Study
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Rows = npt.NDArray[Any]
+Rows = npt.NDArray[Any]
 
 logger = logging.getLogger(__name__)
 
@@ -123,8 +122,6 @@ def _comparisons(study: Study, *, after: int) -> Rows:
 
 def fetched(queryset: QuerySet[Any, Any], dtype: list[tuple[str, str]]) -> Rows:
     """The rows of a query as the database gives them: without a Python object made of every value."""
-    import numpy as np
-
     sql, parameters = queryset.query.sql_with_params()
     parts = [np.empty(0, dtype=dtype)]
     with connections[queryset.db].chunked_cursor() as cursor:
@@ -135,16 +132,12 @@ def fetched(queryset: QuerySet[Any, Any], dtype: list[tuple[str, str]]) -> Rows:
 
 
 def _by_id(rows: Rows) -> Rows:
-    import numpy as np
-
     ids = rows["id"]
     return rows if (ids[1:] > ids[:-1]).all() else rows[np.argsort(ids, kind="stable")]
 
 
 def _read_on(study: Study, kept: Rows) -> Rows | None:
     """The kept comparisons with what is new, or None where they are not those of the database any more."""
-    import numpy as np
-
     last = int(kept["id"][-1])
     new = _comparisons(study, after=last)
     newest = int(new["id"][-1]) if len(new) else last
@@ -181,8 +174,6 @@ def _origin(study: Study, revision: int, last: int) -> str:
 
 def _load(study: Study, revision: int) -> Rows | None:
     """The kept comparisons; None where there are none, or none of this study as it is."""
-    import numpy as np
-
     try:
         with np.load(_path(study), allow_pickle=False) as found:
             rows, origin = found["rows"], str(found["origin"])
@@ -196,8 +187,6 @@ def _load(study: Study, revision: int) -> Rows | None:
 
 def _store(study: Study, revision: int, rows: Rows) -> None:
     """Keep the comparisons; a process that dies meanwhile leaves the file as it was."""
-    import numpy as np
-
     path = _path(study)
     part = path.with_suffix(f".{os.getpid()}.part")
     try:

@@ -12,13 +12,13 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.on_demand import Failed, Ready, Waiting
-from leaderboard.snapshots.presentation import beside
+from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place, Stored
 
 _HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] = {
     Scope.BOARD: lambda rows, asked: rows.for_board(
-        asked.raters, asked.ties, asked.category, asked.method, beside(asked.method)
+        asked.raters, asked.ties, asked.category, asked.method, method_beside(asked.method)
     ),
     Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
     Scope.RATERS: lambda rows, asked: rows.for_raters(asked.category),

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Final
 
+from celery import current_app
 from django.db import transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import ComputedViewQuerySet
@@ -188,11 +190,8 @@ def _make_room(views: ComputedViewQuerySet) -> None:
 
 def nudge(study_id: int) -> None:
     """Send a worker to what is wanted of a study. A queue that is away is logged; the sweep asks again."""
-    from celery import current_app
-    from kombu.exceptions import OperationalError
-
     try:
-        # By name: leaderboard.tasks imports this module.
+        # By name: tasks are modules of the worker, which loads NumPy and SciPy.
         current_app.send_task("leaderboard.compute_view", (study_id,), retry=False)
     except OperationalError as error:
         logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)

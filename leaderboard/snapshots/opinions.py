@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
+from leaderboard.stats import Ratings, make_ratings
+from leaderboard.stats.style import style_difference, style_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from leaderboard.stats import Ratings
-
-    FloatArray = npt.NDArray[np.float64]
-    BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 NOBODY = -1
 """The contestant number of a completion without a contestant, or of a retired one."""
@@ -72,8 +71,6 @@ class Opinions:
 
     def by(self, raters: Iterable[int]) -> Opinions:
         """Those of some raters, given by their ids."""
-        import numpy as np
-
         return self._only(np.isin(self.rows["rater"], list(raters)))
 
     def about(self, category: str) -> Opinions:
@@ -88,13 +85,16 @@ class Opinions:
 
     def among(self, kind: str) -> Opinions:
         """The same with only the contestants of one kind in the ranking; no comparison is lost."""
-        import numpy as np
-
         chosen = [number for number, own in enumerate(self.kinds) if own == kind]
         rows = self.rows.copy()
         for side in ("first", "second"):
             rows[side][~np.isin(rows[side], chosen)] = NOBODY
         return replace(self, rows=rows)
+
+    @property
+    def people(self) -> frozenset[int]:
+        """The ids of the people among the raters."""
+        return next((choice.ids for choice in self.raters if choice.selector == "people"), frozenset())
 
     @property
     def scored(self) -> BoolArray:
@@ -127,8 +127,6 @@ class Opinions:
         Contestant numbers are those of ``names``. Ratings stay as shown and contestants are given in
         presentation order, so nothing is mirrored. ``covariates`` hold a number for each of them.
         """
-        from leaderboard.stats import make_ratings
-
         rows = self.rows[self.scored & self.ranked]
         return make_ratings(
             rows["first"],
@@ -143,8 +141,6 @@ class Opinions:
 
     def present(self) -> Opinions:
         """The same with only the contestants that meet somebody here: nobody stands without a game."""
-        import numpy as np
-
         chosen = self.rows[self.scored & self.ranked]
         kept = np.union1d(chosen["first"], chosen["second"]).tolist()
         number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
@@ -193,8 +189,6 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
 
 def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:
     """The comparisons that count, and how many others there are."""
-    import numpy as np
-
     out = np.isin(given["rater"], left_out_raters(study))
     uncounted = Uncounted(
         raters=len(np.unique(given["rater"][out])),
@@ -206,8 +200,6 @@ def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], U
 
 def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]:
     """The comparisons as they were when ``until`` was the largest id."""
-    import numpy as np
-
     read = read[read["id"] <= until]
     later = Comparison.objects.filter(study=study, pk__gt=until, revises__isnull=False).order_by()
     revised = [pk for pk in later.values_list("revises", flat=True) if pk is not None]
@@ -219,8 +211,6 @@ def _rows(
     study: Study, given: npt.NDArray[Any], contestants: dict[int, int], categories: dict[int, int]
 ) -> npt.NDArray[Any]:
     """The comparisons with their prompts, contestants and texts in presentation order."""
-    import numpy as np
-
     pairs, completions = columns.pairs(study), columns.completions(study)
     rows = np.empty(len(given), dtype=_DTYPE)
     for name, _ in _GIVEN:
@@ -241,8 +231,6 @@ def _rows(
 
 def _numbers(ids: npt.NDArray[Any], numbers: dict[int, int]) -> npt.NDArray[Any]:
     """The number of each id; NOBODY for an id that has none."""
-    import numpy as np
-
     distinct, place = np.unique(ids, return_inverse=True)
     return np.array([numbers.get(pk, NOBODY) for pk in distinct.tolist()], dtype=np.int64)[place]
 
@@ -261,10 +249,6 @@ def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
     Texts are read one at a time and only counts are kept. Turns are joined by blank lines. Raises
     UnknownTextError where a text that was compared is not known.
     """
-    import numpy as np
-
-    from leaderboard.stats.style import style_difference
-
     rows = chosen.rows[chosen.scored & chosen.ranked]
     ids, place = np.unique(rows["pair"], return_inverse=True)
     counted = _counted_texts(study)
@@ -284,8 +268,6 @@ def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
 
 def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
     """Characters and density of Markdown of each completion by its id; NaN where the text is not known."""
-    from leaderboard.stats.style import style_of
-
     found = {}
     texts = Completion.objects.filter(prompt__study=study).order_by()
     for pk, turns, is_empty in texts.values_list("pk", "turns", "is_empty").iterator(chunk_size=500):

@@ -6,20 +6,18 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from django.db.models import Exists, OuterRef
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Exists, OuterRef, QuerySet
 
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 from arena.rating.apart import APART
 from leaderboard.models import TextMeasure
+from leaderboard.stats.style import VERSION, size_of, tokenizer_name
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    from django.db.models import QuerySet
-
-    FloatArray = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 
 AT_ONCE: Final = 500
 """Texts read, measured and stored together."""
@@ -60,8 +58,6 @@ class Texts:
 
     def sizes(self, completion_ids: npt.NDArray[Any]) -> FloatArray:
         """The sizes of completions by id; NaN for an id that is not among them."""
-        import numpy as np
-
         found = np.full((len(completion_ids), len(_FIELDS)), np.nan)
         if len(self.completion):
             place = np.searchsorted(self.completion, completion_ids)
@@ -84,10 +80,6 @@ def measure_missing(study: Study) -> int:
 
 def texts(study: Study) -> Texts:
     """Measure what is missing and read the sizes of all texts of a study."""
-    import numpy as np
-
-    from leaderboard.stats.style import tokenizer_name
-
     measure_missing(study)
     asked, prompt_sizes = _prompts(study)
     prompt_number = {pk: number for number, (pk, _, _) in enumerate(asked)}
@@ -184,8 +176,6 @@ def _digest(turns: Sequence[str]) -> str:
 
 
 def _measured() -> Any:
-    from leaderboard.stats.style import VERSION
-
     return TextMeasure.objects.filter(version=VERSION)
 
 
@@ -197,8 +187,6 @@ def _known(digests: Any) -> dict[str, Sizes]:
 
 def _store(missing: dict[str, Sequence[str]]) -> dict[str, Sizes]:
     """Measure texts, given turn by turn under their digests, and keep what was found."""
-    from leaderboard.stats.style import VERSION, size_of
-
     rows = [
         TextMeasure(digest=key, version=VERSION, **vars(size_of(turns))) for key, turns in missing.items()
     ]
@@ -207,8 +195,6 @@ def _store(missing: dict[str, Sequence[str]]) -> dict[str, Sizes]:
 
 
 def _array(sizes: Sequence[Sizes | None]) -> FloatArray:
-    import numpy as np
-
     unknown = (np.nan,) * len(_FIELDS)
     return np.array([unknown if size is None else size for size in sizes], dtype=np.float64).reshape(
         len(sizes), len(_FIELDS)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from leaderboard.snapshots.canonical import Table, canonical
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.opinions import Choice, Opinions
-    from leaderboard.stats import Games, Method, Ratings
+from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.stats import METHODOLOGY, METHODS, Games, Method, Ratings, matrices, rank_ratings
 
 TIES: Final = ("on", "off")
 
@@ -26,8 +24,6 @@ def rankings(
     choice: Choice, category: str, chosen: Opinions, method: Method, computed: dict[str, str]
 ) -> Iterator[Table]:
     """Matrices and standings by every method, with ties on and off; ``computed`` is read and added to."""
-    from leaderboard.stats import METHODS
-
     players = chosen.present()
     given = players.ratings()
     for ties in TIES:
@@ -60,8 +56,6 @@ def published(method: Method, name: str, ties: str, category: str) -> Method:
 
 def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
     """SHA-256 of everything standings depend on: equal digests mean equal standings."""
-    from leaderboard.stats import METHODOLOGY
-
     uncounted = players.unscored.sum(), (players.scored & ~players.ranked).sum()
     # The number of threads changes the time taken, not the numbers.
     words = [
@@ -82,8 +76,6 @@ def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
 
 def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, Any]:
     """Standings as ``rank`` prints them, with the comparisons that became no game counted beside them."""
-    from leaderboard.stats import rank_ratings
-
     ranked = rank_ratings(ratings, players.names, method).as_dict()
     kinds = dict(zip(players.names, players.kinds, strict=True))
     for row in ranked["standings"]:
@@ -96,8 +88,6 @@ def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, 
 
 def matrix_table(games: Games, names: tuple[str, ...]) -> dict[str, Any]:
     """Wins, ties and games of each contestant (row) against each other (column)."""
-    from leaderboard.stats import matrices
-
     counted = matrices(games)
     return {
         "contestants": list(names),

@@ -22,10 +22,10 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
-    beside,
     drawn,
     findings,
     interval_line,
+    method_beside,
     ties_phrase,
 )
 from leaderboard.snapshots.settings import EVERYONE, PROMPTS_AND_RATERS, Scope, Setting, UnknownSettingError
@@ -151,7 +151,7 @@ class Board(SettingPage):
 
     @property
     def other_method(self) -> str:
-        return beside(self.setting.method)
+        return method_beside(self.setting.method)
 
     @property
     def other_method_name(self) -> str:

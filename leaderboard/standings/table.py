@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import METHOD_NAMES, beside, interval_line, letters_shown
+from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, letters_shown, method_beside
 
 FEWEST_GAMES: Final = 30
 """A row with fewer games is provisional."""
@@ -103,7 +103,7 @@ def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, A
     """The board as plain columns; what its intervals are stands in the caption and in their headings."""
     level = f"{parameters['interval']:g} % interval"
     columns = ("Rank", "Rank (UB)", "Contestant", "Kind", "Rating", f"Low ({level})", f"High ({level})")
-    more = ("Group", "First %", "Games", "Win %", "Tie %", f"{METHOD_NAMES[beside(method)]} rating")
+    more = ("Group", "First %", "Games", "Win %", "Tie %", f"{METHOD_NAMES[method_beside(method)]} rating")
     return DataTable(
         f"Standings. {interval_line(parameters)}",
         (*columns, *more, "Provisional"),

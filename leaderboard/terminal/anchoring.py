@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from arena.models import Study
+from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.stats.anchored import anchor_pairs
 from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
-from leaderboard.stats.anchored_result import Anchored, anchored_cautions
+from leaderboard.stats.anchored_result import Anchored, Estimate, anchored_cautions
 from leaderboard.stats.ranking_method import METHODOLOGY
-
-if TYPE_CHECKING:
-    from arena.models import Study
-    from leaderboard.stats.anchored_result import Anchored, Estimate
-    from leaderboard.terminal.votes import Votes
+from leaderboard.terminal.votes import Votes
 
 
 class AnchoringError(ValueError):
@@ -79,8 +77,6 @@ def panel_of_votes(
     a named rater is not in the file or the file does not say who rated, and a StatsError where it names no
     prompts.
     """
-    import numpy as np
-
     if votes.rater is None:
         raise AnchoringError("the votes name no raters, so the judge's cannot be told from people's")
     unknown = [name for name in (*judges, *without) if name not in votes.rater]
@@ -98,10 +94,6 @@ def panel_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> Panel:
 
     Raises AnchoringError where a judge has no comparison in the study.
     """
-    import numpy as np
-
-    from leaderboard.snapshots.opinions import opinions
-
     read = opinions(study)
     choices = {choice.selector: choice for choice in read.raters}
     selectors = [f"judge:{judge.removeprefix('judge:')}" for judge in judges]

@@ -3,14 +3,17 @@
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 
-if TYPE_CHECKING:
-    from leaderboard.snapshots.presentation import About
-    from leaderboard.stats import Method, Standings
-
+from leaderboard.stats import Standings
+from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.ranking_method import INTERVALS, METHODS, RATER_EFFECTS, Method
+from leaderboard.stats.ratings import RESAMPLE
+from leaderboard.stats.tie_bands import TieBand
+from leaderboard.terminal.standings_text import About, standings_json, standings_table
 
 N = TypeVar("N", int, float)
 
@@ -84,11 +87,6 @@ def add_sampling_options(parser: ArgumentParser) -> None:
 
 def method_from(options: dict[str, Any]) -> "Method":
     """The method the options ask for; raise CommandError naming the option that is wrong."""
-    from leaderboard.stats.checks import ParameterError
-    from leaderboard.stats.elo import EloParameters
-    from leaderboard.stats.ranking_method import Method
-    from leaderboard.stats.ratings import RESAMPLE
-
     choice(options, "format", ("table", "json"))
     try:
         method = Method(
@@ -105,9 +103,6 @@ def method_from(options: dict[str, Any]) -> "Method":
 
 def _own(options: dict[str, Any]) -> dict[str, Any]:
     """The parts of a method that ``add_sampling_options`` does not declare."""
-    from leaderboard.stats.ranking_method import INTERVALS, METHODS, RATER_EFFECTS
-    from leaderboard.stats.tie_bands import TieBand
-
     adjust = tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip())
     if options["intervals"] is None:
         options = options | {"intervals": "sandwich" if RATER_EFFECTS in adjust else "bootstrap"}
@@ -132,8 +127,6 @@ def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
 
 def rendered(standings: "Standings", options: dict[str, Any], about: "About | None" = None) -> str:
     """The standings in the format the options ask for."""
-    from leaderboard.snapshots.presentation import standings_json, standings_table
-
     render = standings_json if options["format"] == "json" else standings_table
     return render(standings, about)
 

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from leaderboard.snapshots.presentation import aligned, printable
-
-if TYPE_CHECKING:
-    from leaderboard.stats import Plan
+from leaderboard.stats import Plan
 
 _DECIMALS: Final = 6
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from scipy.stats import kendalltau
+
 from leaderboard.snapshots.presentation import aligned, findings, interval_line, printable
 from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
 from leaderboard.stats.checks import NoGamesError
@@ -51,8 +53,6 @@ def as_json(compared: Mapping[str, Standings], about: Mapping[str, Any]) -> str:
 
 def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
     """Kendall's tau-b between the ratings of ORDER and of each variant, NaN where one rates all alike."""
-    from scipy.stats import kendalltau
-
     rated = {
         label: {row.contestant: row.rating for row in standings.standings if row.rating is not None}
         for label, standings in compared.items()

@@ -1,14 +1,11 @@
 """The study a command is about, by its slug, and whose comparisons of it."""
 
-from typing import TYPE_CHECKING
-
 from django.core.management.base import CommandError
 
-from arena.models import Study
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.opinions import Opinions
-    from leaderboard.snapshots.presentation import About
+from arena.models import Rater, Study
+from arena.models.querysets import SelectorError
+from leaderboard.snapshots.opinions import Opinions, opinions
+from leaderboard.terminal.standings_text import About
 
 
 def study_named(slug: str) -> Study:
@@ -23,11 +20,6 @@ def study_named(slug: str) -> Study:
 
 def opinions_chosen(study: Study, raters: str, category: str) -> "tuple[Opinions, About]":
     """The comparisons asked for, and what they are; raise CommandError naming what does not exist."""
-    from arena.models import Rater
-    from arena.models.querysets import SelectorError
-    from leaderboard.snapshots.opinions import opinions
-    from leaderboard.snapshots.presentation import About
-
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:

@@ -54,7 +54,7 @@ def indexed(study: Any) -> tuple[float, int]:
 
     read = opinions(study)
     start = time.perf_counter()
-    payload = stored.packed(study, read)
+    payload = stored.packed(study, read.rows, read.people)
     stored.store(study, payload)
     taken = time.perf_counter() - start
     revision, comparisons, last = read.mark

@@ -16,8 +16,7 @@ from django.utils import timezone
 from arena.models import Assignment
 from arena.process import health
 from leaderboard.models import ComputedView, Snapshot
-from leaderboard.refreshing import services
-from leaderboard.snapshots import on_demand
+from leaderboard.snapshots import freshness, on_demand
 from leaderboard.snapshots.settings import Setting
 from tests.arena.process.processes import ROOT
 from tests.factories import make_assignment, make_comparison
@@ -58,7 +57,7 @@ def test_messages_sweeps_and_pings_reach_it(worker: subprocess.Popen[bytes]) -> 
     eventually(lambda: Assignment.objects.get(pk=lapsed.pk).state == Assignment.State.EXPIRED)
 
     study = make_comparison().study
-    services.request_refresh(study.pk)
+    freshness.request_refresh(study.pk)
     eventually(Snapshot.objects.filter(study=study).exists)
 
     snapshot = Snapshot.objects.get(study=study)

@@ -86,8 +86,6 @@ class Writer:
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
         """One file, piece by piece."""
-        import hashlib
-
         digest, size = hashlib.sha256(), 0
         with self._archive.open(_entry(name), "w", force_zip64=True) as member:
             for piece in pieces:
@@ -190,3 +188,24 @@ class Reader:
         except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
             raise BundleError(f"{name} cannot be unpacked: {error}.") from error
         return b"".join(pieces)
+
+
+Place = tuple[str, ...]
+"""Which table: kind, raters, ties, category and method."""
+
+
+def place_of(table: Any) -> Place:
+    """Which table it is; of a computed one or of a stored one."""
+    return table.kind, table.raters, table.ties, table.category, table.method
+
+
+def line_of(place: Place, payload: str) -> str:
+    """One table as a line of the results: its place, and its content as it was published."""
+    names = ("kind", "raters", "ties", "category", "method")
+    where = json.dumps(dict(zip(names, place, strict=True)), sort_keys=True, ensure_ascii=False)
+    return f'{{"table":{where},"content":{payload}}}\n'
+
+
+def digest_of(lines: list[str]) -> str:
+    """One digest of all tables, whatever order they came in."""
+    return sha256("".join(sorted(lines)).encode("utf-8", "surrogatepass"))

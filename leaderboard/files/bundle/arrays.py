@@ -12,14 +12,15 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from arena.data.writing.csv_text import guarded
 from leaderboard.files.bundle.archive import BundleError, canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 IDS: Final = ("pair", "rater", "prompt")
 TEXT_IDS: Final = ("first_text", "second_text")
@@ -46,8 +47,6 @@ class Numbered:
 
 def numbered(opinions: Opinions, texts: npt.NDArray[Any] | None = None) -> Numbered:
     """Renumber comparisons, pairs, raters, prompts and texts; ``texts`` are further ids of texts."""
-    import numpy as np
-
     rows, ids = opinions.rows.copy(), {}
     for name in (*IDS, "id"):
         ids[name], rows[name] = np.unique(rows[name], return_inverse=True)
@@ -113,9 +112,6 @@ def opinions_from(facts: bytes, rows: bytes) -> Opinions:
 
 
 def _rows_from(content: bytes, columns: list[tuple[str, str]]) -> npt.NDArray[Any]:
-    import numpy as np
-    import pandas as pd
-
     if len(columns) > _MOST_COLUMNS or not all(KIND.fullmatch(kind) for _, kind in columns):
         raise ValueError("a column is of a type that comparisons do not have")
     rows = np.zeros(0, dtype=columns)
@@ -142,8 +138,6 @@ def _rows_from(content: bytes, columns: list[tuple[str, str]]) -> npt.NDArray[An
 
 
 def _are_whole(values: npt.NDArray[Any]) -> bool:
-    import numpy as np
-
     return bool(
         (np.isfinite(values) & (np.abs(values) < _LARGEST)).all() and (values == np.floor(values)).all()
     )
@@ -151,8 +145,6 @@ def _are_whole(values: npt.NDArray[Any]) -> bool:
 
 def _check(opinions: Opinions) -> None:
     """Raise ValueError for numbers that point nowhere."""
-    import numpy as np
-
     rows, players = opinions.rows, len(opinions.names)
     lists = (opinions.names, opinions.kinds, opinions.categories)
     said = [text for texts in lists for text in texts]

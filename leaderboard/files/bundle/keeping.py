@@ -11,7 +11,6 @@ from django.conf import settings
 
 from arena.models import Study
 from leaderboard.files.bundle.archive import VERSION, BundleError
-from leaderboard.files.bundle.making import make
 from leaderboard.models import Snapshot
 
 LEFT_AFTER: Final = 24 * 3600
@@ -44,6 +43,9 @@ def packed(study: Study, snapshot: Snapshot) -> Path:
 
 
 def _packed(study: Study, path: Path) -> Path:
+    # The web process loads NumPy and the estimators for the one page that packs a bundle, and not before.
+    from leaderboard.files.bundle.making import make
+
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:

@@ -12,9 +12,8 @@ from django.conf import settings
 from arena.data.writing.interchange import question
 from arena.models import Completion, Prompt, Study
 from leaderboard.files.bundle import archive
-from leaderboard.files.bundle.archive import BundleError, Writer, pretty, sha256
+from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256
 from leaderboard.files.bundle.arrays import Numbered, facts_json, lines_csv, numbered, rows_csv, table_csv
-from leaderboard.files.bundle.recomputing import line_of, place_of
 from leaderboard.files.bundle.sizes import sizes_json
 from leaderboard.files.raters import called
 from leaderboard.models import Snapshot, SnapshotSlice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from leaderboard.files.bundle.archive import (
     COMPARISONS,
@@ -14,21 +14,20 @@ from leaderboard.files.bundle.archive import (
     RESULTS,
     SIZES,
     BundleError,
-    sha256,
+    Place,
+    Reader,
+    digest_of,
+    line_of,
+    place_of,
 )
 from leaderboard.files.bundle.arrays import opinions_from
 from leaderboard.files.bundle.sizes import sizes_from
+from leaderboard.refreshing import tables as refreshing_tables
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.opinions import Opinions
 from leaderboard.snapshots.presentation import printable
-
-if TYPE_CHECKING:
-    from leaderboard.files.bundle.archive import Reader
-    from leaderboard.snapshots.canonical import Table
-    from leaderboard.snapshots.opinions import Opinions
-    from leaderboard.snapshots.text_sizes import Texts
-    from leaderboard.stats import Method
-
-    pass
-
+from leaderboard.snapshots.text_sizes import Texts
+from leaderboard.stats import METHODOLOGY, EloParameters, Method, StatsError
 
 # Published tables against computed ones: the same to the byte, to the last digit, or where not. Pure.
 #
@@ -42,9 +41,6 @@ UNIT: Final = 1e-6
 
 _SLACK: Final = 1.000_5
 MOST_SHOWN: Final = 20
-
-Place = tuple[str, ...]
-"""Which table: kind, raters, ties, category and method."""
 
 
 @dataclass
@@ -178,9 +174,6 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
 
 def tables(opinions: Opinions, method: Method, texts: Texts | None) -> Iterator[Table]:
     """Every table of a snapshot."""
-    from leaderboard.refreshing import tables as refreshing_tables
-    from leaderboard.stats import StatsError
-
     try:
         yield from refreshing_tables.tables(opinions, method, {}, texts)
     except StatsError as error:
@@ -189,8 +182,6 @@ def tables(opinions: Opinions, method: Method, texts: Texts | None) -> Iterator[
 
 def method_of(parameters: Any, threads: int | None = None) -> Method:
     """The method of a board from what its bundle says. Raises BundleError."""
-    from leaderboard.stats import METHODOLOGY, EloParameters, Method, StatsError
-
     try:
         made_by = str(parameters["methodology"])
         if made_by != METHODOLOGY:
@@ -219,27 +210,8 @@ def _number(value: Any) -> float:
     return value
 
 
-def place_of(table: Any) -> Place:
-    """Which table it is; of a computed one or of a stored one."""
-    return table.kind, table.raters, table.ties, table.category, table.method
-
-
-def line_of(place: Place, payload: str) -> str:
-    """One table as a line of the results: its place, and its content as it was published."""
-    names = ("kind", "raters", "ties", "category", "method")
-    where = json.dumps(dict(zip(names, place, strict=True)), sort_keys=True, ensure_ascii=False)
-    return f'{{"table":{where},"content":{payload}}}\n'
-
-
-def digest_of(lines: list[str]) -> str:
-    """One digest of all tables, whatever order they came in."""
-    return sha256("".join(sorted(lines)).encode("utf-8", "surrogatepass"))
-
-
 def _published(content: bytes) -> dict[Place, str]:
     """The published tables by their place, each as the text it was published as."""
-    from leaderboard.snapshots.canonical import canonical
-
     found: dict[Place, str] = {}
     try:
         for line in content.splitlines():

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from leaderboard.files.bundle.archive import BundleError, canonical
 from leaderboard.files.bundle.arrays import AT_MOST, KIND
+from leaderboard.snapshots.text_sizes import NO_AUTHOR, Texts
+from leaderboard.stats.style import MEASURES
 
 _OF_COMPLETIONS: Final = ("completions", "prompt", "contestant", "current", "empty")
 _KINDS: Final = {
@@ -17,26 +22,15 @@ _KINDS: Final = {
 }
 """NumPy's letters for the types of the arrays; those of decimal numbers have a column for each measure."""
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from leaderboard.snapshots.text_sizes import Texts
-
 
 def sizes_json(texts: Texts, ids: npt.NDArray[Any]) -> str:
     """The sizes, with completions numbered by their place in ``ids``, the sorted ids of texts."""
-    import numpy as np
-
     given = replace(texts, completion=np.searchsorted(ids, texts.completion))
     return canonical({each.name: _written(getattr(given, each.name)) for each in fields(given)})
 
 
 def sizes_from(content: bytes) -> Texts:
     """The sizes in a bundle. Raises BundleError where the file holds none."""
-    import numpy as np
-
-    from leaderboard.snapshots.text_sizes import NO_AUTHOR, Texts
-
     try:
         found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})
         _check_kinds(found)
@@ -60,10 +54,6 @@ def sizes_from(content: bytes) -> Texts:
 
 def _check_kinds(found: Texts) -> None:
     """Raise ValueError, TypeError or AttributeError where something is not of its type."""
-    import numpy as np
-
-    from leaderboard.stats.style import MEASURES
-
     for name, kinds in _KINDS.items():
         given = getattr(found, name)
         shape = (given.shape[0], len(MEASURES)) if kinds == "f" else given.shape[:1]
@@ -89,8 +79,6 @@ def _written(value: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
-    import numpy as np
-
     if isinstance(value, list):
         return tuple(_read(each) for each in value)
     if not isinstance(value, dict):

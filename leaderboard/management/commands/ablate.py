@@ -1,16 +1,19 @@
 """Put judges side by side on the same pairs: ``manage.py ablate STUDY --judges A,B,C``."""
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.judges.report import as_json, report
+from leaderboard.judges.same_pairs import NothingInCommonError
+from leaderboard.judges.text import as_text
+from leaderboard.stats import Method, StatsError, TieBand
+from leaderboard.stats.checks import ParameterError
 from leaderboard.terminal.method_options import add_sampling_options, choice, method_from
 from leaderboard.terminal.study_option import study_named
-
-if TYPE_CHECKING:
-    from leaderboard.stats import Method
 
 
 class Command(BaseCommand):
@@ -41,11 +44,6 @@ class Command(BaseCommand):
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.judges.report import as_json, report
-        from leaderboard.judges.same_pairs import NothingInCommonError
-        from leaderboard.judges.text import as_text
-        from leaderboard.stats import StatsError
-
         method = _method(options)
         rule = choice(options, "ties", ("on", "off", "both"))
         study = study_named(options["study"])
@@ -71,11 +69,6 @@ def _selector(name: str) -> str:
 
 def _method(options: dict[str, Any]) -> "Method":
     """Elo as ``rank`` computes it, at the settings asked for."""
-    from dataclasses import replace
-
-    from leaderboard.stats import TieBand
-    from leaderboard.stats.checks import ParameterError
-
     method = method_from(options)
     if options["tie_band"] is None:
         return method

@@ -1,14 +1,23 @@
 """Rank contestants by people and a judge together: ``manage.py anchor FILE`` or ``--study SLUG``."""
 
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.stats import StatsError
+from leaderboard.stats.intervals import check_level
+from leaderboard.terminal.anchoring import (
+    AnchoringError,
+    Panel,
+    anchored_json,
+    anchored_table,
+    panel_of_study,
+    panel_of_votes,
+)
 from leaderboard.terminal.method_options import choice
-
-if TYPE_CHECKING:
-    from leaderboard.terminal.anchoring import Panel
+from leaderboard.terminal.study_option import study_named
+from leaderboard.terminal.votes import VoteFileError, read_votes
 
 
 class Command(BaseCommand):
@@ -45,10 +54,6 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.stats import StatsError
-        from leaderboard.stats.intervals import check_level
-        from leaderboard.terminal.anchoring import anchored_json, anchored_table
-
         render = anchored_json if choice(options, "format", ("table", "json")) == "json" else anchored_table
         try:
             interval = check_level(float(str(options["interval"])))
@@ -64,9 +69,6 @@ class Command(BaseCommand):
 
 def _panel(options: dict[str, Any]) -> "Panel":
     """The pairs the options ask for; raise CommandError naming what is wrong."""
-    from leaderboard.terminal.anchoring import AnchoringError, panel_of_study, panel_of_votes
-    from leaderboard.terminal.votes import VoteFileError, read_votes
-
     ties = choice(options, "ties", ("on", "off")) == "on"
     judges, without = (_names(options[name]) for name in ("judges", "without"))
     file, slug = options["file"], options["study"]
@@ -79,7 +81,6 @@ def _panel(options: dict[str, Any]) -> "Panel":
     try:
         if file:
             return panel_of_votes(str(file), read_votes(file), judges, without=without, ties=ties)
-        from leaderboard.terminal.study_option import study_named
 
         return panel_of_study(study_named(slug), judges, ties=ties)
     except VoteFileError as error:

@@ -1,16 +1,16 @@
 """Rank by every method, side by side: ``manage.py compare FILE`` or ``compare --study STUDY``."""
 
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.stats import Ratings, StatsError
 from leaderboard.terminal.method_options import add_sampling_options, choice, method_from
+from leaderboard.terminal.side_by_side import as_json, as_table, side_by_side
+from leaderboard.terminal.standings_text import About
 from leaderboard.terminal.study_option import opinions_chosen, study_named
-
-if TYPE_CHECKING:
-    from leaderboard.snapshots.presentation import About
-    from leaderboard.stats import Ratings
+from leaderboard.terminal.votes import VoteFileError, read_votes
 
 
 class Command(BaseCommand):
@@ -29,9 +29,6 @@ class Command(BaseCommand):
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.stats import StatsError
-        from leaderboard.terminal.side_by_side import as_json, as_table, side_by_side
-
         method = method_from(options)
         if (options["file"] is None) == (options["study"] is None):
             raise CommandError("Give either a vote file or --study STUDY.")
@@ -50,8 +47,6 @@ class Command(BaseCommand):
 
 
 def _of_file(path: str) -> "tuple[Ratings, tuple[str, ...], About | None]":
-    from leaderboard.terminal.votes import VoteFileError, read_votes
-
     try:
         votes = read_votes(path)
     except VoteFileError as error:

@@ -2,14 +2,15 @@
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.stats import Plan, Ratings, StatsError, plan_from_assumptions, plan_from_data
 from leaderboard.terminal.method_options import choice
-
-if TYPE_CHECKING:
-    from leaderboard.stats import Plan, Ratings
+from leaderboard.terminal.plan_text import plan_json, plan_table
+from leaderboard.terminal.study_option import opinions_chosen, study_named
+from leaderboard.terminal.votes import VoteFileError, read_votes
 
 N = TypeVar("N", int, float)
 
@@ -48,8 +49,6 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.terminal.plan_text import plan_json, plan_table
-
         choice(options, "format", ("table", "json"))
         choice(options, "ties", ("on", "off"))
         if options["file"] and options["study"]:
@@ -65,8 +64,6 @@ class Command(BaseCommand):
 
 
 def _from_file(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
-    from leaderboard.terminal.votes import VoteFileError, read_votes
-
     if options["raters"]:
         raise CommandError("--raters chooses among the raters of a study; give --study with it.")
     try:
@@ -77,16 +74,12 @@ def _from_file(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
 
 
 def _from_study(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
-    from leaderboard.terminal.study_option import opinions_chosen, study_named
-
     study, raters = study_named(options["study"]), options["raters"] or "people"
     players = opinions_chosen(study, raters, "")[0].present()
     return _from_ratings(players.ratings(), players.names, options, f"{study.slug}, {raters}"), players.names
 
 
 def _from_ratings(ratings: "Ratings", names: Sequence[str], options: dict[str, Any], where: str) -> "Plan":
-    from leaderboard.stats import StatsError, plan_from_data
-
     for name in _ASSUMPTIONS:
         if options[name] is not None:
             raise CommandError(f"{_flag(name)} is for a plan without data; with data it is measured.")
@@ -110,8 +103,6 @@ def _from_ratings(ratings: "Ratings", names: Sequence[str], options: dict[str, A
 
 
 def _from_assumptions(options: dict[str, Any]) -> "Plan":
-    from leaderboard.stats import StatsError, plan_from_assumptions
-
     for name in ("between", "raters"):
         if options[name]:
             raise CommandError(f"{_flag(name)} needs data: give a vote file or --study.")

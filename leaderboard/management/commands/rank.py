@@ -5,7 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.stats import StatsError
 from leaderboard.terminal.method_options import add_method_options, method_from, rendered
+from leaderboard.terminal.votes import VoteFileError, rank_votes, read_votes
 
 
 class Command(BaseCommand):
@@ -17,9 +19,6 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.stats import StatsError
-        from leaderboard.terminal.votes import VoteFileError, rank_votes, read_votes
-
         method = method_from(options)
         try:
             votes = read_votes(options["file"], adjust=method.adjust)

@@ -6,6 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.files.bundle.archive import BundleError, Reader
+from leaderboard.files.bundle.recomputing import recompute, sentences
+from leaderboard.snapshots.presentation import printable
+
 
 class Command(BaseCommand):
     help = (
@@ -18,10 +22,6 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, metavar="N", help="changes the time taken, nothing else")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.files.bundle.archive import BundleError, Reader
-        from leaderboard.files.bundle.recomputing import recompute, sentences
-        from leaderboard.snapshots.presentation import printable
-
         try:
             report = recompute(Reader(options["file"]), options["threads"])
         except BundleError as error:

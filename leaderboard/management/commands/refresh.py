@@ -5,6 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.refreshing import services
+from leaderboard.snapshots.holding import BusyError
 from leaderboard.terminal.study_option import study_named
 
 
@@ -15,9 +17,6 @@ class Command(BaseCommand):
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.refreshing import services
-        from leaderboard.snapshots.holding import BusyError
-
         study = study_named(options["study"])
         try:
             outcome = services.refresh(study, anew=True)

@@ -5,6 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.snapshots.opinions import UnknownTextError, style_covariates
+from leaderboard.stats import StatsError, rank_ratings
+from leaderboard.stats.ranking_method import RATER_EFFECTS
 from leaderboard.terminal.method_options import add_method_options, method_from, rendered
 from leaderboard.terminal.study_option import opinions_chosen, study_named
 
@@ -24,10 +27,6 @@ class Command(BaseCommand):
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from leaderboard.snapshots.opinions import UnknownTextError, style_covariates
-        from leaderboard.stats import StatsError, rank_ratings
-        from leaderboard.stats.ranking_method import RATER_EFFECTS
-
         method = method_from(options)
         study = study_named(options["study"])
         chosen, about = opinions_chosen(study, options["raters"], options["category"])

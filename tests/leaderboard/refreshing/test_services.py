@@ -15,6 +15,7 @@ from arena.models.signals import comparison_recorded, study_changed
 from leaderboard import tasks
 from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
 from leaderboard.refreshing import services
+from leaderboard.snapshots import freshness
 from leaderboard.snapshots.holding import BusyError
 from leaderboard.stats import METHODOLOGY
 from tests.leaderboard.rows import HandMade
@@ -117,7 +118,7 @@ def test_a_new_only_process_takes_over_at_once(made, messages):
     Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1), wanted_at=timezone.now())
     services.abandon_runs()
     assert services.sweep() == 1
-    assert messages == [(made.study.pk, services.COUNTDOWN.total_seconds())]
+    assert messages == [(made.study.pk, freshness.COUNTDOWN.total_seconds())]
 
 
 def test_newer_data_win_over_a_computation_that_ends_later(made, monkeypatch):
@@ -163,7 +164,7 @@ def test_many_ratings_ask_for_one_refresh(made, messages):
     for _ in range(5):
         comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
     study_changed.send(sender=None, study_id=made.study.pk)
-    assert messages == [(made.study.pk, services.COUNTDOWN.total_seconds())]
+    assert messages == [(made.study.pk, freshness.COUNTDOWN.total_seconds())]
     tasks.refresh_study(made.study.pk)
     comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
     assert len(messages) == 2
@@ -190,7 +191,7 @@ def test_a_busy_database_does_not_break_a_rating(made, monkeypatch, caplog):
 def test_the_sweep_finds_stale_studies_and_lost_messages(made, messages):
     assert services.sweep() == 1
     assert services.sweep() == 0, "asked for a moment ago"
-    Refresh.objects.update(wanted_at=timezone.now() - services.LOST_AFTER)
+    Refresh.objects.update(wanted_at=timezone.now() - freshness.LOST_AFTER)
     assert services.sweep() == 1, "the message was lost"
     tasks.refresh_study(made.study.pk)
     assert services.sweep() == 0, "nothing is stale"
@@ -235,26 +236,26 @@ def test_old_snapshots_are_pruned_but_for_one_a_day(made):
 class TestBehind:
     def test_ratings_that_are_not_in_the_snapshot_yet_are_counted(self, made):
         snapshot = services.refresh(made.study).snapshot
-        assert services.behind(made.study, snapshot) == 0
+        assert freshness.behind(made.study, snapshot) == 0
         made.rate("alpha", "beta", 2)
         made.rate("alpha", "beta", 2)
-        assert services.behind(made.study, snapshot) == 2
+        assert freshness.behind(made.study, snapshot) == 2
 
     def test_another_change_is_minus_one(self, made):
         snapshot = services.refresh(made.study).snapshot
         made.study.touch()
         made.study.refresh_from_db()
-        assert services.behind(made.study, snapshot) == -1
+        assert freshness.behind(made.study, snapshot) == -1
 
     def test_other_studies_do_not_count(self, made):
         snapshot = services.refresh(made.study).snapshot
         HandMade("alpha", "beta").rate("alpha", "beta", 1)
-        assert services.behind(made.study, snapshot) == 0
+        assert freshness.behind(made.study, snapshot) == 0
 
     def test_it_is_one_query_by_an_index(self, made):
         snapshot = services.refresh(made.study).snapshot
         with CaptureQueriesContext(connection) as captured:
-            services.behind(made.study, snapshot)
+            freshness.behind(made.study, snapshot)
         assert len(captured) == 1
         plan = Comparison.objects.filter(study=made.study, pk__gt=snapshot.last_comparison).explain()
         assert "index" in plan.lower()

@@ -21,7 +21,7 @@ from judging.runs.lifecycle import plan_run, start_run
 from leaderboard import tasks as board_tasks
 from leaderboard.models import ComputedView, Refresh, Snapshot
 from leaderboard.refreshing import services as boards
-from leaderboard.snapshots import on_demand
+from leaderboard.snapshots import freshness, on_demand
 from leaderboard.snapshots.settings import Setting
 from tests.arena.process.processes import manage
 from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
@@ -186,9 +186,9 @@ def test_a_stale_snapshot_is_computed(sweep: Sweep) -> None:
 
 def test_a_stale_snapshot_whose_message_was_lost_is_computed(sweep: Sweep, messages: Queue) -> None:
     study = make_comparison().study
-    boards.request_refresh(study.pk)
+    freshness.request_refresh(study.pk)
     messages.lose()
-    Refresh.objects.update(wanted_at=timezone.now() - boards.LOST_AFTER)
+    Refresh.objects.update(wanted_at=timezone.now() - freshness.LOST_AFTER)
     sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaderboard.snapshots.presentation import standings_table
 from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
+from leaderboard.terminal.standings_text import standings_table
 
 
 def make_standings(**overrides):

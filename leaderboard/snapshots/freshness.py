@@ -1,0 +1,54 @@
+"""Whether the newest snapshot of a study is behind its data, and asking a worker for the next one."""
+
+import logging
+from datetime import timedelta
+from typing import Final
+
+from celery import current_app
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from arena.models import Comparison, Study
+from leaderboard.models import Refresh, Snapshot
+
+logger = logging.getLogger(__name__)
+
+COUNTDOWN: Final = timedelta(seconds=3)
+"""A refresh waits this long after a rating, so that a burst of ratings costs one computation."""
+
+LOST_AFTER: Final = timedelta(seconds=12)
+"""A wanted refresh that has not started by then is asked for again: its message was lost."""
+
+
+def request_refresh(study_id: int) -> bool:
+    """Ask for a refresh soon; False where one is on its way already.
+
+    The message is a nudge: a queue that cannot be reached is logged, and the sweep asks again.
+    """
+    now = timezone.now()
+    # Asked after every rating, when it is wanted already as a rule: that takes one look.
+    if Refresh.objects.is_wanted(study_id, now - LOST_AFTER):
+        return False
+    if not Study.objects.filter(pk=study_id).exists():
+        return False
+    Refresh.of(study_id)
+    if not Refresh.objects.want(study_id, now, now - LOST_AFTER):
+        return False
+    try:
+        # By name: tasks are modules of the worker, which loads NumPy and SciPy.
+        current_app.send_task(
+            "leaderboard.refresh_study", (study_id,), countdown=COUNTDOWN.total_seconds(), retry=False
+        )
+    except OperationalError as error:
+        logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
+    return True
+
+
+def behind(study: Study, snapshot: Snapshot) -> int:
+    """How many comparisons were added since the snapshot was made; 0 where nothing changed.
+
+    A change of something else than comparisons (an import of completions, a retired contestant) counts as -1.
+    The cost is that of what was added, not of what there is.
+    """
+    added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison).count()
+    return added or -(study.revision != snapshot.revision)
