@@ -183,7 +183,7 @@ def test_a_busy_database_does_not_break_a_rating(made, monkeypatch, caplog):
     def locked(*args, **kwargs):
         raise DatabaseError("database is locked")
 
-    monkeypatch.setattr(services, "request_refresh", locked)
+    monkeypatch.setattr(freshness, "request_refresh", locked)
     comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
     assert "the sweep will ask again" in caplog.text
 
