@@ -114,7 +114,7 @@ def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
 
 def test_texts_of_other_versions_are_measured_again(made, monkeypatch):
     measure_missing(made.study)
-    monkeypatch.setattr("leaderboard.stats.style.VERSION", 999)
+    monkeypatch.setattr("leaderboard.snapshots.text_sizes.VERSION", 999)
     assert measure_missing(made.study) == 3
     assert TextMeasure.objects.count() == 6
     assert Completion.objects.count() == 4
