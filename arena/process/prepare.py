@@ -8,7 +8,9 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
-from django.core.management import call_command, get_commands
+from django.core.management import CommandError, call_command, get_commands
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 
 from arena.models import Study
 
@@ -20,6 +22,7 @@ def prepare(say: Callable[[str], None]) -> None:
 
     ``say`` receives lines for the operator, among them a new account's password, which is kept nowhere.
     """
+    refuse_unfinished_tables()
     call_command("migrate", verbosity=0, interactive=False)
     collect_static()
     load_demo_into_empty_database(say)
@@ -27,6 +30,16 @@ def prepare(say: Callable[[str], None]) -> None:
         say("Sign in with your operator account; if its password is lost, run: make operator")
     else:
         say(sign_in_lines(renew_operator()))
+
+
+def refuse_unfinished_tables() -> None:
+    """Raise CommandError where only some of the migrations that another one replaces have been applied."""
+    loader = MigrationLoader(connection)
+    if loader.disk_migrations.keys() - loader.graph.nodes.keys():
+        raise CommandError(
+            "This database was made before version 0.1.0 was complete and cannot be brought up to date: "
+            "name an empty one in DATABASE_URL, or another folder in VAR_DIR."
+        )
 
 
 def collect_static() -> bool:
