@@ -18,7 +18,7 @@ from django.utils.text import Truncator
 from django.views.decorators.csrf import csrf_exempt
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, check_scopes, renew_key
-from arena.data.formats import benchmarks
+from arena.data.formats import ours
 from arena.data.json_input import JSONInput
 from arena.data.uploads.views import ImportPages
 from arena.models import (
@@ -125,7 +125,7 @@ class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
         scores = self.cleaned_data["benchmarks"] or {}
         if not isinstance(scores, dict):
             raise forms.ValidationError('Please give names and numbers, for example {"MMLU": 69.8}.')
-        if wrong := [": ".join(filter(None, fault)) for fault in benchmarks.faults(scores)]:
+        if wrong := [": ".join(filter(None, fault)) for fault in ours.benchmark_faults(scores)]:
             raise forms.ValidationError(wrong)
         return scores
 

@@ -156,7 +156,7 @@ SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, val
 # the apps above this one.
 SWEEPS = [
     "arena.rating.services.expire_lapsed",
-    "arena.data.uploads.recovery.sweep",
+    "arena.data.uploads.jobs.sweep",
     "judging.runs.recovery.sweep",
     "judging.judges.panels.sweep_panels",
     "leaderboard.refreshing.services.sweep",

@@ -2,16 +2,16 @@
 
 from celery import shared_task
 
-from arena.data.uploads import running
+from arena.data.uploads import jobs
 
 
 @shared_task  # type: ignore[untyped-decorator]
 def check_import(job_id: int) -> None:
     """Check the files of an import job."""
-    running.check(job_id)
+    jobs.check(job_id)
 
 
 @shared_task  # type: ignore[untyped-decorator]
 def apply_import(job_id: int) -> None:
     """Import the files of a job."""
-    running.apply(job_id)
+    jobs.apply(job_id)

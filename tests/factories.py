@@ -6,7 +6,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.files.base import ContentFile
 
-from arena.data.uploads import jobs, storage
+from arena.data.uploads import jobs
+from arena.data.uploads import jobs as uploads_jobs
 from arena.models import (
     Assignment,
     Comparison,
@@ -165,7 +166,7 @@ def make_price(**overrides: Any) -> Any:
 def make_import_job(*files: tuple[str, str], **overrides: Any) -> ImportJob:
     """An uploaded job, waiting for its check; files are names and contents."""
     job = ImportJob.objects.create(study=overrides.pop("study", None) or make_study(), **overrides)
-    storage.store(job, [ContentFile(content.encode(), name) for name, content in files])
+    uploads_jobs.store(job, [ContentFile(content.encode(), name) for name, content in files])
     if "state" not in overrides:
         jobs.request_check(job)
     job.refresh_from_db()

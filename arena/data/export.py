@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from arena.data.writing.tables import Row
+from arena.data.writing import Row
 from arena.models import (
     Comparison,
     Completion,
@@ -39,7 +39,7 @@ _SIDES: Final = (
 
 
 def rows(study: Study, what: str) -> Iterator[Row]:
-    """The rows of a table, which is one of ``arena.data.writing.tables.TABLES``."""
+    """The rows of a table, which is one of ``arena.data.writing.TABLES``."""
     return _ROWS[what](study)
 
 

@@ -11,8 +11,8 @@ from django.db import transaction
 
 from arena.data.formats import catalogue
 from arena.data.formats.records import ComparisonRecord, Item, RaterRecord
+from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_records
-from arena.data.importing.report import ImportReport
 from arena.demo import votes
 from arena.models import Rater, RaterGroup, Study
 

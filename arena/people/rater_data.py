@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from arena.data.writing.tables import Row, Table, Type, batches
+from arena.data.writing import Row, Table, Type, batches
 from arena.models import Comparison, CriterionRating, Rater, Study
 from arena.models.querysets import ComparisonQuerySet, left_out_raters
 from arena.people.permissions import OperatorRequest, operator

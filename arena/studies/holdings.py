@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from arena.data.writing.tables import Table, Type
+from arena.data.writing import Table, Type
 from arena.models import Completion, Contestant, Pair, Prompt, Study
 from arena.people.permissions import OperatorRequest, operator
 from arena.studies import counts

@@ -10,8 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.data.writing.tables import Row, Table
-from arena.data.writing.writers import MEDIA_TYPES, WRITERS
+from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table
 from arena.models import Invitation, Study
 from arena.people.permissions import OperatorRequest
 from arena.studies import counts

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from arena.data import import_views
+from arena.data.uploads import views as import_views
 from arena.people import anonymising, members, rater_data
 from arena.studies import holdings, lifecycle, names, progress, setting_up
 

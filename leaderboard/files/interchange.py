@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.db.models import F, Q
 
 from arena.data.export import CHUNK
-from arena.data.writing.interchange import (
+from arena.data.interchange import (
     ARENA,
     CONVERSATIONS,
     EVALICA,
@@ -28,8 +28,7 @@ from arena.data.writing.interchange import (
     texts_row,
     winner,
 )
-from arena.data.writing.tables import Row, Table, batches
-from arena.data.writing.writers import MEDIA_TYPES, WRITERS
+from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table, batches
 from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
 from leaderboard.files import published

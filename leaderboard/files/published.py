@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from arena.data.writing.tables import Row, Table, Type
+from arena.data.writing import Row, Table, Type
 from arena.models import Study
 from leaderboard.files.wanted import ExportError
 from leaderboard.models import Snapshot, SnapshotSlice

@@ -12,10 +12,8 @@ from typing import IO, Any, Final
 
 from django.utils import timezone
 
-from arena.data import export
-from arena.data.writing import parquet, writers
-from arena.data.writing.tables import TABLES, Row, Table, Type
-from arena.data.writing.writers import WRITERS
+from arena.data import export, writing
+from arena.data.writing import TABLES, WRITERS, Row, Table, Type
 from arena.models import Study
 from leaderboard.files.wanted import ExportError
 from leaderboard.models import Snapshot
@@ -125,8 +123,8 @@ def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = 
 
 def check_form(form: str) -> None:
     """Raise ExportError where this way of writing needs what is not installed."""
-    if form == "parquet" and not parquet.is_available():
-        raise ExportError(parquet.MISSING)
+    if form == "parquet" and not writing.has_parquet():
+        raise ExportError(writing.PARQUET_MISSING)
 
 
 def counts(study: Study) -> dict[str, int]:
@@ -186,7 +184,7 @@ def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
     (folder / RECORD).mkdir(parents=True, exist_ok=True)
     written = []
     for name, content in everything(study, form):
-        writers.save(folder / name, content)
+        writing.save(folder / name, content)
         written.append(folder / name)
     for name in (*(f"{what}.{form}" for what in TABLES), f"{RECORD}/{STANDINGS.name}.{form}"):
         if folder / name not in written:

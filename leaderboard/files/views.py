@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from arena.data.writing import parquet
-from arena.data.writing.writers import WRITERS
+from arena.data import writing
+from arena.data.writing import WRITERS
 from arena.models import Study
 from judging.judges.staff import staff_only
 from leaderboard.files import exports
@@ -87,7 +87,7 @@ def _offers(study: Study) -> list[Offer]:
 
 
 def _links(what: str) -> dict[str, str]:
-    forms = [form for form in _forms(what) if form != "parquet" or parquet.is_available()]
+    forms = [form for form in _forms(what) if form != "parquet" or writing.has_parquet()]
     return {FORMATS[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
 
 

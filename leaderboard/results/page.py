@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from arena.data.writing import parquet
+from arena.data import writing
 from arena.models import Study
 from leaderboard.files import exports
 from leaderboard.files import published as files_published
@@ -167,7 +167,7 @@ class ResultsPage(Page):
         return str(raters[0]["label"]) if raters else "people"
 
     def _files(self, what: str, forms: tuple[str, ...] = ("jsonl", "csv", "parquet")) -> tuple[File, ...]:
-        there = [form for form in forms if form != "parquet" or parquet.is_available()]
+        there = [form for form in forms if form != "parquet" or writing.has_parquet()]
         slug = self.study.slug
         return tuple(File(FORMATS[form], reverse("study-votes", args=[slug, what, form])) for form in there)
 

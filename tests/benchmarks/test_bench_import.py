@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_files
-from arena.data.importing.report import ImportReport
 from arena.models import Comparison, Pair, Study
 
 CONTESTANTS = 12

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from arena.data.importing.completions import digest_of
+from arena.data.importing.texts import digest_of
 from arena.models import Reference
 from leaderboard.refreshing import services
 from tests import factories

@@ -10,7 +10,8 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from arena.data.uploads import jobs, running
+from arena.data.uploads import jobs
+from arena.data.uploads import jobs as uploads_jobs
 from arena.models import Comparison, Completion, ImportChunk, ImportJob, Study
 from tests import factories
 from tests.arena.data.formats.reading import write_lines
@@ -20,7 +21,7 @@ from tests.browser.conftest import is_complaint
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 Page = Any
-WORK: dict[str, Callable[[int], None]] = {"checking": running.check, "applying": running.apply}
+WORK: dict[str, Callable[[int], None]] = {"checking": uploads_jobs.check, "applying": uploads_jobs.apply}
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from arena.data.formats.fields import Fields
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Format, Head, Kind, digest, read_rows
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, read_rows
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, Note, PromptRecord
 
 OUTPUT: Final = frozenset({"instruction", "output", "generator"})

@@ -11,9 +11,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from arena.data.formats.fields import Fields, unstorable
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Format, Head, Kind, Mentions, digest, read_rows
+from arena.data.formats.reading import (
+    Companions,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    Mentions,
+    digest,
+    read_rows,
+    unstorable,
+)
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
 
 RATINGS: Final = {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "both_bad": 2, "model_b": 3}

@@ -13,22 +13,18 @@ from typing import Final, NamedTuple
 from arena.data.formats import (
     alpaca_eval,
     arena_battles,
-    csv_files,
     fastchat,
     infobench,
-    jsonl,
     llmbar,
     llmfao,
     ours,
-    parquet,
     self_instruct,
     table,
-    training,
 )
 from arena.data.formats.files import HEAD, BrokenFileError, Form, InputFile
-from arena.data.formats.mapping import ColumnMapping, suggest
 from arena.data.formats.reading import Companions, Format, Head, Kind
 from arena.data.formats.records import Item, Place, Problem
+from arena.data.formats.table import ColumnMapping, suggest
 
 __all__ = [
     "CATALOGUE",
@@ -68,10 +64,8 @@ CATALOGUE: Final = catalogue(
     fastchat.FORMAT,
     self_instruct.FORMAT,
     arena_battles.FORMAT,
-    training.FORMAT,
-    jsonl.FORMAT,
-    csv_files.FORMAT,
-    parquet.FORMAT,
+    ours.TRAINING,
+    *ours.FORMATS,
     table.FORMAT,
 )
 """Every format there is; the more particular come first."""

@@ -11,10 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from arena.data.formats.fields import MAX_SCORE, Fields
-from arena.data.formats.files import InputFile
-from arena.data.formats.json_text import json_type
-from arena.data.formats.reading import Build, Companions, Format, Head, Kind, read_rows
+from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.reading import MAX_SCORE, Build, Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,

@@ -6,9 +6,8 @@ questions are kept with the prompt. The answers are no comparisons and are left 
 
 from collections.abc import Iterator
 
-from arena.data.formats.fields import Fields
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Format, Head, Kind, digest, read_rows
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, read_rows
 from arena.data.formats.records import CompletionRecord, Item, Note, PromptRecord
 
 

@@ -9,10 +9,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import PurePath
 from typing import Any, Final
 
-from arena.data.formats.fields import Fields
-from arena.data.formats.files import InputFile
-from arena.data.formats.json_text import json_type
-from arena.data.formats.reading import Companions, Format, Head, Kind, digest, read_rows
+from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,

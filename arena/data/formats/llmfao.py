@@ -8,10 +8,9 @@ texts and become pairs for raters to learn on.
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from arena.data.formats import training
-from arena.data.formats.fields import Fields
+from arena.data.formats import ours
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Format, Head, Kind, read_rows
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -155,7 +154,7 @@ def _training_pair(fields: Fields) -> list[Item]:
     for name, text in zip(("result_x", "result_y"), texts, strict=True):
         if text is None:
             fields.problem(name, "missing")
-    return training.pair_apart(
+    return ours.pair_apart(
         fields,
         prompt=fields.required_text("text"),
         texts=(texts[0] or "", texts[1] or ""),

@@ -1,14 +1,22 @@
 """Likert Arena's own records: one set of fields, written as JSON objects or as table rows. Pure."""
 
-from collections.abc import Callable, Iterator, Set
-from decimal import Decimal
-from typing import Final
+import math
+from collections.abc import Callable, Iterator, Mapping, Set
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, NamedTuple
 
-from arena.data.formats import benchmarks
-from arena.data.formats.fields import MAX_SCORE, Fields
-from arena.data.formats.files import Form, InputFile
-from arena.data.formats.json_text import json_type
-from arena.data.formats.reading import Companions, Format, Head, Kind, read_rows
+from arena.data.formats.files import Form, InputFile, json_type
+from arena.data.formats.reading import (
+    DISTURBING,
+    MAX_SCORE,
+    Companions,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    digest,
+    read_rows,
+)
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -21,6 +29,91 @@ from arena.data.formats.records import (
     ReferenceRecord,
 )
 from arena.rating import scales
+from arena.rating.apart import APART
+
+MOST_BENCHMARKS: Final = 20
+"""Most benchmarks of one contestant."""
+
+LONGEST_NAME: Final = 60
+"""Most characters in a benchmark's name."""
+
+LARGEST_SCORE: Final = 1e12
+"""Scores lie between minus this and this."""
+
+BENCHMARK_PREFIX: Final = "benchmark."
+"""A column of this name and a benchmark's holds that one score."""
+
+
+class BenchmarkFault(NamedTuple):
+    """What is wrong with one benchmark, or, where ``name`` is None, with all of them together."""
+
+    name: str | None
+    reason: str
+
+
+def benchmark_faults(scores: Mapping[str, Any]) -> Iterator[BenchmarkFault]:
+    """Everything that keeps scores by benchmark from being stored."""
+    if len(scores) > MOST_BENCHMARKS:
+        yield BenchmarkFault(None, f"{len(scores)} benchmarks; at most {MOST_BENCHMARKS} fit")
+    for name, score in scores.items():
+        if not name.strip():
+            yield BenchmarkFault(name, "a benchmark needs a name")
+        elif len(name) > LONGEST_NAME:
+            yield BenchmarkFault(
+                name[:LONGEST_NAME] + "…", f"a name of {len(name)} characters; at most {LONGEST_NAME} fit"
+            )
+        elif found := DISTURBING.search(name):
+            yield BenchmarkFault(
+                DISTURBING.sub("", name), f"holds the invisible character U+{ord(found[0]):04X}"
+            )
+        elif reason := _not_a_score(score):
+            yield BenchmarkFault(name, reason)
+
+
+def _not_a_score(score: Any) -> str:
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        return f"expected a number, found {json_type(score)}"
+    if isinstance(score, float) and not math.isfinite(score):
+        return f"{score} is not a finite number"
+    return (
+        ""
+        if -LARGEST_SCORE < score < LARGEST_SCORE
+        else f"a score lies between {-LARGEST_SCORE:g} and {LARGEST_SCORE:g}"
+    )
+
+
+def take_benchmarks(fields: Fields) -> dict[str, float] | None:
+    """The scores of a record: those of the object ``benchmarks`` and of the columns ``benchmark.NAME``.
+
+    None where the record says nothing about them. What is wrong is added to the problems of the fields.
+    """
+    before = len(fields.problems)
+    whole = fields.mapping("benchmarks")
+    single = {name: _number(value) for name, value in fields.take_prefixed(BENCHMARK_PREFIX).items()}
+    for name in single.keys() & (whole or {}).keys():
+        fields.problem(f"{BENCHMARK_PREFIX}{name}", "stands in benchmarks as well")
+    found = {**(whole or {}), **single}
+    for fault in benchmark_faults(found):
+        place = f"{BENCHMARK_PREFIX}{fault.name}" if fault.name in single else f"benchmarks.{fault.name}"
+        fields.problem("benchmarks" if fault.name is None else place, fault.reason)
+    said = whole is not None or single
+    return found if said and len(fields.problems) == before else None
+
+
+def _number(value: Any) -> Any:
+    """The number that a cell holds; other values as they came."""
+    if not isinstance(value, str):
+        return value
+    try:
+        number = Decimal(value.strip().replace("_", "x"))
+        return (
+            int(number)
+            if number == number.to_integral_value() and abs(number) < LARGEST_SCORE
+            else float(number)
+        )
+    except (InvalidOperation, ValueError, OverflowError):
+        return value
+
 
 REASONS: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 """Why an answer has no rating."""
@@ -84,7 +177,7 @@ def _contestant(fields: Fields) -> ContestantRecord:
         licence=fields.optional_text("licence"),
         size=fields.optional_text("size"),
         generation=fields.mapping("generation"),
-        benchmarks=benchmarks.take(fields),
+        benchmarks=take_benchmarks(fields),
         retired_at=fields.moment("retired_at"),
         extra=fields.rest(),
         place=fields.place,
@@ -309,3 +402,122 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
     Kind.PAIRS: _gold,
     Kind.COMPARISONS: _comparison,
 }
+
+
+# --- Training pairs and hidden checks.
+#
+# Every row becomes a prompt of its own apart from those of the study, two completions without a contestant, and
+# a pair with a gold label. The completions are called as their places are, so that it stays known which text
+# stood first in the file: an explanation may speak of it.
+
+
+USES: Final = ("train", "check")
+SOURCE: Final = "training file"
+"""Source of a gold label where the file names none."""
+
+FIELDS: Final = ("id", "prompt", "input", "category", "first", "second", "gold", "gold_source", "use")
+NEEDED: Final = frozenset({"prompt", "first", "second", "gold"})
+
+
+def recognise_training(head: Head) -> Kind | None:
+    """Gold labels name contestants; what explains itself or says what it is for brings its own texts."""
+    told = head.fields & {"explanation", "use"}
+    return Kind.PAIRS if told and head.fields >= NEEDED else None
+
+
+def read_training(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    if file.form is Form.CELLS:
+        yield from read_rows(file, lambda fields: _row(fields.unguarded()))
+    else:
+        yield from read_rows(file, _row)
+
+
+def _row(fields: Fields) -> list[Item]:
+    texts = tuple(_answer(fields, name) for name in ("first", "second"))
+    if "gold" not in fields:
+        fields.problem("gold", f"missing; one of {', '.join(GOLD)}")
+    use = fields.choice("use", USES) or "train"
+    found = pair_apart(
+        fields,
+        prompt=fields.required_text("prompt"),
+        texts=(texts[0], texts[1]),
+        gold=fields.choice("gold", GOLD) or "tie",
+        source=fields.text("gold_source") or SOURCE,
+        explanation=fields.text("explanation"),
+        use=use,
+    )
+    for unknown in fields.rest():
+        fields.problem(unknown, f"unknown field; a pair to learn on has {', '.join(FIELDS)} and explanation")
+    return found
+
+
+def _answer(fields: Fields, name: str) -> str:
+    """One of the two texts, which may be empty but has to be there."""
+    problems = len(fields.problems)
+    text = fields.optional_text(name)
+    if text is None and len(fields.problems) == problems:
+        fields.problem(name, "missing")
+    return text or ""
+
+
+def pair_apart(
+    fields: Fields,
+    *,
+    prompt: str,
+    texts: tuple[str, str],
+    gold: str,
+    source: str,
+    explanation: str,
+    use: str = "train",
+) -> list[Item]:
+    """The records of one row: prompt, completions and pair. ``id``, ``input`` and ``category`` are optional.
+
+    Without an id the texts name the row; a row that stands twice is then there once.
+    """
+    own_id, given, category = fields.text("id"), fields.text("input"), fields.optional_text("category")
+    name = own_id or digest(prompt, given, *texts)
+    place, implied = fields.place, not own_id
+    return [
+        PromptRecord(
+            id=name,
+            subset=APART,
+            turns=(prompt,),
+            input=given or None,
+            category=category,
+            implied=implied,
+            place=place,
+        ),
+        *(
+            CompletionRecord(prompt=name, subset=APART, id=side, turns=(text,), implied=implied, place=place)
+            for side, text in zip(("first", "second"), texts, strict=True)
+        ),
+        GoldRecord(
+            prompt=name,
+            subset=APART,
+            first="",
+            second="",
+            first_id="first",
+            second_id="second",
+            gold=gold,
+            source=source,
+            use=use,
+            explanation=explanation,
+            place=place,
+        ),
+    ]
+
+
+TRAINING: Final = Format(
+    "training",
+    "training pairs and hidden checks",
+    "prompt, first, second and gold, with explanation or use",
+    recognise_training,
+    read_training,
+)
+
+FORMATS: Final = (
+    written_as(Form.JSON, "jsonl", "Likert Arena JSON Lines"),
+    written_as(Form.CELLS, "csv", "Likert Arena CSV"),
+    written_as(Form.PARQUET, "parquet", "Likert Arena Parquet"),
+)
+"""The formats of our own records; TRAINING is apart because it is told by other fields."""

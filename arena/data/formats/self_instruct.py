@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from arena.data.formats.fields import Fields
-from arena.data.formats.files import InputFile
-from arena.data.formats.json_text import json_type
-from arena.data.formats.reading import Build, Companions, Format, Head, Kind, read_rows
+from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.reading import Build, Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
 
 PEOPLE: Final = "Human demonstrations"

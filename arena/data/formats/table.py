@@ -4,15 +4,14 @@ It is never told by its content. A row may name things in passing, with their te
 records of their own. Columns that are not mapped are kept with the record.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, Final
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
 
 from arena.data.formats import ours
-from arena.data.formats.fields import Fields
 from arena.data.formats.files import InputFile
-from arena.data.formats.mapping import ColumnMapping
-from arena.data.formats.reading import Companions, Format, Kind, Mentions, digest, read_rows
+from arena.data.formats.reading import Companions, Fields, Format, Kind, Mentions, digest, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -22,6 +21,312 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
 )
+
+
+class OurField(NamedTuple):
+    """A field of ours and what stands in it, in one line."""
+
+    name: str
+    meaning: str
+
+
+_TEXTS: Final = (
+    OurField("instruction", "the prompt's text, where the prompt is not imported on its own"),
+    OurField("input", "material the instruction works on"),
+    OurField("category", "the prompt's category"),
+)
+_PAIR: Final = (
+    OurField("first", "name of the contestant shown first"),
+    OurField("second", "name of the contestant shown second"),
+    OurField("first_id", "id of the completion shown first, instead of a name"),
+    OurField("second_id", "id of the completion shown second, instead of a name"),
+)
+_SUBSET: Final = OurField("subset", "subset of the prompts")
+
+FIELDS: Final[Mapping[Kind, tuple[OurField, ...]]] = {
+    Kind.PROMPTS: (
+        OurField("id", "the prompt's id; made from its text where there is none"),
+        OurField("instruction", "the prompt's text"),
+        OurField("turns", "the user's turns as a JSON list, instead of an instruction"),
+        OurField("input", "material the instruction works on"),
+        OurField("category", "category"),
+        OurField("domain", "domain"),
+        _SUBSET,
+        OurField("references", "reference answers as a JSON list of objects with author and text"),
+    ),
+    Kind.CONTESTANTS: (
+        OurField("name", "the contestant's name"),
+        OurField("slug", "its short name in addresses"),
+        OurField("kind", "model or people"),
+        OurField("family", "model family"),
+        OurField("organisation", "who made it"),
+        OurField("licence", "licence"),
+        OurField("size", "size"),
+        OurField("generation", "generation parameters as a JSON object"),
+        OurField("benchmarks", "scores on other benchmarks as a JSON object of names and numbers"),
+        OurField("retired_at", "since when it gets no new pairs and stands in no ranking"),
+    ),
+    Kind.COMPLETIONS: (
+        OurField("prompt", "the prompt's id; made from its text where there is none"),
+        *_TEXTS,
+        OurField("contestant", "name of the contestant who wrote the completion"),
+        OurField("text", "the completion"),
+        OurField("turns", "its turns as a JSON list, instead of a text"),
+        OurField("id", "the completion's own id"),
+        _SUBSET,
+    ),
+    Kind.RATERS: (
+        OurField("rater", "the rater's short name"),
+        OurField("rater_kind", "person or judge"),
+        OurField("name", "name to show"),
+        OurField("groups", "groups as a JSON list"),
+        OurField("simulated", "true or false"),
+    ),
+    Kind.PAIRS: (
+        OurField("prompt", "the prompt's id"),
+        *_PAIR,
+        OurField("gold", "which is better: first, tie or second"),
+        OurField("gold_source", "who says so"),
+        _SUBSET,
+    ),
+    Kind.COMPARISONS: (
+        OurField("prompt", "the prompt's id; one common prompt where there is none"),
+        *_TEXTS,
+        *_PAIR,
+        OurField("first_text", "the completion shown first, where it is not imported on its own"),
+        OurField("second_text", "the completion shown second, where it is not imported on its own"),
+        OurField("rater", "the rater's name"),
+        OurField("rater_kind", "person or judge; person where nothing is said"),
+        OurField("winner", "who won, in a word: left, right, tie, ..."),
+        OurField("rating", "the rating, from 1 (first much better), instead of a winner"),
+        OurField("points", "points of the scale: 2, 3, 5 or 8; 3 for a winner where nothing is said"),
+        OurField("reason", "why there is no rating"),
+        OurField("first_score", "score of the completion shown first"),
+        OurField("second_score", "score of the completion shown second"),
+        OurField("raw_reply", "a judge's reply as it came"),
+        OurField("rationale", "why the rater thinks so"),
+        OurField("seconds", "seconds it took"),
+        OurField("created_at", "when: ISO 8601, or seconds since 1970"),
+        OurField("id", "the comparison's own id"),
+        OurField("repeat", "number of a deliberate repeat, from 0"),
+        OurField("criteria", "ratings by criterion as a JSON object"),
+        _SUBSET,
+    ),
+}
+"""What a mapping may name, by kind, the most important first."""
+
+NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
+    Kind.PROMPTS: (("instruction", "turns"),),
+    Kind.CONTESTANTS: (("name",),),
+    Kind.COMPLETIONS: (("prompt", "instruction"), ("text", "turns"), ("contestant", "id")),
+    Kind.RATERS: (("rater",), ("rater_kind",)),
+    Kind.PAIRS: (
+        ("prompt",),
+        ("first", "first_id"),
+        ("second", "second_id"),
+        ("gold",),
+        ("gold_source",),
+    ),
+    Kind.COMPARISONS: (
+        ("first", "first_id"),
+        ("second", "second_id"),
+        ("rater",),
+        ("winner", "rating", "reason"),
+    ),
+}
+"""What a mapping has to name: of each group at least one."""
+
+
+def names(kind: Kind) -> list[str]:
+    """The names of a kind's fields."""
+    return [entry.name for entry in FIELDS[kind]]
+
+
+KINDS: Final = {kind.name.lower(): kind for kind in FIELDS}
+"""The kinds a table can hold, by name."""
+
+
+class MappingError(ValueError):
+    """A mapping that cannot be made out; the message says why."""
+
+
+@dataclass(frozen=True)
+class ColumnMapping:
+    """What a table holds, and where: a column or one constant value for each of our fields that it has."""
+
+    kind: Kind
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Our field -> the table's column."""
+    constants: Mapping[str, str] = field(default_factory=dict)
+    """Our field -> the value it has in every row."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns or name in self.constants
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data, for JSON."""
+        return {
+            "kind": self.kind.name.lower(),
+            "columns": dict(self.columns),
+            "constants": dict(self.constants),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ColumnMapping":
+        """What ``to_dict`` gave. Raises MappingError."""
+        return cls(kind_named(str(data.get("kind", ""))), data.get("columns", {}), data.get("constants", {}))
+
+    def as_options(self) -> str:
+        """The same as options of the command line."""
+        maps = [shlex.quote(f"{name}={column}") for name, column in self.columns.items()]
+        sets = [shlex.quote(f"{name}={value}") for name, value in self.constants.items()]
+        options = [f"--map {text}" for text in maps] + [f"--set {text}" for text in sets]
+        return " ".join(["--format table", f"--kind {self.kind.name.lower()}", *options])
+
+    def faults(self) -> list[str]:
+        """Everything that is wrong with the mapping itself, in sentences."""
+        kind, known = self.kind.name.lower(), names(self.kind)
+        found = [
+            f'{kind} have no field "{name}"; their fields are {", ".join(known)}'
+            for name in (*self.columns, *self.constants)
+            if name not in known
+        ]
+        found += [
+            f'"{name}" is mapped and set; do one of both' for name in self.columns if name in self.constants
+        ]
+        found += [f'"{name}" is mapped to no column' for name, column in self.columns.items() if not column]
+        for group in NEEDED[self.kind]:
+            if not any(name in self for name in group):
+                found.append(f"{kind} need {' or '.join(group)}; map a column to it or set it")
+        if "winner" in self and "rating" in self:
+            found.append("winner and rating are both given; one stands for the other")
+        if "rating" in self and "points" not in self:
+            found.append("a rating needs points: on how many points it was given")
+        return found
+
+    def missing_from(self, columns: Iterable[str]) -> list[str]:
+        """A sentence for each mapped column that a table with these columns does not have."""
+        there = list(columns)
+        listed = ", ".join(there)
+        return [
+            f'"{name}" is mapped to the column "{column}", which is not there; the columns are {listed}'
+            for name, column in self.columns.items()
+            if column not in there
+        ]
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of this name. Raises MappingError."""
+    if name not in KINDS:
+        raise MappingError(f'there is no kind "{name}"; a table holds one of {", ".join(KINDS)}')
+    return KINDS[name]
+
+
+def parse_mapping(kind: str, columns: Iterable[str], constants: Iterable[str]) -> ColumnMapping:
+    """A mapping from texts of the form ``field=column`` and ``field=value``. Raises MappingError."""
+    return ColumnMapping(kind_named(kind), _pairs(columns, "column"), _pairs(constants, "value"))
+
+
+def _pairs(texts: Iterable[str], what: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise MappingError(f'"{text}" is not of the form FIELD={what.upper()}')
+        if name in found:
+            raise MappingError(f'"{name}" is given two times: {found[name]} and {value}')
+        found[name] = value
+    return found
+
+
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "number": ("prompt", "prompt_id", "question_id", "number", "no", "#", "nr", "idx", "index", "id", "qid"),
+    "instruction": ("instruction", "question", "prompt", "query", "prompt_text", "task", "user"),
+    "input": ("input", "context"),
+    "category": ("category", "topic", "type", "task_type"),
+    "subset": ("subset", "dataset", "split"),
+    "contestant": ("contestant", "model", "system", "generator", "model_name", "model_id", "author"),
+    "text": ("text", "answer", "response", "output", "completion", "reply", "generation", "result"),
+    "winner": ("winner", "label", "preference", "preferred", "vote", "choice", "verdict", "better"),
+    "first": ("first", "left", "model_a", "a", "model_1", "system_a", "system_1", "generator_1", "option_a"),
+    "second": (
+        "second",
+        "right",
+        "model_b",
+        "b",
+        "model_2",
+        "system_b",
+        "system_2",
+        "generator_2",
+        "option_b",
+    ),
+    "first_text": ("first_text", "response_a", "answer_a", "output_1", "response_1", "answer_1", "output_a"),
+    "second_text": (
+        "second_text",
+        "response_b",
+        "answer_b",
+        "output_2",
+        "response_2",
+        "answer_2",
+        "output_b",
+    ),
+    "rater": ("rater", "worker", "annotator", "judge", "user_id", "worker_id", "evaluator", "reviewer"),
+    "rationale": ("rationale", "reason", "comment", "explanation"),
+    "created_at": ("created_at", "timestamp", "tstamp", "date", "time"),
+    "name": ("name", "model", "model_name", "system"),
+    "organisation": ("organisation", "organization", "org", "company", "maker"),
+    "licence": ("licence", "license"),
+    "family": ("family",),
+    "size": ("size", "parameters"),
+}
+"""Column names that are well known for what they mean; the more telling come first."""
+
+_GUESSED: Final = {
+    Kind.COMPARISONS: (
+        *("first", "second", "first_text", "second_text", "winner", "rater", "rationale", "created_at"),
+        *("instruction", "input", "category", "subset"),
+    ),
+    Kind.COMPLETIONS: ("contestant", "text", "instruction", "input", "category", "subset"),
+    Kind.PROMPTS: ("instruction", "input", "category", "subset"),
+    Kind.CONTESTANTS: ("name", "organisation", "licence", "family", "size"),
+}
+"""What is looked for in a table of each kind, in the order in which the kinds are tried."""
+
+_ID: Final = {Kind.COMPARISONS: "prompt", Kind.COMPLETIONS: "prompt", Kind.PROMPTS: "id"}
+"""Our field for the number of a prompt."""
+
+ANONYMOUS: Final = "anonymous"
+"""Rater of a table that does not say who rated."""
+
+
+def suggest(columns: Sequence[str]) -> ColumnMapping | None:
+    """The mapping that the names of the columns suggest; None where they tell nothing."""
+    plain = {_plain(column): column for column in reversed(columns)}
+    for kind, names in _GUESSED.items():
+        found: dict[str, str] = {}
+        for name in names:
+            _find(name, name, plain, found)
+        # A prompt's text is the more telling, so a column "prompt" beside no other text is the text.
+        if number := _ID.get(kind):
+            _find("number", number, plain, found)
+        constants = {"rater": ANONYMOUS} if kind is Kind.COMPARISONS and "rater" not in found else {}
+        mapping = ColumnMapping(kind, found, constants)
+        if not mapping.faults():
+            return mapping
+    return None
+
+
+def _find(meaning: str, name: str, plain: Mapping[str, str], found: dict[str, str]) -> None:
+    """Take the first column known for a meaning that is not taken already."""
+    for word in _WORDS[meaning]:
+        if word in plain and plain[word] not in found.values():
+            found[name] = plain[word]
+            return
+
+
+def _plain(column: str) -> str:
+    return column.strip().lower().replace(" ", "_").replace("-", "_")
+
 
 NAME: Final = "table"
 

@@ -10,7 +10,6 @@ from django.db import transaction
 from arena.data.formats import catalogue
 from arena.data.formats.catalogue import Choice
 from arena.data.formats.files import InputFile
-from arena.data.formats.mapping import ColumnMapping
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -24,15 +23,11 @@ from arena.data.formats.records import (
     RaterRecord,
     Record,
 )
-from arena.data.importing.columns import is_slug
-from arena.data.importing.comparisons import Comparisons
-from arena.data.importing.completions import Completions
-from arena.data.importing.contestants import Contestants
-from arena.data.importing.pairs import Pairs
-from arena.data.importing.prompts import Prompts
-from arena.data.importing.raters import Raters
-from arena.data.importing.report import ImportReport, find_missing
-from arena.data.importing.sides import SideFinder
+from arena.data.formats.table import ColumnMapping
+from arena.data.importing.comparisons import Comparisons, Raters
+from arena.data.importing.import_report import ImportReport, find_missing, is_slug
+from arena.data.importing.sides import Pairs, SideFinder
+from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Pair, Study
 from arena.models.signals import study_changed
 

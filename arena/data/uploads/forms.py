@@ -1,14 +1,21 @@
 """The form that takes data to import, as files or as text, and the limit of how much."""
 
+from collections.abc import Iterator
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+from django.forms import BoundField
 
-from arena.data.uploads.storage import Upload
+from arena.data.formats import table
+from arena.data.formats.catalogue import CATALOGUE
+from arena.data.formats.reading import Kind
+from arena.data.formats.table import FIELDS, KINDS, NEEDED, ColumnMapping, MappingError, suggest
+from arena.data.uploads.jobs import Upload
+from arena.models import ImportFile
 
 MIB: Final = 1024 * 1024
 
@@ -87,3 +94,151 @@ class UploadForm(forms.Form):
 def _as_file(text: str) -> Upload:
     ending = "jsonl" if text.lstrip().startswith(("{", "[")) else "csv"
     return File(BytesIO(text.encode("utf-8", "replace")), name=f"pasted.{ending}")
+
+
+TABLE: Final = table.NAME
+
+MAPPED: Final = 6
+"""Files of one upload whose columns can be mapped on its page: one has 130 inputs, a form at most 1,000."""
+
+
+class MappingRow(NamedTuple):
+    """One of our fields with its two inputs: a column of the file, or a value that every row has."""
+
+    name: str
+    meaning: str
+    needed: bool
+    column: BoundField
+    constant: BoundField
+
+
+class MappingPart(NamedTuple):
+    """The rows of the mapping for one kind of record; only those of the chosen kind count."""
+
+    kind: str
+    chosen: bool
+    rows: list[MappingRow]
+
+
+class FileForm(forms.Form):
+    """The choices for one file. The mapping is part of it where the file is, or may be, a foreign table."""
+
+    format_name = forms.ChoiceField(
+        label="Format",
+        required=False,
+        choices=[("", "Told by content"), *((entry.name, entry.title) for entry in CATALOGUE.values())],
+    )
+
+    def __init__(self, row: ImportFile, data: Any = None) -> None:
+        self.row = row
+        self.recognised = bool(row.found_format)
+        mapping = _mapping(row)
+        self._unasked = mapping if row.number >= MAPPED else suggest(row.columns)
+        super().__init__(data, prefix=f"file{row.number}", initial={"format_name": row.format_name})
+        self.is_guess = row.format_name == TABLE and mapping == suggest(row.columns)
+        wants_mapping = bool(row.columns) and (
+            not self.recognised or TABLE in (row.format_name, self["format_name"].value())
+        )
+        self.takes_mapping = wants_mapping and row.number < MAPPED
+        self.is_beyond_mapping = wants_mapping and not self.takes_mapping
+        if self.takes_mapping:
+            self._add_mapping(mapping)
+
+    @property
+    def found(self) -> str:
+        """What the last check took the file for, in words."""
+        return f"{CATALOGUE[self.row.found_format].title}: {self.row.found_kind}" if self.recognised else ""
+
+    @property
+    def is_table(self) -> bool:
+        return bool(self["format_name"].value() == TABLE)
+
+    def mapping_parts(self) -> Iterator[MappingPart]:
+        """The inputs of the mapping, kind by kind."""
+        chosen = self["kind"].value()
+        for kind, entries in FIELDS.items():
+            name = kind.name.lower()
+            needed = {field for group in NEEDED[kind] for field in group if len(group) == 1}
+            rows = [
+                MappingRow(
+                    entry.name,
+                    entry.meaning,
+                    entry.name in needed,
+                    self[_column(kind, entry.name)],
+                    self[_constant(kind, entry.name)],
+                )
+                for entry in entries
+            ]
+            yield MappingPart(name, name == chosen, rows)
+
+    def clean(self) -> dict[str, Any]:
+        """With ``mapping``: that of a table, as plain data."""
+        data = self.cleaned_data
+        mapping = None
+        if data.get("format_name") == TABLE:
+            chosen = self._mapped() if data.get("kind") else self._unasked
+            if chosen is None:
+                raise forms.ValidationError("Say what the file's columns mean.")
+            for fault in [*chosen.faults(), *chosen.missing_from(self.row.columns)]:
+                self.add_error(None, f"{fault[:1].upper()}{fault[1:]}.")
+            mapping = chosen.to_dict()
+        return {**data, "mapping": mapping}
+
+    def chosen(self) -> ImportFile:
+        """The file with what the operator chose, not saved."""
+        self.row.format_name = self.cleaned_data["format_name"]
+        self.row.mapping = self.cleaned_data["mapping"]
+        return self.row
+
+    def _mapped(self) -> ColumnMapping:
+        kind = KINDS[self.cleaned_data["kind"]]
+        columns, constants = {}, {}
+        for entry in FIELDS[kind]:
+            if column := self.cleaned_data.get(_column(kind, entry.name)):
+                columns[entry.name] = column
+            if constant := self.cleaned_data.get(_constant(kind, entry.name)):
+                constants[entry.name] = constant
+        return ColumnMapping(kind, columns, constants)
+
+    def _add_mapping(self, mapping: ColumnMapping | None) -> None:
+        columns = [("", "–"), *((name, name) for name in self.row.columns)]
+        kinds = [(name, name.capitalize() if name != "pairs" else "Gold labels of pairs") for name in KINDS]
+        self.fields["kind"] = forms.ChoiceField(
+            label="A row is one of", choices=kinds, required=False, initial=_name(mapping)
+        )
+        for kind, entries in FIELDS.items():
+            known = mapping if mapping and mapping.kind is kind else ColumnMapping(kind)
+            for entry in entries:
+                self.fields[_column(kind, entry.name)] = forms.ChoiceField(
+                    label=f"column for {entry.name}",
+                    required=False,
+                    choices=columns,
+                    initial=known.columns.get(entry.name, ""),
+                )
+                self.fields[_constant(kind, entry.name)] = forms.CharField(
+                    label=f"value of {entry.name} in every row",
+                    required=False,
+                    initial=known.constants.get(entry.name, ""),
+                )
+
+
+def _mapping(row: ImportFile) -> ColumnMapping | None:
+    """The mapping that was chosen, or else the one that the names of the columns suggest."""
+    if row.mapping is None:
+        return suggest(row.columns)
+    try:
+        return ColumnMapping.from_dict(row.mapping)
+    except MappingError:
+        return None
+
+
+def _name(mapping: ColumnMapping | None) -> str:
+    return (mapping.kind if mapping else Kind.COMPLETIONS).name.lower()
+
+
+def _column(kind: Kind, name: str) -> str:
+    return f"column-{kind.name.lower()}-{name}"
+
+
+def _constant(kind: Kind, name: str) -> str:
+    return f"value-{kind.name.lower()}-{name}"

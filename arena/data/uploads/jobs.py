@@ -1,19 +1,197 @@
-"""The life of an import job: what operators ask for, and how it ends.
+"""Import jobs: uploaded files are stored, checked and imported by workers, once.
 
 Every change of state names the states it may come from, so that of two requests only one does anything.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+import logging
+import re
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from celery import current_app
+from django.conf import settings
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.cache import cache
+from django.core.files.base import File
 from django.db import OperationalError, transaction
+from django.db.models import F
 from django.utils import timezone
 
-from arena.data.uploads import progress, storage
-from arena.models import ImportFile, ImportJob, Study
+from arena.data.formats import table
+from arena.data.formats.catalogue import Choice, Source, Sources, gather
+from arena.data.formats.files import BrokenFileError, InputFile
+from arena.data.formats.records import Item
+from arena.data.formats.table import ColumnMapping, suggest
+from arena.data.importing.import_report import ImportReport
+from arena.data.importing.imports import import_records
+from arena.models import ImportChunk, ImportFile, ImportJob, Study
+from arena.process.busy import trouble
 
-# Nudges to the workers. Tasks are named as strings: arena.tasks imports what they run.
+# --- The uploaded bytes. The database holds them: it is what the machines of web and workers share.
+
+
+PIECE: Final = 1024 * 1024
+"""Bytes in one row; no more of a file is in memory."""
+
+FOLDER_PREFIX: Final = "import-"
+
+Upload: TypeAlias = "File[Any]"
+
+
+def working_folder() -> Path:
+    """Where workers put files while they read them."""
+    folder = Path(settings.VAR_DIR) / "imports"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def store(job: ImportJob, uploads: Iterable[Upload]) -> None:
+    """Write the files into the database, each piece in a statement of its own so that nobody waits long."""
+    names: set[str] = set()
+    for number, upload in enumerate(uploads):
+        name = _unused(Path(upload.name or "upload").name, names)
+        row = ImportFile.objects.create(job=job, number=number, name=name)
+        for position, piece in enumerate(upload.chunks(PIECE)):
+            ImportChunk.objects.create(file=row, position=position, data=piece)
+            row.size += len(piece)
+        row.save(update_fields=["size"])
+
+
+def _unused(name: str, names: set[str]) -> str:
+    """The name, cut to fit and numbered where another file of the job has it; kept for the next call."""
+    limit = ImportFile._meta.get_field("name").max_length or 0
+    found, number = name[-limit:], 1
+    while found in names:
+        number += 1
+        path = Path(name)
+        found = f"{path.stem} ({number}){path.suffix}"[-limit:]
+    names.add(found)
+    return found
+
+
+@contextmanager
+def unpacked(job: ImportJob) -> Iterator[list[tuple[ImportFile, InputFile]]]:
+    """The job's files on this machine's disk, readable by this user alone, while the context lasts."""
+    with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, dir=working_folder()) as folder:
+        yield [(row, _written(row, Path(folder))) for row in job.files.all()]
+
+
+def _written(row: ImportFile, folder: Path) -> InputFile:
+    path = folder / str(row.number)
+    with path.open("wb") as target:
+        for position in range(row.chunks.count()):
+            target.write(row.chunks.values_list("data", flat=True).get(position=position))
+    return InputFile(path, row.name)
+
+
+def discard(job: int) -> None:
+    """Throw the bytes of a job away."""
+    ImportChunk.objects.filter(file__job=job).delete()
+
+
+# --- Progress. In the cache, because on SQLite the own transaction of an import keeps all other writers out.
+# All of it may be lost; what counts is the state in the job's row.
+
+
+logger = logging.getLogger(__name__)
+
+BEAT_SECONDS: Final = 5
+ALIVE_SECONDS: Final = 30
+"""A worker that was not heard of for this long is taken for dead."""
+
+KEPT_SECONDS: Final = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a check or an import has come; ``share`` is that of all bytes, 0 to 1."""
+
+    share: float = 0.0
+    records: int = 0
+    file: str = ""
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.share)
+
+
+def forget_progress(job: int) -> None:
+    """Forget how far the job had come, and an earlier wish to stop."""
+    _try(lambda: cache.delete_many([_key(job, "progress"), _key(job, "stop")]))
+
+
+def store_progress(job: int, progress: Progress) -> None:
+    _try(lambda: cache.set(_key(job, "progress"), progress, KEPT_SECONDS))
+
+
+def progress_of(job: int) -> Progress:
+    found = _try(lambda: cache.get(_key(job, "progress")))
+    return found if isinstance(found, Progress) else Progress()
+
+
+def ask_to_stop(job: int) -> None:
+    _try(lambda: cache.set(_key(job, "stop"), True, KEPT_SECONDS))
+
+
+def is_to_stop(job: int) -> bool:
+    return bool(_try(lambda: cache.get(_key(job, "stop"))))
+
+
+def has_runner(job: int) -> bool:
+    """Whether a worker says that it is at this job."""
+    return bool(_try(lambda: cache.get(_key(job, "runner"))))
+
+
+def first_nudge(job: int) -> bool:
+    """Whether nobody asked the workers for this job lately; to be asked by whoever wants to."""
+    return bool(_try(lambda: cache.add(_key(job, "nudged"), True, ALIVE_SECONDS), default=True))
+
+
+@contextmanager
+def runner(job: int) -> Iterator[bool]:
+    """Whether this worker may take the job: no other one is at it. While inside, this one says so."""
+    key = _key(job, "runner")
+    if not _try(lambda: cache.add(key, True, ALIVE_SECONDS), default=True):
+        yield False
+        return
+    done = threading.Event()
+
+    def beat() -> None:
+        while not done.wait(BEAT_SECONDS):
+            _try(lambda: cache.set(key, True, ALIVE_SECONDS))
+
+    thread = threading.Thread(target=beat, name=f"import-{job}", daemon=True)
+    thread.start()
+    try:
+        yield True
+    finally:
+        done.set()
+        thread.join()
+        _try(lambda: cache.delete_many([key, _key(job, "nudged")]))
+
+
+def _key(job: int, what: str) -> str:
+    return f"import-{job}-{what}"
+
+
+def _try(ask: Callable[[], Any], default: Any = None) -> Any:
+    """The cache's answer; the default where the cache is away, which must not end an import."""
+    try:
+        return ask()
+    except Exception as error:
+        logger.warning("The cache does not answer: %s", error)
+        return default
+
+
+# --- What operators ask for. Tasks are named as strings, because arena.tasks imports this module.
 
 
 TASKS: Final = {
@@ -30,10 +208,10 @@ def nudge(job: int, state: str) -> None:
 State = ImportJob.State
 
 
-def start(study: Study, user: Any, uploads: Iterable[storage.Upload]) -> ImportJob:
+def start(study: Study, user: Any, uploads: Iterable[Upload]) -> ImportJob:
     """Store the files as a new job and ask for their check."""
     job = ImportJob.objects.create(study=study, user=user)
-    storage.store(job, uploads)
+    store(job, uploads)
     request_check(job)
     return job
 
@@ -66,7 +244,7 @@ def _request(job: ImportJob, before: list[str], state: str, also: Callable[[], N
             return False
         if also:
             also()
-        progress.begin(job.pk)
+        forget_progress(job.pk)
         transaction.on_commit(lambda: nudge(job.pk, state))
     return True
 
@@ -76,7 +254,7 @@ def cancel(job: ImportJob) -> None:
 
     What is applied stays applied. While a worker has the row, it is that worker who ends the job.
     """
-    progress.ask_to_stop(job.pk)
+    ask_to_stop(job.pk)
     try:
         with transaction.atomic():
             rows = ImportJob.objects.filter(pk=job.pk).select_for_update(no_key=True, skip_locked=True)
@@ -87,10 +265,223 @@ def cancel(job: ImportJob) -> None:
     except OperationalError:
         # SQLite, and the worker did not come to its next look at the wish in time. It will.
         return
-    storage.discard(job.pk)
+    discard(job.pk)
 
 
 def end(job: int, state: str, error: str = "") -> bool:
     """Write down how a job ended; False where it had ended before."""
     rows = ImportJob.objects.unended().filter(pk=job)
     return bool(rows.update(state=state, error=error, ended_at=timezone.now()))
+
+
+# --- The sweep: lost messages, killed workers, forgotten uploads.
+
+
+KEPT: Final = timedelta(hours=24)
+"""How long files wait for somebody to apply or cancel."""
+
+
+def sweep(now: datetime | None = None) -> int:
+    """Ask again for jobs that no worker is at; throw away what is forgotten. Returns how many asked for."""
+    asked = 0
+    for pk, state in ImportJob.objects.running().values_list("pk", "state"):
+        if not has_runner(pk) and first_nudge(pk):
+            nudge(pk, state)
+            asked += 1
+    _end_forgotten((now or timezone.now()) - KEPT)
+    return asked
+
+
+def _end_forgotten(before: datetime) -> None:
+    waiting = [ImportJob.State.UPLOADING, ImportJob.State.CHECKED]
+    for pk in ImportJob.objects.filter(state__in=waiting, touched_at__lt=before).values_list("pk", flat=True):
+        end(pk, ImportJob.State.CANCELLED, "Nobody came back for these files within a day.")
+        discard(pk)
+    # A worker that was killed could not take its copies away.
+    for folder in working_folder().glob(f"{FOLDER_PREFIX}*"):
+        if folder.stat().st_mtime < time.time() - KEPT.total_seconds():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# --- What workers do.
+
+
+COLUMNS: Final = 200
+"""Columns of a file that are kept for its mapping."""
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+def sources_of(files: Iterable[tuple[ImportFile, InputFile]]) -> Sources:
+    """What the files hold, each in the format chosen for it, or else told by its content."""
+    files = list(files)
+    choices = {row.name: _choice(row) for row, _ in files if row.format_name}
+    return gather([file for _, file in files], choices=choices)
+
+
+def sources_with_suggestions(files: Iterable[tuple[ImportFile, InputFile]]) -> Sources:
+    """Like ``sources_of``; a file that nothing recognises is read as the names of its columns suggest.
+
+    The suggestion is stored with the file, as if it had been chosen, for the operator to look at.
+    """
+    files = list(files)
+    sources = sources_of(files)
+    unknown = [(row, file) for row, file in files if not row.format_name and not _source(file, sources)]
+    suggested = [(row, mapping) for row, file in unknown if (mapping := suggest(_columns(file)))]
+    for row, mapping in suggested:
+        row.format_name, row.mapping = table.NAME, mapping.to_dict()
+        row.save(update_fields=["format_name", "mapping"])
+    return sources_of(files) if suggested else sources
+
+
+def _choice(row: ImportFile) -> Choice:
+    return Choice(row.format_name, ColumnMapping.from_dict(row.mapping) if row.mapping else None)
+
+
+def describe(row: ImportFile, file: InputFile, sources: Sources) -> None:
+    """Store what the file was taken for, and its columns."""
+    source = _source(file, sources)
+    row.found_format = source.format.name if source else ""
+    row.found_kind = source.kind.name.lower() if source else ""
+    row.columns = storable(_columns(file))
+    row.save(update_fields=["found_format", "found_kind", "columns"])
+
+
+def _source(file: InputFile, sources: Sources) -> Source | None:
+    return next((source for source in sources.sources if source.file is file), None)
+
+
+def _columns(file: InputFile) -> list[str]:
+    """The columns, or fields; none where the file cannot be read."""
+    try:
+        return list(file.columns()[:COLUMNS])
+    except BrokenFileError:
+        return []
+
+
+def storable(value: Any) -> Any:
+    """JSON values as PostgreSQL takes them: what a hostile file can bring into a message is marked."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, Mapping):
+        return {storable(key): storable(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(entry) for entry in value]
+    return value
+
+
+ATTEMPTS: Final = 3
+"""A job that was begun so often without an end is given up: it may be what kills the workers."""
+
+LOOK_EVERY: Final = 500
+"""Records between two looks at whether to stop."""
+
+
+class _StoppedError(Exception):
+    """Somebody wants the job to end."""
+
+
+def check(job: int) -> None:
+    """Check the job's files and store the report; nothing else is changed."""
+    _run(job, State.CHECKING, _check)
+
+
+def apply(job: int) -> None:
+    """Import the job's files. However often this is called, they are imported once."""
+    _run(job, State.APPLYING, _apply)
+
+
+def summary(report: ImportReport) -> str:
+    """What an import added, as a sentence."""
+    parts = [f"{counts.added:,} {kind}" for kind, counts in report.counts.items() if counts.added]
+    return f"Imported: {', '.join(parts)}." if parts else "Imported: nothing was new."
+
+
+def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
+    """Do the work of a job in this state, unless another worker is at it; settle how it ends."""
+    with runner(pk) as free:
+        job = ImportJob.objects.filter(pk=pk, state=state).first() if free else None
+        if job is None:
+            return
+        try:
+            if _may_begin(job):
+                work(job)
+        except _StoppedError:
+            end(pk, State.CANCELLED, "Nothing was imported.")
+        except Exception as error:
+            if trouble(error):
+                # The database is busy or away. The job stands as it stood; the sweep asks for it again.
+                logger.warning("Import %s is tried again: %s", pk, error)
+                return
+            logger.exception("Import %s failed", pk)
+            reason = f"The arena met an error of its own ({type(error).__name__}); its log says more."
+            end(pk, State.FAILED, f"{reason} Nothing was imported.")
+        if not ImportJob.objects.unended().filter(pk=pk).exists():
+            discard(pk)
+
+
+def _may_begin(job: ImportJob) -> bool:
+    """Count the attempt; a job with too many ends here."""
+    if job.attempts >= ATTEMPTS:
+        reason = f"This was begun {ATTEMPTS} times and never came to its end; the worker's log may say why."
+        end(job.pk, State.FAILED, f"{reason} Nothing was imported.")
+        return False
+    ImportJob.objects.filter(pk=job.pk).update(attempts=F("attempts") + 1)
+    return True
+
+
+def _check(job: ImportJob) -> None:
+    started = time.monotonic()
+    with unpacked(job) as files:
+        sources = sources_with_suggestions(files)
+        for row, file in files:
+            describe(row, file, sources)
+        report = import_records(job.study.slug, _watched(job, sources), dry_run=True)
+    ImportJob.objects.filter(pk=job.pk, state=State.CHECKING).update(
+        state=State.CHECKED, report=storable(report.to_dict()), check_seconds=time.monotonic() - started
+    )
+
+
+def _apply(job: ImportJob) -> None:
+    with unpacked(job) as files:
+        sources = sources_of(files)
+        with transaction.atomic():
+            # Whoever holds the row imports; that it is done becomes true together with what was imported.
+            rows = ImportJob.objects.select_for_update(no_key=True, skip_locked=True)
+            held = rows.filter(pk=job.pk, state=State.APPLYING).first()
+            if held is None:
+                return
+            report = import_records(job.study.slug, _watched(job, sources))
+            if is_to_stop(job.pk):
+                raise _StoppedError
+            _settle(held, report)
+
+
+def _settle(job: ImportJob, report: ImportReport) -> None:
+    """Store what the import came to, as part of it."""
+    job.report = storable(report.to_dict())
+    job.save(update_fields=["report"])
+    if report.applied:
+        end(job.pk, State.APPLIED)
+        _log(job, summary(report))
+    else:
+        error = "Nothing was imported: the study has changed since the check, and now there are errors."
+        ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=error)
+
+
+def _log(job: ImportJob, message: str) -> None:
+    """Put the import into the study's history in the admin."""
+    if job.user_id is not None:
+        studies = Study.objects.filter(pk=job.study_id)
+        LogEntry.objects.log_actions(job.user_id, studies, CHANGE, message, single_object=True)
+
+
+def _watched(job: ImportJob, sources: Sources) -> Iterator[Item]:
+    """What the sources hold; tells how far it is and ends with _StoppedError where that is wanted."""
+    for count, item in enumerate(sources.items()):
+        if count % LOOK_EVERY == 0:
+            if is_to_stop(job.pk):
+                raise _StoppedError
+            store_progress(job.pk, Progress(sources.progress, count, item.place.file))
+        yield item
+    store_progress(job.pk, Progress(1.0, progress_of(job.pk).records))

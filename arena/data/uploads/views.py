@@ -9,22 +9,22 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.views.decorators.csrf import csrf_protect
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRefresh
 
+from arena.data import writing
 from arena.data.formats.records import Problem
-from arena.data.importing.report import ImportReport
-from arena.data.uploads import jobs, progress
-from arena.data.uploads.file_forms import FileForm
-from arena.data.uploads.forms import MIB, QuotaHandler, UploadForm, max_bytes, too_much
-from arena.data.writing import csv_text
-from arena.data.writing.tables import Table, Type
+from arena.data.importing.import_report import ImportReport
+from arena.data.uploads import jobs
+from arena.data.uploads import jobs as uploads_jobs
+from arena.data.uploads.forms import MIB, FileForm, QuotaHandler, UploadForm, max_bytes, too_much
+from arena.data.writing import Table, Type
 from arena.models import ImportJob, Study
-
-# An import report as rows for a page.
+from arena.people.permissions import OperatorRequest, operator
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,6 @@ def _preview(kind: str, rows: list[dict[str, str]]) -> Preview:
     return Preview(kind.capitalize(), [_caption(name) for name in names], cells)
 
 
-# The errors of an import as a CSV file for a spreadsheet.
-
-
 _TABLE: Final = Table(
     "errors", {"file": Type.TEXT, "line": Type.INTEGER, "field": Type.TEXT, "reason": Type.TEXT}
 )
@@ -71,7 +68,7 @@ def error_list(problems: Iterable[Problem]) -> Iterator[bytes]:
         }
         for problem in problems
     )
-    return csv_text.pieces(_TABLE, rows)
+    return writing.csv_pieces(_TABLE, rows)
 
 
 SHOWN_ERRORS: Final = 100
@@ -201,9 +198,9 @@ class ImportPages(ABC):
     def _running(self, job: ImportJob) -> dict[str, Any]:
         return {
             "job": job,
-            "progress": progress.progress_of(job.pk),
-            "waiting": not progress.has_runner(job.pk),
-            "stopping": progress.is_to_stop(job.pk),
+            "progress": uploads_jobs.progress_of(job.pk),
+            "waiting": not uploads_jobs.has_runner(job.pk),
+            "stopping": uploads_jobs.is_to_stop(job.pk),
             "alone": connection.vendor == "sqlite",
         }
 
@@ -225,3 +222,46 @@ def _wait(job: ImportJob) -> int | None:
     if connection.vendor != "sqlite" or (job.check_seconds or 0) < WORTH_A_WARNING:
         return None
     return round(job.check_seconds or 0)
+
+
+class OperatorImportPages(ImportPages):
+    """The pages below /operate/STUDY/import/."""
+
+    def address(self, study: Study) -> str:
+        return reverse("operate-import", args=[study.slug])
+
+    def frame(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        return {
+            "import_base": "operating/_import_base.html",
+            "study_url": reverse("operate-study", args=[study.slug]),
+        }
+
+
+_pages = OperatorImportPages()
+
+
+@operator
+def _upload(request: OperatorRequest) -> HttpResponseBase:
+    return _pages.upload(request, request.study)
+
+
+upload = csrf_exempt(_upload)
+"""Checked by the page itself, once the limit of how much is sent is in place."""
+
+
+@operator
+def job(request: OperatorRequest, job: int) -> HttpResponse:
+    """Where an import stands, and what is to become of it."""
+    return _pages.job(request, request.study, job)
+
+
+@operator
+def job_progress(request: OperatorRequest, job: int) -> HttpResponse:
+    """How far it is, for its page."""
+    return _pages.progress(request, request.study, job)
+
+
+@operator
+def job_errors(request: OperatorRequest, job: int) -> HttpResponse:
+    """The errors of its report as CSV."""
+    return _pages.errors(request, request.study, job)

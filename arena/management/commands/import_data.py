@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError
-from arena.data.formats.mapping import KINDS, ColumnMapping, MappingError, parse
 from arena.data.formats.records import Place
+from arena.data.formats.table import KINDS, ColumnMapping, MappingError, parse_mapping
+from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_files
-from arena.data.importing.report import ImportReport
 
 SHOWN: Final = 100
 """Errors printed before the rest is only counted."""
@@ -144,7 +144,7 @@ def _mapping(options: dict[str, Any]) -> ColumnMapping | None:
     """The mapping of a table. Raises MappingError."""
     given = options["kind"] or options["map"] or options["set"]
     if options["format"] == table.NAME:
-        return parse(options["kind"], options["map"], options["set"])
+        return parse_mapping(options["kind"], options["map"], options["set"])
     if given:
         raise MappingError("--kind, --map and --set belong to --format table")
     return None

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.writing.csv_text import guarded
+from arena.data.writing import guarded
 from leaderboard.files.bundle.archive import BundleError, canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
 

@@ -9,7 +9,7 @@ from typing import IO, Any, Final
 
 from django.conf import settings
 
-from arena.data.writing.interchange import question
+from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
 from leaderboard.files.bundle import archive
 from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.data.writing import writers
-from arena.data.writing.writers import WRITERS
+from arena.data import writing
+from arena.data.writing import WRITERS
 from arena.models import Study
 from leaderboard.files import exports
 from leaderboard.terminal.method_options import choice
@@ -82,7 +82,7 @@ class Command(BaseCommand):
             self.stderr.write(f"Left out: {number:,} {reason}.")
         if out:
             note = exports.note_json(found.note())
-            writers.save(Path(out).with_name(f"{Path(out).name}.note.json"), [note])
+            writing.save(Path(out).with_name(f"{Path(out).name}.note.json"), [note])
 
     def _save_all(self, study: Study, form: str, out: str) -> None:
         if not out:
@@ -102,7 +102,7 @@ class Command(BaseCommand):
         if Path(out).is_dir():
             raise CommandError(f"{out} is a folder; name a file.")
         try:
-            writers.save(Path(out), pieces)
+            writing.save(Path(out), pieces)
         except OSError as error:
             raise CommandError(_unwritable(out, error)) from error
 

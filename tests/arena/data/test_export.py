@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from arena.data import export
+from arena.data import export, writing
 from arena.data.importing.imports import import_files
-from arena.data.writing import writers
-from arena.data.writing.tables import TABLES
-from arena.data.writing.writers import WRITERS
+from arena.data.writing import TABLES, WRITERS
 from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
 from tests import factories as make
 
@@ -36,7 +34,7 @@ def copied(study: Study, folder: Path, form: str) -> Study:
     """The study after a way through files, as a new one."""
     for what in TABLES:
         if export.count(study, what):
-            writers.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
+            writing.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
     slug = f"{study.slug}-{form}"
     report = import_files(slug, [folder])
     assert [str(problem) for problem in report.errors] == []

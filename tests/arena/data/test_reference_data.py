@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import pytest
 
 from arena.data.formats.catalogue import gather
-from arena.data.formats.mapping import ColumnMapping
 from arena.data.formats.reading import Kind
+from arena.data.formats.table import ColumnMapping
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Pair, Rater, Study
 

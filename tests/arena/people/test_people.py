@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.data.uploads import running
+from arena.data.uploads import jobs
 from arena.models import Contestant, ImportJob, Invitation, Membership, Prompt, Role, Study
 from arena.people import joining
 from arena.people.members import InvitationForm
@@ -128,13 +128,13 @@ def test_an_operator_imports_without_staff_rights(operator: Client, study: Study
     started = operator.post(page("operate-import"), sent)
     job = ImportJob.objects.get()
     assert started["Location"] == page("operate-import-job", job.pk)
-    running.check(job.pk)
+    jobs.check(job.pk)
     text = operator.get(started["Location"]).content.decode()
     assert "1 record can be imported" in text
     assert "/admin/" not in text
     job.refresh_from_db()
     operator.post(started["Location"], {"apply": "1", "seen": job.touched_at.isoformat()})
-    running.apply(job.pk)
+    jobs.apply(job.pk)
     done = operator.get(started["Location"]).content.decode()
     assert "Imported" in done
     assert Prompt.objects.filter(study=study, external_id="rain").exists()

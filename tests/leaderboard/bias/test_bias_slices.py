@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena.data.importing.completions import digest_of
+from arena.data.importing.texts import digest_of
 from arena.models import Reference
 from leaderboard.data.content import MANY
 from leaderboard.refreshing import services, tables

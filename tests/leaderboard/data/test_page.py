@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arena.data.importing.completions import digest_of
+from arena.data.importing.texts import digest_of
 from arena.models import Reference, Study
 from leaderboard.data.figure import coverage_bars, length_boxes
 from leaderboard.data.table import (

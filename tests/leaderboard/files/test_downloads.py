@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from arena.data.writing import parquet
+from arena.data import writing
 from leaderboard.files import exports
 from leaderboard.refreshing import services
 from tests import factories as make
@@ -101,7 +101,7 @@ def test_the_page_says_what_an_operator_should_know(made: HandMade, staff: Clien
 def test_without_pyarrow_parquet_is_not_offered(
     made: HandMade, staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet, "is_available", lambda: False)
+    monkeypatch.setattr(writing, "is_available", lambda: False)
     assert "format=parquet" not in staff.get(PAGE).content.decode()
     answer = staff.get(FILE, {"what": "raters", "format": "parquet"})
     assert answer.status_code == 404

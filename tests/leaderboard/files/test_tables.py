@@ -14,8 +14,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
+from arena.data import writing
 from arena.data.importing.imports import import_files
-from arena.data.writing import parquet
 from arena.models import Rater, Study
 from leaderboard.files import exports
 from leaderboard.refreshing import services
@@ -263,7 +263,7 @@ class TestCommand:
     def test_without_pyarrow_it_says_what_to_install(
         self, made: HandMade, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(parquet, "is_available", lambda: False)
+        monkeypatch.setattr(writing, "is_available", lambda: False)
         answer = refused("small", "--what", "raters", "--format", "parquet")
         assert answer == "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
 

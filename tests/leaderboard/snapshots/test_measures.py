@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from arena.data.importing.completions import digest_of
+from arena.data.importing.texts import digest_of
 from arena.models import Completion, Reference, Study
 from leaderboard.models import TextMeasure
 from leaderboard.snapshots import text_sizes

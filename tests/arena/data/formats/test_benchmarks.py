@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.data.formats.benchmarks import faults
+from arena.data.formats.ours import benchmark_faults
 from arena.data.formats.records import ContestantRecord
 from tests.arena.data.formats.reading import problems, read, write_lines
 
@@ -79,8 +79,8 @@ def test_bad_values_of_an_object_are_named_each(tmp_path: Path) -> None:
 
 
 def test_twenty_fit_and_no_more() -> None:
-    assert not list(faults({str(n): n for n in range(20)}))
-    assert [fault.reason for fault in faults({str(n): n for n in range(21)})] == [
+    assert not list(benchmark_faults({str(n): n for n in range(20)}))
+    assert [fault.reason for fault in benchmark_faults({str(n): n for n in range(21)})] == [
         "21 benchmarks; at most 20 fit"
     ]
-    assert [fault.reason for fault in faults({"a": math.inf})] == ["inf is not a finite number"]
+    assert [fault.reason for fault in benchmark_faults({"a": math.inf})] == ["inf is not a finite number"]

@@ -1,12 +1,12 @@
 import pytest
 
-from arena.data.formats import jsonl
+from arena.data.formats import ours
 from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError, catalogue, gather
 
 
 def test_a_name_is_used_once() -> None:
     with pytest.raises(ValueError, match='two formats are named "jsonl"'):
-        catalogue(jsonl.FORMAT, jsonl.FORMAT)
+        catalogue(*ours.FORMATS, *ours.FORMATS)
 
 
 def test_the_catalogue_is_visible() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.formats.catalogue import gather
-from arena.data.formats.fields import unstorable
+from arena.data.formats.reading import unstorable
 from arena.data.formats.records import ComparisonRecord, Item
 
 NAMES = ["id", "instruction", "turns", "text", "prompt", "first", "second", "rater", "rater_kind", "rating"]

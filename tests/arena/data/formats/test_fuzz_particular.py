@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.formats.catalogue import gather
-from arena.data.formats.fields import unstorable
+from arena.data.formats.reading import unstorable
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, PromptRecord
 from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.data.formats.test_arena_battles import BATTLE, PREFERENCE

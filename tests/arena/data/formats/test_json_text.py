@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.data.formats import json_text
-from arena.data.formats.json_text import JsonError, ListReader
+from arena.data.formats import files
+from arena.data.formats.files import JsonError, ListReader
 
 MEBIBYTE = 1024 * 1024
 
@@ -20,7 +20,7 @@ values = st.recursive(
 )
 
 
-def elements(*pieces: str, limit: int = MEBIBYTE) -> list[json_text.Element]:
+def elements(*pieces: str, limit: int = MEBIBYTE) -> list[files.Element]:
     return list(ListReader(iter(pieces), limit))
 
 
@@ -28,7 +28,7 @@ def elements(*pieces: str, limit: int = MEBIBYTE) -> list[json_text.Element]:
 def _small_chunks() -> Iterator[None]:
     """Pieces are not gathered, so that every cut is met."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_text, "CHUNK", 1)
+        patch.setattr(files, "CHUNK", 1)
         yield
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.data.formats import mapping as formats_mapping
-from arena.data.formats.mapping import ColumnMapping, MappingError, parse, suggest
+from arena.data.formats import table as formats_mapping
 from arena.data.formats.reading import Kind
+from arena.data.formats.table import ColumnMapping, MappingError, parse_mapping, suggest
 
 VOTES = ColumnMapping(
     Kind.COMPARISONS, {"first": "left", "second": "right", "winner": "winner"}, {"rater": "crowd"}
@@ -17,7 +17,10 @@ VOTES = ColumnMapping(
 def test_a_good_mapping_has_no_faults_and_survives_json() -> None:
     assert VOTES.faults() == []
     assert ColumnMapping.from_dict(VOTES.to_dict()) == VOTES
-    assert parse("comparisons", ["first=left", "second=right", "winner=winner"], ["rater=crowd"]) == VOTES
+    assert (
+        parse_mapping("comparisons", ["first=left", "second=right", "winner=winner"], ["rater=crowd"])
+        == VOTES
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,7 @@ def test_a_column_that_is_not_there() -> None:
 )
 def test_texts_that_are_no_mapping(kind: str, maps: list[str], message: str) -> None:
     with pytest.raises(MappingError) as caught:
-        parse(kind, maps, [])
+        parse_mapping(kind, maps, [])
     assert str(caught.value).startswith(message)
 
 

@@ -10,7 +10,6 @@ from pyarrow import parquet
 
 from arena.data.formats.catalogue import Choice, UnknownFormatError, gather, look
 from arena.data.formats.files import InputFile
-from arena.data.formats.mapping import ColumnMapping
 from arena.data.formats.reading import Kind, digest
 from arena.data.formats.records import (
     ComparisonRecord,
@@ -21,6 +20,7 @@ from arena.data.formats.records import (
     Problem,
     PromptRecord,
 )
+from arena.data.formats.table import ColumnMapping
 from tests.arena.data.formats.reading import write_lines
 
 VOTES = ColumnMapping(

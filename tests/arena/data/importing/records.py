@@ -10,7 +10,7 @@ from arena.data.formats.records import (
     Place,
     PromptRecord,
 )
-from arena.data.importing.report import ImportReport
+from arena.data.importing.import_report import ImportReport
 
 
 def completion(contestant: str | None, text: str = "An answer.", **more: Any) -> CompletionRecord:

@@ -18,8 +18,8 @@ from arena.data.formats.records import (
     RaterRecord,
 )
 from arena.data.importing import imports as imports_module
+from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import Cancelled, import_files, import_records
-from arena.data.importing.report import ImportReport
 from arena.models import Study
 from arena.rating.apart import APART
 from tests.arena.data.formats.reading import write_lines

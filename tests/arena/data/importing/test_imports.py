@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from arena.data.formats.fields import MAX_SCORE
+from arena.data.formats.reading import MAX_SCORE
 from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
@@ -19,9 +19,9 @@ from arena.data.formats.records import (
     RaterRecord,
     ReferenceRecord,
 )
+from arena.data.importing.comparisons import slug_of
+from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_files, import_records
-from arena.data.importing.raters import slug_of
-from arena.data.importing.report import ImportReport
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
 from arena.models.signals import study_changed
 from tests import factories

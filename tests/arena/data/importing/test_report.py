@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from arena.data.formats.records import ContestantRecord, Item, Note, Place, Problem, PromptRecord
+from arena.data.importing.import_report import MATRIX_CONTESTANTS, MATRIX_PROMPTS, ImportReport
 from arena.data.importing.imports import import_records
-from arena.data.importing.report import MATRIX_CONTESTANTS, MATRIX_PROMPTS, ImportReport
 from arena.models import Study
 from tests.arena.data.importing.records import completion, stock, vote
 

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from arena.data import export
+from arena.data.importing.import_report import ImportReport, find_missing
 from arena.data.importing.imports import import_files
-from arena.data.importing.report import ImportReport, find_missing
 from arena.models import Comparison, Completion, Membership, Pair, Prompt, Study
 from arena.rating import services
 from arena.rating.answers import Answer

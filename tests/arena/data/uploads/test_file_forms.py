@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from arena.data.uploads.file_forms import MAPPED, FileForm
+from arena.data.uploads.forms import MAPPED, FileForm
 from arena.models import ImportFile
 
 MAPPING = {"kind": "prompts", "columns": {"id": "a", "instruction": "b"}, "constants": {}}

@@ -14,7 +14,8 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from arena.data.importing.imports import import_records
-from arena.data.uploads import jobs, progress, recovery, running, storage
+from arena.data.uploads import jobs
+from arena.data.uploads import jobs as uploads_jobs
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Study
 from tests import factories
 
@@ -27,7 +28,7 @@ COMPLETIONS = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np2,A,Hi\n
 
 def make_checked(*files: tuple[str, str], **overrides: Any) -> ImportJob:
     job = factories.make_import_job(*files, **overrides)
-    running.check(job.pk)
+    uploads_jobs.check(job.pk)
     job.refresh_from_db()
     return job
 
@@ -40,21 +41,21 @@ def state_of(job: ImportJob) -> tuple[str, str]:
 def test_an_upload_waits_for_its_check(nudges: Any, django_capture_on_commit_callbacks: Any) -> None:
     study, user = factories.make_study(), factories.make_user()
     with django_capture_on_commit_callbacks(execute=True):
-        job = jobs.start(study, user, [ContentFile(b"x" * (storage.PIECE + 1), "a.jsonl")])
+        job = jobs.start(study, user, [ContentFile(b"x" * (uploads_jobs.PIECE + 1), "a.jsonl")])
     assert nudges == [(job.pk, "checking")]
     assert list(ImportChunk.objects.values_list("position", flat=True)) == [0, 1]
-    assert job.files.get().size == storage.PIECE + 1
+    assert job.files.get().size == uploads_jobs.PIECE + 1
 
 
 def test_files_come_back_as_they_were() -> None:
-    content = os.urandom(2 * storage.PIECE + 17)
+    content = os.urandom(2 * uploads_jobs.PIECE + 17)
     job = ImportJob.objects.create(study=factories.make_study())
-    storage.store(job, [ContentFile(content, "../../evil.jsonl"), ContentFile(b"", "evil.jsonl")])
-    with storage.unpacked(job) as files:
+    uploads_jobs.store(job, [ContentFile(content, "../../evil.jsonl"), ContentFile(b"", "evil.jsonl")])
+    with uploads_jobs.unpacked(job) as files:
         (_, first), (_, second) = files
         assert (first.name, first.path.read_bytes()) == ("evil.jsonl", content)
         assert (second.name, second.path.read_bytes()) == ("evil (2).jsonl", b"")
-        assert first.path.parent.parent == storage.working_folder()
+        assert first.path.parent.parent == uploads_jobs.working_folder()
         assert first.path.parent.stat().st_mode & 0o077 == 0
     assert not first.path.parent.exists()
 
@@ -71,7 +72,7 @@ def test_check_then_apply() -> None:
     ]
     assert not Prompt.objects.exists()
     assert jobs.request_apply(job)
-    running.apply(job.pk)
+    uploads_jobs.apply(job.pk)
     assert state_of(job) == (State.APPLIED, "")
     assert Completion.objects.count() == 2
     assert not ImportChunk.objects.exists()
@@ -85,10 +86,10 @@ def test_apply_is_asked_for_and_done_once(nudges: Any, django_capture_on_commit_
     with django_capture_on_commit_callbacks(execute=True):
         assert [jobs.request_apply(job), jobs.request_apply(job)] == [True, False]
     assert nudges == [(job.pk, "applying")]
-    running.apply(job.pk)
+    uploads_jobs.apply(job.pk)
     before = ImportJob.objects.values().get()
-    running.apply(job.pk)
-    running.check(job.pk)
+    uploads_jobs.apply(job.pk)
+    uploads_jobs.check(job.pk)
     assert ImportJob.objects.values().get() == before
     assert Prompt.objects.count() == 2
 
@@ -99,7 +100,7 @@ def test_files_with_errors_are_not_applied() -> None:
     assert job.report["error_count"] == 1
     assert not jobs.request_apply(job)
     ImportJob.objects.update(state=State.APPLYING)
-    running.apply(job.pk)
+    uploads_jobs.apply(job.pk)
     sentence = "Nothing was imported: the study has changed since the check, and now there are errors."
     assert state_of(job) == (State.CHECKED, sentence)
     assert not Contestant.objects.exists()
@@ -108,11 +109,11 @@ def test_files_with_errors_are_not_applied() -> None:
 
 def test_another_worker_at_the_same_job() -> None:
     job = factories.make_import_job(PROMPTS)
-    with progress.runner(job.pk) as first:
+    with uploads_jobs.runner(job.pk) as first:
         assert first
-        running.check(job.pk)
+        uploads_jobs.check(job.pk)
         assert state_of(job)[0] == State.CHECKING
-    running.check(job.pk)
+    uploads_jobs.check(job.pk)
     assert state_of(job)[0] == State.CHECKED
 
 
@@ -127,7 +128,7 @@ def test_cancel_while_it_waits() -> None:
 def test_what_is_applied_stays_applied() -> None:
     job = make_checked(PROMPTS)
     jobs.request_apply(job)
-    running.apply(job.pk)
+    uploads_jobs.apply(job.pk)
     jobs.cancel(job)
     assert state_of(job)[0] == State.APPLIED
     assert Prompt.objects.count() == 2
@@ -140,14 +141,14 @@ def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str
 
     def cancelled(slug: str, items: Any) -> Any:
         if moment == "at the first record":
-            progress.ask_to_stop(job.pk)
+            uploads_jobs.ask_to_stop(job.pk)
         report = import_records(slug, items)
         assert Completion.objects.count() == 2, "the import was at work"
-        progress.ask_to_stop(job.pk)
+        uploads_jobs.ask_to_stop(job.pk)
         return report
 
-    monkeypatch.setattr(running, "import_records", cancelled)
-    running.apply(job.pk)
+    monkeypatch.setattr(uploads_jobs, "import_records", cancelled)
+    uploads_jobs.apply(job.pk)
     assert state_of(job) == (State.CANCELLED, "Nothing was imported.")
     assert not Prompt.objects.exists()
     assert not ImportChunk.objects.exists()
@@ -163,10 +164,10 @@ def test_cancel_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr(jobs, "end", locked)
         jobs.cancel(job)
     assert state_of(job)[0] == State.CHECKED
-    assert progress.is_to_stop(job.pk)
+    assert uploads_jobs.is_to_stop(job.pk)
     assert ImportChunk.objects.exists()
     assert jobs.request_apply(job), "an earlier wish is no wish about what was asked for after it"
-    running.apply(job.pk)
+    uploads_jobs.apply(job.pk)
     assert state_of(job)[0] == State.APPLIED
 
 
@@ -176,8 +177,8 @@ def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     def broken(*_: Any, **__: Any) -> None:
         raise KeyError("a secret")
 
-    monkeypatch.setattr(running, "import_records", broken)
-    running.check(job.pk)
+    monkeypatch.setattr(uploads_jobs, "import_records", broken)
+    uploads_jobs.check(job.pk)
     sentence = "The arena met an error of its own (KeyError); its log says more. Nothing was imported."
     assert state_of(job) == (State.FAILED, sentence)
     assert not ImportChunk.objects.exists()
@@ -189,20 +190,20 @@ def test_a_busy_database_is_tried_again(monkeypatch: pytest.MonkeyPatch, nudges:
     def locked(*_: Any, **__: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(running, "import_records", locked)
-    running.check(job.pk)
+    monkeypatch.setattr(uploads_jobs, "import_records", locked)
+    uploads_jobs.check(job.pk)
     assert state_of(job) == (State.CHECKING, "")
-    monkeypatch.setattr(running, "import_records", import_records)
-    assert recovery.sweep() == 1
+    monkeypatch.setattr(uploads_jobs, "import_records", import_records)
+    assert uploads_jobs.sweep() == 1
     assert nudges == [(job.pk, "checking")]
-    running.check(job.pk)
+    uploads_jobs.check(job.pk)
     assert state_of(job) == (State.CHECKED, "")
 
 
 def test_a_job_that_kills_its_workers_is_given_up() -> None:
     job = factories.make_import_job(PROMPTS)
-    ImportJob.objects.update(attempts=running.ATTEMPTS)
-    running.check(job.pk)
+    ImportJob.objects.update(attempts=uploads_jobs.ATTEMPTS)
+    uploads_jobs.check(job.pk)
     sentence = (
         "This was begun 3 times and never came to its end; the worker's log may say why. "
         "Nothing was imported."
@@ -212,9 +213,9 @@ def test_a_job_that_kills_its_workers_is_given_up() -> None:
 
 def test_the_sweep_asks_for_lost_jobs_once_in_a_while(nudges: Any) -> None:
     lost = factories.make_import_job(PROMPTS)
-    with progress.runner(lost.pk):
-        assert recovery.sweep() == 0
-    assert [recovery.sweep(), recovery.sweep()] == [1, 0]
+    with uploads_jobs.runner(lost.pk):
+        assert uploads_jobs.sweep() == 0
+    assert [uploads_jobs.sweep(), uploads_jobs.sweep()] == [1, 0]
     assert nudges == [(lost.pk, "checking")]
 
 
@@ -223,9 +224,9 @@ def test_forgotten_files_go_after_a_day() -> None:
     forgotten = make_checked(PROMPTS, study=study)
     broken_off = factories.make_import_job(PROMPTS, study=study, state=State.UPLOADING)
     running_one = factories.make_import_job(PROMPTS, study=study)
-    recovery.sweep(timezone.now() + timedelta(hours=23))
+    uploads_jobs.sweep(timezone.now() + timedelta(hours=23))
     assert state_of(forgotten)[0] == State.CHECKED
-    recovery.sweep(timezone.now() + timedelta(hours=25))
+    uploads_jobs.sweep(timezone.now() + timedelta(hours=25))
     sentence = "Nobody came back for these files within a day."
     assert state_of(forgotten) == state_of(broken_off) == (State.CANCELLED, sentence)
     assert state_of(running_one)[0] == State.CHECKING
@@ -233,12 +234,12 @@ def test_forgotten_files_go_after_a_day() -> None:
 
 
 def test_copies_of_killed_workers_go_after_a_day() -> None:
-    old, new = storage.working_folder() / "import-old", storage.working_folder() / "import-new"
+    old, new = uploads_jobs.working_folder() / "import-old", uploads_jobs.working_folder() / "import-new"
     old.mkdir()
     new.mkdir()
     (old / "0").write_text("x")
     os.utime(old, (time.time() - 90_000,) * 2)
-    recovery.sweep()
+    uploads_jobs.sweep()
     assert (old.exists(), new.exists()) == (False, True)
     new.rmdir()
 
@@ -251,16 +252,16 @@ def test_the_cache_may_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(type(cache._connections["default"]), name, away)  # type: ignore[attr-defined]
     job = make_checked(PROMPTS)
     jobs.request_apply(job)
-    running.apply(job.pk)
+    uploads_jobs.apply(job.pk)
     assert state_of(job) == (State.APPLIED, "")
-    assert not progress.is_to_stop(job.pk)
-    assert progress.progress_of(job.pk) == progress.Progress()
+    assert not uploads_jobs.is_to_stop(job.pk)
+    assert uploads_jobs.progress_of(job.pk) == uploads_jobs.Progress()
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "LOOK_EVERY", 1)
-    told: list[progress.Progress] = []
-    monkeypatch.setattr(progress, "tell", lambda job, how_far: told.append(how_far))
+    monkeypatch.setattr(uploads_jobs, "LOOK_EVERY", 1)
+    told: list[uploads_jobs.Progress] = []
+    monkeypatch.setattr(uploads_jobs, "store_progress", lambda job, how_far: told.append(how_far))
     make_checked(PROMPTS)
     assert told[-1].share == 1.0
     assert {entry.file for entry in told} >= {"prompts.jsonl"}

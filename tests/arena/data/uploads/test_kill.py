@@ -17,10 +17,10 @@ UPLOAD = f"""
 import json
 from django.core.files.base import ContentFile
 from arena.models import ImportJob, Study
-from arena.uploads import storage
+from arena.data.uploads import jobs
 lines = (json.dumps(dict(id=str(number), instruction="Say it.")) for number in range({PROMPTS}))
 job = ImportJob.objects.create(study=Study.objects.create(slug="s", name="S"))
-storage.store(job, [ContentFile(chr(10).join(lines).encode(), "prompts.jsonl")])
+jobs.store(job, [ContentFile(chr(10).join(lines).encode(), "prompts.jsonl")])
 ImportJob.objects.update(state="applying")
 """
 

@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from arena.data.uploads import forms, jobs, progress, running
+from arena.data.uploads import forms, jobs
+from arena.data.uploads import jobs as uploads_jobs
 from arena.models import Comparison, Completion, ImportChunk, ImportJob, Prompt, Study
 from tests import factories
 
@@ -33,7 +34,7 @@ def upload(client: Client, study: Study, *files: tuple[str, str], **data: Any) -
 def checked(client: Client, study: Study, *files: tuple[str, str], **data: Any) -> str:
     """Upload files and have them checked; the address of the job's page."""
     address = str(upload(client, study, *files, **data).headers["Location"])
-    running.check(ImportJob.objects.latest("pk").pk)
+    uploads_jobs.check(ImportJob.objects.latest("pk").pk)
     return address
 
 
@@ -57,7 +58,7 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     waiting = html_of(admin_client.get(address))
     assert "Checking the files" in waiting
     assert '<meta http-equiv="refresh" content="3">' in waiting
-    running.check(job.pk)
+    uploads_jobs.check(job.pk)
     page = admin_client.get(address)
     html = html_of(page)
     assert "3 records can be imported" in html
@@ -67,7 +68,7 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     assert page.context["report"].counts["completions"].empty == 1
     assert not Prompt.objects.exists()
     assert "Importing" in html_of(admin_client.post(address, clicked(), follow=True))
-    running.apply(job.pk)
+    uploads_jobs.apply(job.pk)
     done = html_of(admin_client.get(address))
     assert "3 records are in the study" in done
     assert study.get_absolute_url() in done
@@ -81,7 +82,7 @@ def test_a_page_that_shows_an_earlier_check_applies_nothing(admin_client: Client
     address = checked(admin_client, study, PROMPTS)
     outdated = clicked()
     admin_client.post(address, {"check": "Check again"})
-    running.check(ImportJob.objects.get().pk)
+    uploads_jobs.check(ImportJob.objects.get().pk)
     html = html_of(admin_client.post(address, outdated, follow=True))
     assert "The files were checked again meanwhile. Look at the new report first." in html
     assert ImportJob.objects.get().state == ImportJob.State.CHECKED
@@ -93,14 +94,14 @@ def test_the_progress_is_asked_for_until_it_is_through(admin_client: Client, stu
     address = upload(admin_client, study, PROMPTS).headers["Location"]
     job = ImportJob.objects.get()
     assert "Waiting for a worker." in html_of(admin_client.get(f"{address}progress/"))
-    with progress.runner(job.pk):
-        progress.tell(job.pk, progress.Progress(0.25, 12_000, "prompts.jsonl"))
+    with uploads_jobs.runner(job.pk):
+        uploads_jobs.store_progress(job.pk, uploads_jobs.Progress(0.25, 12_000, "prompts.jsonl"))
         html = html_of(admin_client.get(f"{address}progress/"))
         assert 'value="25"' in html
         assert "25 % &middot; 12,000 records &middot; prompts.jsonl" in html
-        progress.ask_to_stop(job.pk)
+        uploads_jobs.ask_to_stop(job.pk)
         assert "Stopping; what was begun is taken back." in html_of(admin_client.get(f"{address}progress/"))
-    running.check(job.pk)
+    uploads_jobs.check(job.pk)
     assert admin_client.get(f"{address}progress/").headers["HX-Refresh"] == "true"
 
 
@@ -203,7 +204,7 @@ class TestFormat:
     def test_a_chosen_format_is_the_only_one(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, PROMPTS)
         assert "Checking the files" in html_of(self.choose(admin_client, address, file0__format_name="csv"))
-        running.check(ImportJob.objects.get().pk)
+        uploads_jobs.check(ImportJob.objects.get().pk)
         html = html_of(admin_client.get(address))
         assert "Not recognised." in html
         assert "cannot tell what the file holds" in html
@@ -223,12 +224,12 @@ class TestFormat:
         }
         self.choose(admin_client, address, **said)
         job = ImportJob.objects.get()
-        running.check(job.pk)
+        uploads_jobs.check(job.pk)
         page = admin_client.get(address)
         assert page.context["report"].ok, page.context["report"].errors
         assert 'value="crowd"' in html_of(page)
         admin_client.post(address, clicked())
-        running.apply(job.pk)
+        uploads_jobs.apply(job.pk)
         assert sorted(Comparison.objects.values_list("rating", "points")) == [(1, 3), (2, 3)]
 
     def test_a_mapping_with_faults_is_not_checked(self, admin_client: Client, study: Study) -> None:

@@ -10,7 +10,8 @@ import pytest
 from django.db import connections
 
 from arena.data.importing.imports import import_records
-from arena.data.uploads import jobs, progress, running
+from arena.data.uploads import jobs
+from arena.data.uploads import jobs as uploads_jobs
 from arena.models import ImportJob, Prompt
 from tests import factories
 
@@ -32,7 +33,7 @@ class Worker:
             assert self.go_on.wait(SECONDS)
             return report
 
-        monkeypatch.setattr(running, "import_records", slow_import)
+        monkeypatch.setattr(uploads_jobs, "import_records", slow_import)
         self._pool = ThreadPoolExecutor()
 
     def start(self, work: Callable[..., Any], *arguments: Any) -> "Future[Any]":
@@ -69,10 +70,10 @@ def test_two_workers_that_do_not_know_of_each_other(
     def everybody_may(_: int) -> Any:
         yield True
 
-    monkeypatch.setattr(progress, "runner", everybody_may)
-    first = worker.start(running.apply, job.pk)
+    monkeypatch.setattr(uploads_jobs, "runner", everybody_may)
+    first = worker.start(uploads_jobs.apply, job.pk)
     assert worker.in_the_middle.wait(SECONDS)
-    second = worker.start(running.apply, job.pk)
+    second = worker.start(uploads_jobs.apply, job.pk)
     worker.go_on.set()
     first.result(SECONDS)
     second.result(SECONDS)
@@ -81,10 +82,10 @@ def test_two_workers_that_do_not_know_of_each_other(
 
 
 def test_cancel_in_the_middle(worker: Worker, job: ImportJob) -> None:
-    applied = worker.start(running.apply, job.pk)
+    applied = worker.start(uploads_jobs.apply, job.pk)
     assert worker.in_the_middle.wait(SECONDS)
     cancelled = worker.start(jobs.cancel, job)
-    while not progress.is_to_stop(job.pk):
+    while not uploads_jobs.is_to_stop(job.pk):
         pass
     worker.go_on.set()
     cancelled.result(SECONDS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.data.writing.interchange import (
+from arena.data.interchange import (
     SIDES,
     WINNERS,
     LeftOut,

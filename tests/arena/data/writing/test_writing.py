@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.data import writing
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import CompletionRecord
-from arena.data.writing import writers
-from arena.data.writing.tables import TABLES, Row, Table, Type
-from arena.data.writing.writers import WRITERS
+from arena.data.writing import TABLES, WRITERS, Row, Table, Type
 
 TYPED = Table(
     "typed",
@@ -114,7 +113,7 @@ def test_parquet_has_the_same_types_however_many_rows(rows: list[Row], tmp_path:
     from pyarrow import parquet
 
     path = tmp_path / "typed.parquet"
-    writers.save(path, WRITERS["parquet"](TYPED, rows))
+    writing.save(path, WRITERS["parquet"](TYPED, rows))
     types = {field.name: str(field.type) for field in parquet.read_schema(path)}
     assert types == {
         "text": "string",
@@ -160,7 +159,7 @@ def read_back(folder: Path, form: str, texts: list[str]) -> list[str]:
     """Texts after a way through a file of completions."""
     path = folder / f"completions.{form}"
     rows = [{"prompt": "p", "contestant": f"c{place}", "text": text} for place, text in enumerate(texts)]
-    writers.save(path, WRITERS[form](TABLES["completions"], rows))
+    writing.save(path, WRITERS[form](TABLES["completions"], rows))
     records = list(gather([path]).items())
     assert all(isinstance(record, CompletionRecord) for record in records), records
     return [record.turns[0] for record in records if isinstance(record, CompletionRecord)]
@@ -186,13 +185,13 @@ def test_any_text_comes_back(form: str, texts: list[str], tmp_path_factory: pyte
 
 class TestSaving:
     def test_a_name_ending_in_gz_is_compressed(self, tmp_path: Path) -> None:
-        size = writers.save(tmp_path / "a.csv.gz", [b"one", b"two"])
+        size = writing.save(tmp_path / "a.csv.gz", [b"one", b"two"])
         assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == b"onetwo"
         assert size == (tmp_path / "a.csv.gz").stat().st_size
 
     def test_an_existing_file_is_replaced(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("old and longer")
-        writers.save(tmp_path / "a.csv", [b"new"])
+        writing.save(tmp_path / "a.csv", [b"new"])
         assert (tmp_path / "a.csv").read_text() == "new"
         assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
@@ -203,13 +202,13 @@ class TestSaving:
 
         (tmp_path / "a.csv").write_text("old")
         with pytest.raises(RuntimeError, match="database gone"):
-            writers.save(tmp_path / "a.csv", broken())
+            writing.save(tmp_path / "a.csv", broken())
         assert (tmp_path / "a.csv").read_text() == "old"
         assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
     def test_a_missing_folder_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
-            writers.save(tmp_path / "none" / "a.csv", [])
+            writing.save(tmp_path / "none" / "a.csv", [])
 
 
 def test_json_refuses_what_it_cannot_hold() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from arena.data.writing.tables import Table, Type
+from arena.data.writing import Table, Type
 from arena.rating import scales
 
 WINNERS: Final[Mapping[float, str]] = {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
@@ -77,13 +77,6 @@ def question(external_id: str, subset: str) -> str:
 def messages(role: str, text: str) -> list[dict[str, Any]]:
     """One message as the list that chat templates take."""
     return [{"role": role, "content": text}]
-
-
-# What the raters of a pair say together: which completion is preferred, how clearly, and by how many. Pure.
-#
-# Every rater counts once, however often it rated the pair. A rater's side is that of its mean score (win 1,
-# tie
-# 1/2, loss 0); the pair's side is the one that more than half of its raters take.
 
 
 class Said(NamedTuple):

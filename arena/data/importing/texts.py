@@ -1,0 +1,461 @@
+"""Taking in completions: new ones, filled-in ones and new versions."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from django.db.models import Exists, OuterRef
+from django.utils.text import slugify
+
+from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord, ReferenceRecord
+from arena.data.importing.import_report import ImportReport, Places, assign, fits, is_slug
+from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
+from arena.texts.naming import SelfNamingWatch
+
+_CONTESTANT_COLUMNS = (
+    "kind",
+    "family",
+    "organisation",
+    "licence",
+    "size",
+    "generation",
+    "benchmarks",
+    "retired_at",
+)
+
+
+class Contestants:
+    """The contestants of a study by name, while an import runs."""
+
+    def __init__(self, study: Study, report: ImportReport) -> None:
+        self._study = study
+        self._report = report
+        self._counts = report.counts["contestants"]
+        self._by_name = {contestant.name: contestant for contestant in study.contestants.all()}
+        self._slugs = {contestant.slug: contestant.name for contestant in self._by_name.values()}
+        self._places = Places()
+        self._declared = False
+
+    def find(self, name: str) -> int | None:
+        """The id of the contestant of this name."""
+        found = self._by_name.get(name)
+        return found.pk if found else None
+
+    def get(self, name: str | None) -> Contestant | None:
+        """The contestant of this name."""
+        return self._by_name.get(name) if name else None
+
+    def may_appear(self) -> bool:
+        """Whether a completion may introduce a contestant: not where the import lists them."""
+        return not self._declared
+
+    def take(self, records: list[ContestantRecord]) -> None:
+        """Add and update contestants."""
+        new: dict[str, Contestant] = {}
+        changed: dict[str, Contestant] = {}
+        for record in records:
+            self._declared |= not record.implied
+            known = new.get(record.name) or self._by_name.get(record.name)
+            if known and record.implied:
+                continue
+            if self._refused(record):
+                continue
+            if known is None:
+                new[record.name] = self._made(record)
+            elif assign(known, self._values(record, known)):
+                changed[record.name] = known
+            else:
+                self._counts.unchanged += 1
+        Contestant.objects.bulk_create(new.values())
+        Contestant.objects.bulk_update(
+            changed.values(), ["slug", *_CONTESTANT_COLUMNS, "extra"], batch_size=100
+        )
+        self._by_name |= new
+        self._counts.added += len(new)
+        self._counts.updated += len(changed)
+
+    def _refused(self, record: ContestantRecord) -> bool:
+        ok = fits(self._report, record.place, Contestant, record, ("name", "slug", *_CONTESTANT_COLUMNS[1:5]))
+        if not record.implied:
+            earlier = self._places.declare(record.name, record.place)
+            if earlier:
+                self._report.refuse(record.place, "name", f'"{record.name}" stands already in {earlier}')
+                ok = False
+        if record.slug is not None:
+            ok &= self._slug_is_free(record)
+        return not ok
+
+    def _slug_is_free(self, record: ContestantRecord) -> bool:
+        slug = record.slug or ""
+        if not is_slug(slug):
+            reason = f'"{slug}" is no slug: letters, digits, - and _ only'
+            self._report.refuse(record.place, "slug", reason)
+            return False
+        owner = self._slugs.get(slug, record.name)
+        if owner != record.name:
+            self._report.refuse(record.place, "slug", f'"{slug}" belongs to the contestant "{owner}"')
+        return owner == record.name
+
+    def _values(self, record: ContestantRecord, known: Contestant) -> dict[str, Any]:
+        values: dict[str, Any] = {name: getattr(record, name) for name in _CONTESTANT_COLUMNS}
+        values["extra"] = {**known.extra, **record.extra}
+        values["slug"] = record.slug
+        return values
+
+    def _made(self, record: ContestantRecord) -> Contestant:
+        contestant = Contestant(study=self._study, name=record.name)
+        assign(contestant, self._values(record, contestant))
+        contestant.slug = record.slug or self._free_slug(record.name)
+        self._slugs[contestant.slug] = record.name
+        return contestant
+
+    def _free_slug(self, name: str) -> str:
+        base = slugify(name)[:110] or "contestant"
+        slug, number = base, 1
+        while slug in self._slugs:
+            number += 1
+            slug = f"{base}-{number}"
+        return slug
+
+
+PromptKey = tuple[str, str]
+"""Subset and external id of a prompt."""
+
+_PROMPT_COLUMNS = ("category", "domain", "input")
+
+
+class Prompts:
+    """The prompts of a study by subset and external id, while an import runs."""
+
+    def __init__(self, study: Study, report: ImportReport) -> None:
+        self._study = study
+        self._report = report
+        self._counts = report.counts["prompts"]
+        rows = study.prompts.values_list("subset", "external_id", "pk")
+        self._ids: dict[PromptKey, int] = {(subset, external_id): pk for subset, external_id, pk in rows}
+        self._places = Places()
+
+    def find(self, subset: str, external_id: str) -> int | None:
+        """The id of the prompt in the table."""
+        return self._ids.get((subset, external_id))
+
+    def take(self, records: list[PromptRecord]) -> None:
+        """Add and update prompts. The text of a prompt that was paired already never changes."""
+        wanted = self._wanted(records)
+        known = self._known(wanted)
+        new = {key: self._made(record) for key, record in wanted.items() if key not in self._ids}
+        changed = []
+        for key, record in wanted.items():
+            prompt = known.get(key)
+            if prompt is None:
+                continue
+            if record.implied and prompt.turns:
+                self._check_text(record, prompt.turns)
+                self._counts.updated += not self._same_references(prompt, record)
+                continue
+            if not self._may_change(prompt, record):
+                continue
+            if self._update(prompt, record):
+                changed.append(prompt)
+            elif self._same_references(prompt, record):
+                self._counts.unchanged += 1
+            else:
+                self._counts.updated += 1
+        Prompt.objects.bulk_create(new.values())
+        Prompt.objects.bulk_update(changed, ["turns", *_PROMPT_COLUMNS, "extra"], batch_size=100)
+        self._ids |= {key: prompt.pk for key, prompt in new.items()}
+        self._counts.added += len(new)
+        self._counts.updated += len(changed)
+        self._store_references(wanted)
+
+    def _wanted(self, records: list[PromptRecord]) -> dict[PromptKey, PromptRecord]:
+        """The records by key, those left out that are wrong or only repeat what is known."""
+        wanted: dict[PromptKey, PromptRecord] = {}
+        for record in records:
+            key = (record.subset, record.id)
+            says_more = record.turns or record.references or not record.implied
+            if not says_more and (key in wanted or key in self._ids):
+                continue
+            if self._refused(record):
+                continue
+            earlier = wanted.get(key)
+            wanted[key] = self._joined(earlier, record) if earlier and record.implied else record
+        return wanted
+
+    def _joined(self, earlier: PromptRecord, record: PromptRecord) -> PromptRecord:
+        """What two records say of a prompt, of which the second one names it in passing."""
+        self._check_text(record, earlier.turns)
+        turns, references = earlier.turns or record.turns, (*earlier.references, *record.references)
+        return replace(earlier, turns=turns, references=references)
+
+    def _check_text(self, record: PromptRecord, known: Sequence[str]) -> None:
+        """The text of a prompt that is named in passing must agree with what is known of it."""
+        if known and record.turns and list(record.turns) != list(known):
+            reason = f'another text of prompt "{record.id}" is there already'
+            self._report.refuse(record.place, "turns", reason)
+
+    def _refused(self, record: PromptRecord) -> bool:
+        names = ("subset", "category", "domain", ("id", "external_id"))
+        ok = fits(self._report, record.place, Prompt, record, names)
+        for reference in record.references:
+            ok &= fits(self._report, record.place, Reference, reference, ("author",))
+        if not record.implied:
+            earlier = self._places.declare((record.subset, record.id), record.place)
+            if earlier:
+                self._report.refuse(record.place, "id", f'"{record.id}" stands already in {earlier}')
+                ok = False
+        return not ok
+
+    def _known(self, wanted: dict[PromptKey, PromptRecord]) -> dict[PromptKey, Prompt]:
+        """The prompts that exist already, each with ``paired`` and its references."""
+        pks = [self._ids[key] for key in wanted if key in self._ids]
+        if not pks:
+            return {}
+        rows = Prompt.objects.filter(pk__in=pks).prefetch_related("references")
+        rows = rows.annotate(paired=Exists(Pair.objects.filter(prompt=OuterRef("pk"))))
+        return {(prompt.subset, prompt.external_id): prompt for prompt in rows}
+
+    def _made(self, record: PromptRecord) -> Prompt:
+        prompt = Prompt(study=self._study, external_id=record.id, subset=record.subset, turns=[])
+        self._update(prompt, record)
+        return prompt
+
+    @staticmethod
+    def _update(prompt: Prompt, record: PromptRecord) -> bool:
+        values = {name: getattr(record, name) for name in _PROMPT_COLUMNS}
+        # An unknown text never replaces a known one.
+        values["turns"] = list(record.turns) or None
+        values["extra"] = {**prompt.extra, **record.extra}
+        return assign(prompt, values)
+
+    def _may_change(self, prompt: Prompt, record: PromptRecord) -> bool:
+        if not prompt.turns or not getattr(prompt, "paired"):  # noqa: B009 - an annotation
+            return True
+        new_turns = bool(record.turns) and list(record.turns) != prompt.turns
+        new_input = record.input is not None and record.input != prompt.input
+        if new_turns or new_input:
+            name = "turns" if new_turns else "input"
+            reason = f'"{record.id}" was rated with another text; a changed prompt needs a new id'
+            self._report.refuse(record.place, name, reason)
+        return not (new_turns or new_input)
+
+    @staticmethod
+    def _same_references(prompt: Prompt, record: PromptRecord) -> bool:
+        stored = {reference.author: tuple(reference.turns) for reference in prompt.references.all()}
+        return all(stored.get(author) == turns for author, turns in record.references)
+
+    def _store_references(self, wanted: dict[PromptKey, PromptRecord]) -> None:
+        said: dict[tuple[int, str], ReferenceRecord] = {}
+        for key, record in wanted.items():
+            said |= {(self._ids[key], reference.author): reference for reference in record.references}
+        rows = [
+            Reference(prompt_id=prompt, author=author, turns=list(reference.turns))
+            for (prompt, author), reference in said.items()
+        ]
+        Reference.objects.bulk_create(
+            rows, update_conflicts=True, unique_fields=["prompt", "author"], update_fields=["turns"]
+        )
+
+
+Owner: TypeAlias = int | str
+"""Whose a completion is: the contestant's id, or the completion's own id where it has no contestant."""
+
+Cell: TypeAlias = tuple[int, Owner]
+"""Prompt and owner of a completion, of whatever version."""
+
+
+def digest_of(turns: Sequence[str]) -> str:
+    """SHA-256 of the turns as canonical JSON, in hexadecimal."""
+    canonical = json.dumps(list(turns), ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def is_empty(turns: Sequence[str]) -> bool:
+    """Whether a known text has nothing in it but white space."""
+    return bool(turns) and not any(turn.strip() for turn in turns)
+
+
+@dataclass
+class _Batch:
+    """What a chunk of records comes to."""
+
+    new: dict[Cell, Completion] = field(default_factory=dict)
+    changed: list[Completion] = field(default_factory=list)
+    rewritten: list[tuple[Cell, Completion, CompletionRecord, list[str]]] = field(default_factory=list)
+    """Completions with another text: what is known, what is said now, and the words that tell its author."""
+
+
+class Completions:
+    """The current completions of a study by cell, while an import runs."""
+
+    def __init__(
+        self, study: Study, contestants: Contestants, prompts: Prompts, report: ImportReport
+    ) -> None:
+        self._contestants = contestants
+        self._prompts = prompts
+        self._report = report
+        self._counts = report.counts["completions"]
+        current = Completion.objects.filter(prompt__study=study, is_current=True).order_by()
+        rows = current.values_list("prompt", "contestant", "external_id", "pk")
+        self._ids: dict[Cell, int] = {
+            (prompt, external_id if contestant is None else contestant): pk
+            for prompt, contestant, external_id, pk in rows.iterator(chunk_size=5000)
+        }
+        self._places = Places()
+        self._watch = SelfNamingWatch(report.self_naming)
+
+    def find(self, prompt: int, contestant: int) -> int | None:
+        """The id of the contestant's current completion."""
+        return self._ids.get((prompt, contestant))
+
+    def take(self, records: list[CompletionRecord]) -> None:
+        """Add completions; a changed text is a new version once a pair with the old one exists."""
+        self._introduce_contestants(records)
+        cells = self._cells(records)
+        stored = self._stored(cells)
+        batch = _Batch()
+        for cell, record in cells.items():
+            known = stored.get(self._ids.get(cell, 0))
+            telling = self._watch.look(record, self._contestants.get(record.contestant))
+            self._counts.empty += is_empty(record.turns) and not (known and record.implied)
+            if known is None:
+                batch.new[cell] = self._made(cell, record, telling)
+            else:
+                self._compare(cell, known, record, telling, batch)
+        self._write(batch)
+
+    def _introduce_contestants(self, records: list[CompletionRecord]) -> None:
+        """Make the contestants that only completions name, unless the import lists its contestants."""
+        if not self._contestants.may_appear():
+            return
+        named: dict[str, CompletionRecord] = {}
+        for record in records:
+            if record.contestant and self._contestants.find(record.contestant) is None:
+                named.setdefault(record.contestant, record)
+        self._contestants.take(
+            [ContestantRecord(name=name, implied=True, place=record.place) for name, record in named.items()]
+        )
+        for name, record in named.items():
+            if not record.implied:
+                self._report.note(record.place, f'new contestant "{name}", named by a completion only')
+
+    def _cells(self, records: list[CompletionRecord]) -> dict[Cell, CompletionRecord]:
+        """The records by cell, those left out that are wrong or only repeat what is known."""
+        cells: dict[Cell, CompletionRecord] = {}
+        for record in records:
+            cell = self._cell(record)
+            if cell is None or (record.implied and self._adds_nothing(record, cell, cells.get(cell))):
+                continue
+            ok = fits(self._report, record.place, Completion, record, (("id", "external_id"),))
+            if not record.implied:
+                earlier = self._places.declare(cell, record.place)
+                if earlier:
+                    who = f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
+                    self._report.refuse(record.place, "contestant", f"{who} stands already in {earlier}")
+                    ok = False
+            if ok:
+                cells[cell] = record
+        return cells
+
+    def _adds_nothing(self, record: CompletionRecord, cell: Cell, earlier: CompletionRecord | None) -> bool:
+        """Whether a completion named in passing is known; a text must agree with what is known of it."""
+        if earlier is None:
+            return cell in self._ids and not record.turns
+        if record.turns and earlier.turns and record.turns != earlier.turns:
+            self._refuse_text(record)
+        return bool(earlier.turns) or not record.turns or not earlier.implied
+
+    def _refuse_text(self, record: CompletionRecord) -> None:
+        who = f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
+        self._report.refuse(record.place, "contestant", f"another text of {who} is there already")
+
+    def _cell(self, record: CompletionRecord) -> Cell | None:
+        prompt = self._prompts.find(record.subset, record.prompt)
+        if prompt is None:
+            where = f' in subset "{record.subset}"' if record.subset else ""
+            self._report.refuse(record.place, "prompt", f'there is no prompt "{record.prompt}"{where}')
+        if record.contestant is None:
+            return None if prompt is None else (prompt, record.id)
+        contestant = self._contestants.find(record.contestant)
+        if contestant is None:
+            reason = f'there is no contestant "{record.contestant}"'
+            self._report.refuse(record.place, "contestant", reason)
+        return None if prompt is None or contestant is None else (prompt, contestant)
+
+    def _stored(self, cells: Iterable[Cell]) -> dict[int, Completion]:
+        pks = [self._ids[cell] for cell in cells if cell in self._ids]
+        return Completion.objects.defer("turns").in_bulk(pks) if pks else {}
+
+    @staticmethod
+    def _made(cell: Cell, record: CompletionRecord, telling: list[str], version: int = 1) -> Completion:
+        return Completion(
+            prompt_id=cell[0],
+            contestant_id=cell[1] if isinstance(cell[1], int) else None,
+            external_id=record.id,
+            turns=list(record.turns),
+            is_empty=is_empty(record.turns),
+            digest=digest_of(record.turns),
+            version=version,
+            extra=dict(record.extra),
+            telling=telling,
+        )
+
+    def _compare(
+        self, cell: Cell, known: Completion, record: CompletionRecord, telling: list[str], batch: _Batch
+    ) -> None:
+        if record.implied and known.digest != digest_of(()):
+            if known.digest != digest_of(record.turns):
+                self._refuse_text(record)
+            return
+        changed = assign(known, self._said(known, record))
+        # An unknown text never replaces a known one.
+        if record.turns and digest_of(record.turns) != known.digest:
+            batch.rewritten.append((cell, known, record, telling))
+        elif changed:
+            batch.changed.append(known)
+        else:
+            self._counts.unchanged += 1
+
+    @staticmethod
+    def _said(known: Completion, record: CompletionRecord) -> dict[str, Any]:
+        return {"external_id": record.id or None, "extra": {**known.extra, **record.extra}}
+
+    def _write(self, batch: _Batch) -> None:
+        pairless = self._without_pairs([known for _, known, _, _ in batch.rewritten])
+        versions: dict[Cell, Completion] = {}
+        outdated: list[int] = []
+        filled: list[Completion] = []
+        unknown = digest_of(())
+        text = ("turns", "is_empty", "digest", "telling")
+        for cell, known, record, telling in batch.rewritten:
+            if known.pk in pairless or known.digest == unknown:
+                values = self._made(cell, record, telling)
+                for name in text:
+                    setattr(known, name, getattr(values, name))
+                filled.append(known)
+            else:
+                versions[cell] = self._made(cell, record, telling, known.version + 1)
+                outdated.append(known.pk)
+        Completion.objects.filter(pk__in=outdated).update(is_current=False)
+        made = batch.new | versions
+        Completion.objects.bulk_create(made.values())
+        columns = ["external_id", "extra"]
+        Completion.objects.bulk_update(batch.changed, columns, batch_size=100)
+        Completion.objects.bulk_update(filled, [*columns, *text], batch_size=100)
+        self._ids |= {cell: completion.pk for cell, completion in made.items()}
+        self._counts.added += len(batch.new)
+        self._counts.versions += len(versions)
+        self._counts.updated += len(batch.changed) + len(filled)
+
+    @staticmethod
+    def _without_pairs(completions: list[Completion]) -> set[int]:
+        """Those of which no pair was ever made, so that nobody can have seen them."""
+        pks = {completion.pk for completion in completions}
+        if not pks:
+            return pks
+        pairs = Pair.objects.order_by()
+        firsts = pairs.filter(first__in=pks).values_list("first", flat=True)
+        seconds = pairs.filter(second__in=pks).values_list("second", flat=True)
+        return pks - set(firsts) - set(seconds)

@@ -1,0 +1,285 @@
+"""Tables, and writing them piece by piece as CSV, JSON Lines or Parquet. Pure."""
+
+import csv
+import gzip
+import importlib.util
+import io
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+Row: TypeAlias = Mapping[str, Any]
+"""Values by column name. None, or no value, means that there is nothing to say."""
+
+
+class Type(Enum):
+    """What stands in a column."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    FLAG = "flag"
+    MOMENT = "moment"
+    TEXTS = "list of texts"
+    MESSAGES = "list of messages"
+    JSON = "JSON"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table by its name, which is also the name of its file.
+
+    ``complete``: JSON Lines write null where nothing is said, because readers want every column in every row.
+    ``marked``: CSV begins with a byte order mark, by which spreadsheets tell UTF-8.
+    """
+
+    name: str
+    columns: Mapping[str, Type]
+    complete: bool = False
+    marked: bool = True
+
+
+def _texts(*names: str) -> dict[str, Type]:
+    return dict.fromkeys(names, Type.TEXT)
+
+
+_SIDES: Final = _texts("prompt", "subset", "first", "second", "first_id", "second_id")
+
+_CONTESTANTS: Final = {
+    **_texts("name", "slug", "kind", "family", "organisation", "licence", "size"),
+    "generation": Type.JSON,
+    "benchmarks": Type.JSON,
+    "retired_at": Type.MOMENT,
+    "extra": Type.JSON,
+}
+_RATERS: Final = {
+    **_texts("rater", "rater_kind", "name"),
+    "simulated": Type.FLAG,
+    "groups": Type.TEXTS,
+}
+_PROMPTS: Final = {
+    **_texts("id", "subset", "category", "domain", "instruction"),
+    "turns": Type.TEXTS,
+    "input": Type.TEXT,
+    "references": Type.JSON,
+    "extra": Type.JSON,
+}
+_COMPLETIONS: Final = {
+    **_texts("prompt", "subset", "contestant", "id", "text"),
+    "turns": Type.TEXTS,
+    "extra": Type.JSON,
+}
+_COMPARISONS: Final = {
+    "id": Type.TEXT,
+    **_SIDES,
+    **_texts("rater", "rater_kind"),
+    "points": Type.INTEGER,
+    "rating": Type.INTEGER,
+    "reason": Type.TEXT,
+    "identical": Type.FLAG,
+    "first_score": Type.NUMBER,
+    "second_score": Type.NUMBER,
+    "repeat": Type.INTEGER,
+    "seconds": Type.NUMBER,
+    "created_at": Type.MOMENT,
+    **_texts("rationale", "raw_reply"),
+    "criteria": Type.JSON,
+    "extra": Type.JSON,
+}
+
+TABLES: Final = {
+    table.name: table
+    for table in (
+        Table("contestants", _CONTESTANTS),
+        Table("raters", _RATERS),
+        Table("prompts", _PROMPTS),
+        Table("completions", _COMPLETIONS),
+        Table("pairs", {**_SIDES, **_texts("gold", "gold_source")}),
+        Table("comparisons", _COMPARISONS),
+    )
+}
+"""The tables an import reads, in the order in which it needs them."""
+
+
+def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """The rows in lists of ``size``; the last may be shorter."""
+    remaining = iter(rows)
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+ROWS: Final = 500
+"""Rows in a piece."""
+
+# Imports take one apostrophe away from what begins like this. So a text that begins with apostrophes before such
+# a character gets one more as well.
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
+
+
+def csv_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
+    """The file as spreadsheets open it: UTF-8, commas, CR LF; texts that begin like formulas are guarded."""
+    yield (("\ufeff" if table.marked else "") + _lines([list(table.columns)])).encode()
+    for batch in batches(rows, ROWS):
+        cells = ([_cell(row.get(name), kind) for name, kind in table.columns.items()] for row in batch)
+        yield _lines(cells).encode()
+
+
+def _lines(rows: Iterable[list[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerows(rows)
+    return out.getvalue()
+
+
+def _cell(value: Any, kind: Type) -> str:
+    if value is None:
+        return ""
+    if kind is Type.TEXT:
+        return guarded(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if kind in (Type.JSON, Type.TEXTS, Type.MESSAGES, Type.FLAG):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return str(value)
+
+
+def guarded(text: str) -> str:
+    """The text, with an apostrophe in front where a spreadsheet would take it for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def json_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
+    """One object per row; what is not said is left out, or null in a complete table."""
+    for batch in batches(rows, ROWS):
+        yield "".join(_line(table, row) for row in batch).encode()
+
+
+def _line(table: Table, row: Row) -> str:
+    values = {name: row.get(name) for name in table.columns}
+    said = {name: value for name, value in values.items() if table.complete or value is not None}
+    return json.dumps(said, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return float(value)
+    raise TypeError(f"{type(value).__name__} has no place in JSON")
+
+
+ROW_GROUP: Final = 5000
+"""Rows in a row group, which is in memory as a whole."""
+
+PARQUET_MISSING: Final = "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
+
+
+def has_parquet() -> bool:
+    """Whether pyarrow is installed."""
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def parquet_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
+    """The file, a row group at a time; its columns have the same types where the table is empty."""
+    pyarrow = _pyarrow()
+    types = _arrow_types()
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in table.columns.items()])
+    sink = _Sink()
+    with pyarrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for batch in batches(rows, ROW_GROUP):
+            columns = [[_value(row.get(name), kind) for row in batch] for name, kind in table.columns.items()]
+            arrays = [
+                pyarrow.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+            yield sink.taken()
+    yield sink.taken()
+
+
+class _Sink(io.RawIOBase):
+    """Takes what the writer writes and hands it on."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        piece = bytes(data)
+        self._pieces.append(piece)
+        return len(piece)
+
+    def taken(self) -> bytes:
+        """What was written since this was asked last."""
+        found, self._pieces = b"".join(self._pieces), []
+        return found
+
+
+def _pyarrow() -> Any:
+    # Optional, and it takes 165 MB.
+    import pyarrow.parquet
+
+    return pyarrow
+
+
+def _arrow_types() -> dict[Type, Any]:
+    """The column type of each; what has no fixed shape is JSON in a column of texts."""
+    pyarrow = _pyarrow()
+    return {
+        Type.TEXT: pyarrow.string(),
+        Type.INTEGER: pyarrow.int64(),
+        Type.NUMBER: pyarrow.float64(),
+        Type.FLAG: pyarrow.bool_(),
+        Type.MOMENT: pyarrow.timestamp("us", tz="UTC"),
+        Type.TEXTS: pyarrow.list_(pyarrow.string()),
+        Type.MESSAGES: pyarrow.list_(pyarrow.struct(dict.fromkeys(("role", "content"), pyarrow.string()))),
+        Type.JSON: pyarrow.string(),
+    }
+
+
+def _value(value: Any, kind: Type) -> Any:
+    if value is None:
+        return None
+    if kind is Type.JSON:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return float(value) if kind is Type.NUMBER else value
+
+
+WRITERS: Final[dict[str, Callable[[Table, Iterable[Row]], Iterator[bytes]]]] = {
+    "jsonl": json_pieces,
+    "csv": csv_pieces,
+    "parquet": parquet_pieces,
+}
+
+MEDIA_TYPES: Final = {
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+def save(path: Path, pieces: Iterable[bytes]) -> int:
+    """Write the file beside its place and rename it there; a name ending in ``.gz`` is compressed.
+
+    Returns its size in bytes. Raises OSError; then whatever stood there before is unchanged.
+    """
+    part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("xb") as file:
+            if path.name.lower().endswith(".gz"):
+                with gzip.GzipFile(path.name[:-3], "wb", fileobj=file) as packed:
+                    packed.writelines(pieces)
+            else:
+                file.writelines(pieces)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path.stat().st_size
