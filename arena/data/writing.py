@@ -119,8 +119,8 @@ def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
 ROWS: Final = 500
 """Rows in a piece."""
 
-# Imports take one apostrophe away from what begins like this. So a text that begins with apostrophes before such
-# a character gets one more as well.
+# A guarded text gets one apostrophe, which imports take away. So that no other text loses one there, a text
+# that begins with apostrophes before such a character gets one more, too.
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
 
 

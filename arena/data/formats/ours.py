@@ -404,12 +404,9 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
 }
 
 
-# --- Training pairs and hidden checks.
-#
-# Every row becomes a prompt of its own apart from those of the study, two completions without a contestant, and
-# a pair with a gold label. The completions are called as their places are, so that it stays known which text
-# stood first in the file: an explanation may speak of it.
-
+# --- Training pairs and hidden checks. A row becomes a prompt apart from those of the study, two completions
+# without a contestant, and a pair with a gold label. The completions are named after their places in the
+# file, because an explanation may speak of "the first answer".
 
 USES: Final = ("train", "check")
 SOURCE: Final = "training file"

@@ -1,8 +1,8 @@
-"""Taking in comparisons.
+"""Imports comparisons, and the raters they name, who belong to the study and never sign in.
 
-What makes two records the same comparison is what the file says: the rater and the id where there is an id,
-otherwise the rater, the prompt, both sides in their order and the number of the occurrence in the file.
-The version of the texts is no part of it: votes of an earlier import stay with the texts they were about.
+Two records are the same comparison if rater and id are the same; without an id, if rater, prompt, both sides
+in their order and the number of the occurrence in the file are. The version of the texts does not count:
+votes of an earlier import stay with the texts they were about.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Who and what a comparison or a gold label is about: both completions, named by contestant or by own id."""
+"""Finds the two completions that a comparison or gold label is about, and makes and labels their pairs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias

@@ -1,4 +1,4 @@
-"""Taking in completions: new ones, filled-in ones and new versions."""
+"""Imports what is compared: contestants, prompts with their references, and completions."""
 
 import hashlib
 import json
