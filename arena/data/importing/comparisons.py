@@ -1,5 +1,6 @@
 """Imports comparisons, and the raters they name, who belong to the study and never sign in.
 
+
 Two records are the same comparison if rater and id are the same; without an id, if rater, prompt, both sides
 in their order and the number of the occurrence in the file are. The version of the texts does not count:
 votes of an earlier import stay with the texts they were about.

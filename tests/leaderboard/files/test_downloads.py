@@ -101,7 +101,7 @@ def test_the_page_says_what_an_operator_should_know(made: HandMade, staff: Clien
 def test_without_pyarrow_parquet_is_not_offered(
     made: HandMade, staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "is_available", lambda: False)
+    monkeypatch.setattr(writing, "has_parquet", lambda: False)
     assert "format=parquet" not in staff.get(PAGE).content.decode()
     answer = staff.get(FILE, {"what": "raters", "format": "parquet"})
     assert answer.status_code == 404

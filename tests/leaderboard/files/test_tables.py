@@ -263,7 +263,7 @@ class TestCommand:
     def test_without_pyarrow_it_says_what_to_install(
         self, made: HandMade, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(writing, "is_available", lambda: False)
+        monkeypatch.setattr(writing, "has_parquet", lambda: False)
         answer = refused("small", "--what", "raters", "--format", "parquet")
         assert answer == "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
 
