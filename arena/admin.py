@@ -1,26 +1,21 @@
 """The operator's pages in Django's admin: what is compared, who compares, and what they said."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, JSONField, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.urls import URLPattern, path, reverse
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import Truncator
-from django.views.decorators.csrf import csrf_exempt
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, check_scopes, renew_key
 from arena.data.formats import ours
 from arena.data.json_input import JSONInput
-from arena.data.uploads.views import ImportPages
 from arena.models import (
     ApiToken,
     Assignment,
@@ -322,26 +317,6 @@ def _address(request: HttpRequest, invitation: Invitation) -> str:
 # Studies: what raters are told, how much is wanted, who may look, and the data.
 
 
-class AdminImportPages(ImportPages):
-    """The pages behind a study's "Import data" button in the admin."""
-
-    def __init__(self, model_admin: "admin.ModelAdmin[Study]") -> None:
-        self.model_admin = model_admin
-
-    def address(self, study: Study) -> str:
-        return reverse("admin:arena_study_import", args=[study.pk])
-
-    def frame(self, request: HttpRequest, study: Study) -> dict[str, Any]:
-        return {
-            **self.model_admin.admin_site.each_context(request),
-            "title": "Import data",
-            "subtitle": str(study),
-            "opts": Study._meta,
-            "import_base": "admin/arena/study/_import_base.html",
-            "study_url": reverse("admin:arena_study_change", args=[study.pk]),
-        }
-
-
 class StudyAdmin(AnnouncingAdmin):
     form = StudyForm
     list_display = [
@@ -450,36 +425,6 @@ class StudyAdmin(AnnouncingAdmin):
         }
         named = [f"Study: {study}" for study in objs]
         return named, {"studies": len(named), **counts}, set(), []
-
-    def get_urls(self) -> list[URLPattern]:
-        pages = AdminImportPages(self)
-
-        def guard(view: Callable[..., HttpResponse]) -> Callable[..., Any]:
-            """For those who may change the study, which the view is given instead of its id."""
-
-            @wraps(view)  # with its exemption from the CSRF check, which it makes itself
-            def checked(request: HttpRequest, pk: int, **place: Any) -> HttpResponse:
-                study = get_object_or_404(Study, pk=pk)
-                if not self.has_change_permission(request, study):
-                    raise PermissionDenied
-                return view(request, study, **place)
-
-            return self.admin_site.admin_view(checked)
-
-        job = "<int:pk>/import/<int:job>/"
-        own = [
-            path("<int:pk>/import/", guard(csrf_exempt(pages.upload)), name="arena_study_import"),
-            path(job, guard(pages.job), name="arena_study_import_job"),
-            path(f"{job}progress/", guard(pages.progress), name="arena_study_import_progress"),
-            path(f"{job}errors.csv", guard(pages.errors), name="arena_study_import_errors"),
-        ]
-        return own + super().get_urls()
-
-    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
-        self.message_user(
-            request, "Next: import prompts and completions with the button on the study's page."
-        )
-        return super().response_add(request, obj, post_url_continue)
 
 
 # Prompts, contestants, completions and pairs. Texts that were rated are changed by imports alone.

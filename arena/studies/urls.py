@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from arena.data.uploads import views as import_views
+from arena.data.uploads import views as uploads
 from arena.people import anonymising, members, rater_data
 from arena.studies import holdings, lifecycle, names, progress, setting_up
 
@@ -18,10 +18,10 @@ _study = [
     path("judges/", holdings.judges, name="operate-judges"),
     path("names/", names.names, name="operate-names"),
     path("publish/", setting_up.publish, name="operate-publish"),
-    path("import/", import_views.upload, name="operate-import"),
-    path("import/<int:job>/", import_views.job, name="operate-import-job"),
-    path("import/<int:job>/progress/", import_views.job_progress, name="operate-import-progress"),
-    path("import/<int:job>/errors.csv", import_views.job_errors, name="operate-import-errors"),
+    path("import/", uploads.upload, name="operate-import"),
+    path("import/<int:job>/", uploads.job, name="operate-import-job"),
+    path("import/<int:job>/progress/", uploads.job_progress, name="operate-import-progress"),
+    path("import/<int:job>/errors.csv", uploads.job_errors, name="operate-import-errors"),
     path("people/", members.people, name="operate-people"),
     path("people/links/<int:link>/withdraw/", members.withdraw_link, name="operate-withdraw"),
     path("people/<int:member>/role/", members.role, name="operate-role"),

@@ -78,7 +78,7 @@ def walk(page: Any, url: str, files: list[Path], gauge: Gauge) -> None:
     page.fill("#id_password", "only-for-this-run")
     with gauge.step("sign in (a password is hashed)"):
         page.click("[type=submit]")
-    page.goto(f"{url}/admin/arena/study/1/import/")
+    page.goto(f"{url}/operate/large/import/")
     page.set_input_files("#id_uploads", files)
     with gauge.step("upload"):
         page.click("text=Check the files")

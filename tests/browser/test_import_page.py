@@ -61,16 +61,13 @@ def address(page: Page, live_server: Any, admin_client: Client, study: Study) ->
     """The upload page, an operator signed in."""
     session = admin_client.cookies["sessionid"].value
     page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
-    return f"{live_server.url}/admin/arena/study/{study.pk}/import/"
+    return f"{live_server.url}/operate/{study.slug}/import/"
 
 
 def violations(page: Page, complaints: list[str]) -> list[str]:
-    """What axe finds in the page's own part; the frame around it is Django's.
-
-    Axe itself trips over the content policy: what the browser says while it runs is taken back.
-    """
+    """What axe finds. It trips over the content policy: what the browser says while it runs is taken back."""
     said = len(complaints)
-    found = watching.violations(page, "#content")
+    found = watching.violations(page, "main")
     del complaints[said:]
     return found
 
@@ -105,13 +102,13 @@ def test_upload_check_apply(
     prompts = write_lines(tmp_path, "prompts.jsonl", {"id": "p1", "instruction": "Say hello."})
     broken = write_lines(tmp_path, "broken.csv", "prompt,contestant,text", "p1,A,Hello", "p9,A,Hi")
     good = write_lines(tmp_path, "completions.csv", "prompt,contestant,text", "p1,A,Hello", "p1,B,")
-    page.goto(address.replace("import/", "change/"))
+    page.goto(address.replace("import/", "prompts/"))
     follow(page, "Import data")
     assert violations(page, complaints) == []
     page.get_by_label("Files").set_input_files([prompts, broken])
     assert "broken.csv (1 KB)" in page.inner_text("#import-chosen")
     check(page)
-    assert 'there is no prompt "p9"' in page.inner_text("#content")
+    assert 'there is no prompt "p9"' in page.inner_text("main")
     assert page.get_by_role("button", name="Apply").count() == 0
     assert violations(page, complaints) == []
     assert fits_a_phone(page)
@@ -133,7 +130,7 @@ def test_upload_check_apply(
     worker.submit(int).result()  # it has thrown the files away when it is free again
     assert not ImportChunk.objects.exists()
     page.goto(address)
-    assert "Imported" in page.inner_text("#content-main table")
+    assert "Imported" in page.inner_text("main table")
     assert violations(page, complaints) == []
     assert fits_a_phone(page)
     assert complaints == []
@@ -146,7 +143,7 @@ def test_columns_of_a_foreign_table(
     page.goto(address)
     page.get_by_label("Files").set_input_files(votes)
     check(page)
-    assert "Not recognised. Its columns: gauche, droite, gagnant." in page.inner_text("#content")
+    assert "Not recognised. Its columns: gauche, droite, gagnant." in page.inner_text("main")
     chosen = page.get_by_label("A row is one of")
     assert not chosen.is_visible()
     page.get_by_label("Read it as").select_option("table")
@@ -170,7 +167,7 @@ def test_paste_and_cancel(page: Page, address: str, worker: Any, complaints: lis
     page.get_by_text("Choose at least one file, or paste text.").wait_for()
     page.get_by_label("Or paste text").fill('{"id": "p1", "instruction": "Say hello."}')
     check(page)
-    assert "pasted.jsonl" in page.text_content("#content")
+    assert "pasted.jsonl" in page.text_content("main")
     page.get_by_role("button", name="Cancel and upload other files").click()
     page.get_by_text("Nothing was imported.").wait_for()
     assert ImportJob.objects.get().state == ImportJob.State.CANCELLED
@@ -212,7 +209,7 @@ def test_dropped_files(page: Page, address: str, worker: Any, complaints: list[s
     )
     assert "dropped.jsonl (1 KB)" in page.inner_text("#import-chosen")
     check(page)
-    assert "1 record can be imported" in page.inner_text("#content")
+    assert "1 record can be imported" in page.inner_text("main")
     assert complaints == []
 
 

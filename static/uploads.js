@@ -1,5 +1,5 @@
 /*
- * The import pages in the admin: dropping files, the progress of an upload, and which parts of a mapping count.
+ * The import pages: dropping files, the progress of an upload, and which parts of a mapping count.
  * Without this file the pages are plain forms.
  */
 
@@ -17,7 +17,7 @@ function chosenFiles() {
 
 function refuse(text) {
   const note = document.createElement("p");
-  note.className = "errornote";
+  note.className = "notice notice-error";
   note.textContent = text;
   document.getElementById("import-errors").replaceChildren(...(text ? [note] : []));
 }
@@ -74,7 +74,7 @@ function contents() {
 
 function showSending(sending) {
   document.getElementById("import-sending").hidden = !sending;
-  for (const button of upload.querySelectorAll("input[type=submit]")) {
+  for (const button of upload.querySelectorAll(".form-actions button")) {
     button.disabled = sending;
   }
 }
@@ -86,7 +86,7 @@ function arrived(request) {
   }
   showSending(false);
   const page = new DOMParser().parseFromString(request.responseText, "text/html");
-  const said = [...page.querySelectorAll("#import-errors .errornote")].map((note) => note.textContent);
+  const said = [...page.querySelectorAll("#import-errors .notice")].map((note) => note.textContent);
   refuse(said.join(" ") || `The upload failed (${request.status}). Please try again.`);
 }
 
@@ -139,5 +139,5 @@ showMapping();
 /* --- One click is enough ----------------------------------------------------------------------------------- */
 
 for (const form of document.querySelectorAll("form.import-decide")) {
-  form.addEventListener("submit", () => setTimeout(() => form.querySelectorAll("input").forEach((input) => (input.disabled = true))));
+  form.addEventListener("submit", () => setTimeout(() => form.querySelectorAll("button").forEach((button) => (button.disabled = true))));
 }
