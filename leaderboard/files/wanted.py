@@ -7,6 +7,7 @@ from typing import Any, Final
 from arena.models import Comparison, Rater, Study
 from arena.models.querysets import ComparisonQuerySet, SelectorError
 from leaderboard.models import Snapshot
+from leaderboard.snapshots.settings import DECLARED
 
 # What goes wrong with an export.
 
@@ -42,7 +43,7 @@ class Wanted:
         Raises ExportError for what the study does not have.
         """
         ties = asked.get("ties") or "on"
-        if ties not in ("on", "off"):
+        if ties not in DECLARED["ties"].values:
             raise ExportError(f'ties is "{ties}"; it must be on or off.')
         category = asked.get("category") or ""
         # PostgreSQL refuses to look for a NUL character, which no name holds.

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page, Switched
-from leaderboard.pages.switches import Switch, switches, words
-from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse
+from leaderboard.pages.switches import Switch, switches
+from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse, words
 
 EVERY_SWITCH = tuple(each.name for each in fields(Setting))
 """The switches of the board, by their names in addresses."""

@@ -9,7 +9,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.page import Page
 from leaderboard.rater_kinds.kinds import Choices, choices, ending, one_of
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.settings import LEVELS, Setting, bands, parse_for_all, scales
+from leaderboard.snapshots.settings import DECLARED, Setting, bands, level_choices, parse_for_all, scales
 from leaderboard.snapshots.stored import Stored
 
 USUAL_LEVEL: Final = Setting("").level
@@ -75,12 +75,11 @@ class Reading:
         known = {size: bands(size) for size in sorted(used, reverse=True)}
         usual = ", ".join(_on_scale(own[0], size, len(known)) for size, own in known.items() if own)
         others = [(band, band) for own in known.values() for band in own[1:]]
-        levels = sorted({*LEVELS[1:], self.level}, key=float)
-        found = [choices("level", "Interval level", [(one, f"{one} %") for one in levels], self.level, query)]
+        level, band = DECLARED["level"], DECLARED["band"]
+        levels = [(each.value, each.text) for each in level_choices(self.level)]
+        found = [choices(level.field, level.label, levels, self.level, query)]
         if others:
-            found.insert(
-                0, choices("band", "Ratings that are ties", [("", usual), *others], self.band, query)
-            )
+            found.insert(0, choices(band.field, band.label, [("", usual), *others], self.band, query))
         return found
 
 

@@ -14,7 +14,7 @@ from leaderboard.files import exports, published
 from leaderboard.files.raters import called
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.sealing import unsealed
-from leaderboard.standings.api import MISSING, Pages, Slug, reads, snapshot_of, study_of
+from leaderboard.standings.api import MISSING, Pages, Slug, reads, setting_field, snapshot_of, study_of
 
 studies = Router(tags=["results"])
 snapshots = Router(tags=["results"])
@@ -25,9 +25,9 @@ MOST_VOTES = 500
 class WholeIn(Schema):
     """Which leaderboard; what is left out is as on the board."""
 
-    raters: Name | None = Field(None, max_length=200, description="people, judge:SLUG or group:NAME.")
-    ties: Name | None = Field(None, max_length=3, description="on or off.")
-    method: Name | None = Field(None, max_length=20, description="elo, bradley-terry, davidson or ordinal.")
+    raters: Name | None = setting_field("raters")
+    ties: Name | None = setting_field("ties", "on or off.")
+    method: Name | None = setting_field("method")
 
 
 class EntryOut(Schema):
@@ -67,12 +67,12 @@ class ContestantOut(Schema):
 class PlaceIn(Schema):
     """Which table of its kind. What a kind does not depend on is left out."""
 
-    raters: Name | None = Field(
-        None, max_length=200, description="All kinds but data. Left out: the raters the board shows first."
+    raters: Name | None = setting_field(
+        "raters", "All kinds but data. Left out: the raters the board shows first."
     )
     ties: Literal["on", "off"] | None = Field(None, description="standings and matrices. Left out: on.")
     category: Name = Field("", max_length=100, description="standings, matrices, ratings, length.")
-    method: Name | None = Field(None, max_length=20, description="standings. Left out: elo.")
+    method: Name | None = setting_field("method", "standings. Left out: elo.")
 
 
 class TableOut(Schema):
@@ -92,7 +92,7 @@ class VotesIn(Schema):
 
     after: int = Field(0, ge=0, le=2**63 - 1)
     limit: int = Field(100, ge=1, le=MOST_VOTES)
-    raters: Name | None = Field(None, max_length=200, description="people, judge:SLUG or group:NAME.")
+    raters: Name | None = setting_field("raters")
     category: Name = Field("", max_length=100)
 
 

@@ -1,7 +1,11 @@
-"""A setting of all switches of a board, read from its address and written into addresses. Pure."""
+"""What a reader can set on a board: read by pages, the API and commands, written into addresses. Pure.
+
+To add a setting, give ``Setting`` a field and SETTINGS an entry: addresses, switches, the API and its
+reference follow. What a new setting changes in the numbers stands in leaderboard.refreshing.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -54,6 +58,9 @@ RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
 _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
 _SHOWN: Final = 100
 
+Counts = Mapping[str, Any]
+"""The counts of a snapshot: its raters, their scales, and its categories."""
+
 
 class UnknownSettingError(ValueError):
     """The address asks for something this board does not have; the message is a sentence for the reader."""
@@ -98,7 +105,7 @@ class Setting:
 
     def is_stored(self, categories: Sequence[str]) -> bool:
         """Whether every snapshot holds this setting; anything else is computed when somebody asks for it."""
-        usual = (self.band, self.contestants, self.resample) == ("", "", _USUAL["resample"])
+        usual = all(getattr(self, each.field) == each.usual for each in SETTINGS if each.is_computed)
         return usual and self.level in LEVELS and left_out(self.category, categories) is None
 
     @property
@@ -107,8 +114,8 @@ class Setting:
         return replace(self, level=_USUAL["level"]) if self.level in LEVELS else self
 
 
-_USUAL: Final[Mapping[str, Any]] = {
-    each.name: each.default for each in fields(Setting) if each.name != "raters"
+_USUAL: Final[Mapping[str, str]] = {
+    each.name: str(each.default) for each in fields(Setting) if each.name != "raters"
 }
 
 
@@ -118,61 +125,279 @@ def left_out(category: str, categories: Sequence[str]) -> str | None:
     return name if category not in categories and category != name and name in categories else None
 
 
-def parse(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting | None:
+# The choices of each setting, in the order of pages, with the values that an address may name.
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value of a setting as pages offer it; ``comparisons`` are those behind it, where that is known."""
+
+    value: str
+    text: str
+    comparisons: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """A setting of the board, or a second row of choices of one.
+
+    ``choices`` are what pages offer; fewer than two are no row. ``values`` are all there are where all studies
+    have the same. Elsewhere ``read`` makes the value out of what was asked for, or of the usual one, after the
+    settings above it in SETTINGS; it raises UnknownSettingError. ``longest`` and ``help`` are those of the
+    API's parameter. ``is_rare`` folds the row away. ``is_computed`` says that snapshots hold nothing but the
+    usual choice.
+    """
+
+    field: str
+    name: str = ""
+    label: str
+    choices: Callable[[Setting, Counts], Sequence[Choice]]
+    values: tuple[str, ...] = ()
+    read: Callable[[str, Setting, Counts], str] | None = None
+    longest: int = 0
+    help: str = ""
+    is_rare: bool = False
+    is_computed: bool = False
+
+    @property
+    def usual(self) -> str:
+        """The value where nothing is asked for; the raters that a board shows first have none."""
+        return _USUAL.get(self.field, "")
+
+
+def _raters(setting: Setting, counts: Counts) -> list[Choice]:
+    # A group of the very raters that another choice has is offered only while it is chosen.
+    offered = [
+        each for each in counts["raters"] if each["same_as"] is None or each["selector"] == setting.raters
+    ]
+    return [Choice(each["selector"], each["label"], each["comparisons"]) for each in offered]
+
+
+def _read_raters(value: str, setting: Setting, counts: Counts) -> str:
+    known = [choice["selector"] for choice in counts["raters"]]
+    return _one_of("raters", value or known[0], known)
+
+
+def _contestants(setting: Setting, counts: Counts) -> list[Choice]:
+    return [Choice("", "Everyone"), Choice(MODELS, "Models only")] if people_play(counts) else []
+
+
+def _read_contestants(value: str, setting: Setting, counts: Counts) -> str:
+    found = _one_of("contestants", value, ("", MODELS))
+    return found if people_play(counts) else ""
+
+
+def _ties(setting: Setting, counts: Counts) -> list[Choice]:
+    return [] if setting.method == "ordinal" else [Choice("on", "Count half"), Choice("off", "Off")]
+
+
+def _categories(setting: Setting, counts: Counts) -> list[Choice]:
+    behind = _by_category(setting, counts)
+    named = [Choice(name, name, behind.get(name)) for name in counts["categories"]]
+    return [Choice("", ALL_CATEGORIES, behind[""]), *named]
+
+
+def _all_but(setting: Setting, counts: Counts) -> list[Choice]:
+    behind, names = _by_category(setting, counts), counts["categories"]
+    without = [name for name in names if f"-{name}" not in names]
+    left = {name: behind[""] - behind[name] for name in without if name in behind}
+    return [Choice("", "None"), *(Choice(f"-{name}", name, left.get(name)) for name in without)]
+
+
+def _by_category(setting: Setting, counts: Counts) -> Mapping[str, int]:
+    """Comparisons of the chosen raters by category, as far as the snapshot counted them."""
+    choice = choice_of(counts, setting.raters)
+    return {"": choice["comparisons"], **choice.get("by_category", {})}
+
+
+def _read_category(value: str, setting: Setting, counts: Counts) -> str:
+    names = counts["categories"]
+    return _one_of("category", value, ("", *names), [f"-{name}" for name in names])
+
+
+def _methods(setting: Setting, counts: Counts) -> list[Choice]:
+    return [Choice(name, text) for name, text in METHOD_NAMES.items()]
+
+
+def _bands(setting: Setting, counts: Counts) -> list[Choice]:
+    points = scales(counts, setting.raters)
+    acts = setting.settled().ties == "on" and setting.method != "ordinal" and len(points) == 1
+    known = bands(points[0]) if acts else []
+    return [Choice("" if number == 0 else band, band) for number, band in enumerate(known)]
+
+
+def _read_band(value: str, setting: Setting, counts: Counts) -> str:
+    points = scales(counts, setting.raters)
+    if value and len(points) > 1:
+        named = " and ".join(str(size) for size in points)
+        raise UnknownSettingError(f"These raters used scales of {named} points; a tie band needs one scale.")
+    return _band_of(value, points)
+
+
+def level_choices(level: str) -> list[Choice]:
+    """The levels of intervals that pages offer, and the chosen one."""
+    return [Choice(each, f"{each} %") for each in sorted({*LEVELS[1:], level}, key=float)]
+
+
+def _levels(setting: Setting, counts: Counts) -> list[Choice]:
+    return level_choices(setting.level)
+
+
+def _read_level(value: str, setting: Setting, counts: Counts) -> str:
+    return _level(value)
+
+
+def _resamplings(setting: Setting, counts: Counts) -> list[Choice]:
+    return [Choice(value, value.replace("-", " ").capitalize()) for value in RESAMPLE]
+
+
+SETTINGS: Final = (
+    Declared(
+        field="raters",
+        label="Raters",
+        choices=_raters,
+        read=_read_raters,
+        longest=200,
+        help="people, judge:SLUG or group:NAME.",
+    ),
+    Declared(
+        field="contestants",
+        label="Contestants",
+        choices=_contestants,
+        read=_read_contestants,
+        longest=20,
+        help="models: without people.",
+        is_computed=True,
+    ),
+    Declared(
+        field="ties",
+        label="Ties",
+        choices=_ties,
+        values=("on", "off"),
+        longest=3,
+        help="on: a tie counts half; off: ties are left out.",
+    ),
+    Declared(
+        field="category",
+        label="Category",
+        choices=_categories,
+        read=_read_category,
+        longest=200,
+        help="Left out: all categories together; -NAME: all but that one.",
+    ),
+    Declared(
+        field="method",
+        label="Method",
+        choices=_methods,
+        values=tuple(METHOD_NAMES),
+        longest=20,
+        help="elo, bradley-terry, davidson or ordinal.",
+    ),
+    Declared(
+        field="band",
+        label="Ratings that are ties",
+        choices=_bands,
+        read=_read_band,
+        longest=7,
+        help="Ratings that are ties, LOW-HIGH, such as 3-6.",
+        is_rare=True,
+        is_computed=True,
+    ),
+    Declared(field="category", name="all-but", label="All categories but", choices=_all_but, is_rare=True),
+    Declared(
+        field="level",
+        label="Interval level",
+        choices=_levels,
+        read=_read_level,
+        longest=5,
+        help="Of the intervals, in percent; 95.",
+        is_rare=True,
+    ),
+    Declared(
+        field="resample",
+        label="Resampled",
+        choices=_resamplings,
+        values=RESAMPLE,
+        longest=20,
+        help="prompts, games, raters or prompts-and-raters.",
+        is_rare=True,
+        is_computed=True,
+    ),
+)
+"""Every setting, in the order of the page."""
+
+DECLARED: Final[Mapping[str, Declared]] = {
+    name: next(each for each in SETTINGS if each.field == name) for name in ("raters", *_USUAL)
+}
+"""The settings by their names, in the order of addresses."""
+
+
+def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
     """The setting an address asks for, from a snapshot's ``counts``; None where nobody has rated yet.
 
     What is not asked for is people (or the first judge), ties on, all categories, Elo, and the rest as usual.
     Raises UnknownSettingError for a value this board does not have.
     """
-    raters = [choice["selector"] for choice in counts["raters"]]
-    if not raters:
+    if not counts["raters"]:
         return None
-    but = [f"-{name}" for name in counts["categories"]]
-    found = Setting(
-        _one_of("raters", wanted, raters, raters[0]),
-        _one_of("ties", wanted, ("on", "off"), "on"),
-        _one_of("category", wanted, ("", *counts["categories"]), "", but),
-        _one_of("method", wanted, tuple(METHOD_NAMES), "elo"),
-        level=_level(wanted),
-        contestants=_one_of("contestants", wanted, ("", MODELS), ""),
-        resample=_one_of("resample", wanted, RESAMPLE, "prompts"),
-    )
-    band = _band(wanted, scales(counts, found.raters))
-    models = found.contestants if people_play(counts) else ""
-    return replace(found, band=band, contestants=models).settled()
+    found = Setting("")
+    for each in SETTINGS:
+        value = wanted.get(each.field) or each.usual
+        if each.values:
+            found = replace(found, **{each.field: _one_of(each.field, value, each.values)})
+        elif each.read is not None:
+            found = replace(found, **{each.field: each.read(value, found, counts)})
+    return found.settled()
 
 
-def parse_for_all(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting:
+def words(setting: Setting, counts: Counts) -> str:
+    """A setting in words: the raters, the category, the method, and whatever is not as usual."""
+    without = left_out(setting.category, counts["categories"])
+    category = f"all categories but {without}" if without else setting.category or "all categories"
+    said = [choice_of(counts, setting.raters)["label"], category, METHOD_NAMES[setting.method]]
+    if setting.ties == "off":
+        said.append("ties off")
+    if setting.band:
+        said.append(f"ratings {setting.band} are ties")
+    if setting.contestants:
+        said.append("models only")
+    if setting.resample != _USUAL["resample"]:
+        said.append(f"intervals resample {setting.resample.replace('-', ' ')}")
+    return "; ".join([*said, f"intervals of {setting.level} %"])
+
+
+def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
     """The band of ties and the level that an address asks for on the pages about all raters.
 
     A band acts on those who used its scale. Raises UnknownSettingError for one of a scale that nobody used.
     """
     used = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
-    return Setting("", band=_band_of(wanted.get("band") or "", used), level=_level(wanted))
+    level = _level(wanted.get("level") or _USUAL["level"])
+    return Setting("", band=_band_of(wanted.get("band") or "", used), level=level)
 
 
-def parse_for_judges(wanted: Mapping[str, str], counts: Mapping[str, Any]) -> Setting | None:
+def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
     """The raters that stand side by side, with commas in between, each once and in the order of the board.
 
     Raises UnknownSettingError for raters that this study does not have.
     """
     known = [choice["selector"] for choice in counts["raters"]]
-    named = [_one_of("raters", {"raters": one}, known, "") for one in wanted.get("raters", "").split(",")]
+    named = [_one_of("raters", one, known) for one in wanted.get("raters", "").split(",")]
     return Setting(",".join(one for one in known if one in named))
 
 
-def scales(counts: Mapping[str, Any], raters: str) -> list[int]:
+def scales(counts: Counts, raters: str) -> list[int]:
     """The points of the scales that some raters used."""
     points: list[int] = choice_of(counts, raters).get("points", [8])
     return points
 
 
-def choice_of(counts: Mapping[str, Any], raters: str) -> Mapping[str, Any]:
+def choice_of(counts: Counts, raters: str) -> Mapping[str, Any]:
     """The entry of some raters in the counts of a snapshot."""
     return next(choice for choice in counts["raters"] if choice["selector"] == raters)
 
 
-def people_play(counts: Mapping[str, Any]) -> bool:
+def people_play(counts: Counts) -> bool:
     """Whether there are people as well as models among the contestants."""
     kinds = counts.get("kinds", {})
     return bool(kinds.get("people") and kinds.get("model"))
@@ -183,11 +408,8 @@ def bands(points: int) -> list[str]:
     return [f"{low}-{points + 1 - low}" for low in range((points + 1) // 2, 1, -1)]
 
 
-def _one_of(
-    name: str, wanted: Mapping[str, str], known: Sequence[str], default: str, more: Sequence[str] = ()
-) -> str:
+def _one_of(name: str, value: str, known: Sequence[str], more: Sequence[str] = ()) -> str:
     """The value asked for; ``more`` are values that exist without being worth a mention."""
-    value = wanted.get(name) or default
     if value not in known and value not in more:
         raise _unknown(name, value, known)
     return value
@@ -198,15 +420,6 @@ def _unknown(name: str, value: str, known: Sequence[str]) -> UnknownSettingError
     return UnknownSettingError(f'This board has no {name} "{value[:_SHOWN]}". It has: {there or "none"}.')
 
 
-def _band(wanted: Mapping[str, str], points: Sequence[int]) -> str:
-    """The tie band asked for, or nothing for the usual one."""
-    value = wanted.get("band") or ""
-    if value and len(points) > 1:
-        named = " and ".join(str(size) for size in points)
-        raise UnknownSettingError(f"These raters used scales of {named} points; a tie band needs one scale.")
-    return _band_of(value, points)
-
-
 def _band_of(value: str, points: Sequence[int]) -> str:
     """A band of one of these scales; nothing for the usual one."""
     known = [band for size in points for band in bands(size)]
@@ -215,8 +428,7 @@ def _band_of(value: str, points: Sequence[int]) -> str:
     return "" if value in [band for size in points for band in bands(size)[:1]] else value
 
 
-def _level(wanted: Mapping[str, str]) -> str:
-    value = wanted.get("level") or _USUAL["level"]
+def _level(value: str) -> str:
     if not _LEVEL.fullmatch(value) or float(value) < LOWEST_LEVEL:
         more = f"and any other from {LOWEST_LEVEL:g} to 99.9 with one decimal"
         raise _unknown("level", value, (*LEVELS, more))

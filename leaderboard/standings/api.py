@@ -9,6 +9,7 @@ from ninja import Field, Query, Router, Schema, Status
 from ninja.decorators import decorate_view
 from ninja.errors import HttpError
 from ninja.pagination import LimitOffsetPagination, paginate
+from pydantic import create_model
 
 from arena.api.auth import caller_of
 from arena.api.http import conditional
@@ -18,7 +19,7 @@ from arena.models.querysets import StudyQuerySet
 from leaderboard.models import Snapshot
 from leaderboard.pages.cards import Card, cards
 from leaderboard.pages.page import NoNumbersError, NotReadyError
-from leaderboard.snapshots.settings import UnknownSettingError
+from leaderboard.snapshots.settings import DECLARED, UnknownSettingError
 from leaderboard.standings.page import Board
 
 # What all operations of this part of the API share: anybody may read, and what has not changed is 304.
@@ -72,23 +73,20 @@ class StudyOut(Schema):
     snapshot: int | None = Field(description="Id of the newest snapshot.")
 
 
-class SettingIn(Schema):
-    """The switches of the board; what is left out is as on the board."""
+def setting_field(name: str, help: str = "") -> Any:
+    """The parameter of a setting of the board; ``help`` where the operation says it in words of its own."""
+    declared = DECLARED[name]
+    return Field(None, max_length=declared.longest, description=help or declared.help)
 
-    raters: Name | None = Field(None, max_length=200, description="people, judge:SLUG or group:NAME.")
-    ties: Name | None = Field(
-        None, max_length=3, description="on: a tie counts half; off: ties are left out."
-    )
-    category: Name | None = Field(
-        None, max_length=200, description="Left out: all categories together; -NAME: all but that one."
-    )
-    method: Name | None = Field(None, max_length=20, description="elo, bradley-terry, davidson or ordinal.")
-    band: Name | None = Field(None, max_length=7, description="Ratings that are ties, LOW-HIGH, such as 3-6.")
-    level: Name | None = Field(None, max_length=5, description="Of the intervals, in percent; 95.")
-    contestants: Name | None = Field(None, max_length=20, description="models: without people.")
-    resample: Name | None = Field(
-        None, max_length=20, description="prompts, games, raters or prompts-and-raters."
-    )
+
+_parameters: Mapping[str, Any] = {name: (Name | None, setting_field(name)) for name in DECLARED}
+
+SettingIn = create_model(
+    "SettingIn",
+    __base__=Schema,
+    __doc__="The switches of the board; what is left out is as on the board.",
+    **_parameters,
+)
 
 
 class StandingOut(Schema):
@@ -221,7 +219,10 @@ def list_studies(request: HttpRequest) -> Any:
     unset=False,
 )
 def show_standings(
-    request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[SettingIn]
+    request: HttpRequest,
+    response: HttpResponse,
+    slug: Slug,
+    wanted: Query[SettingIn],  # type: ignore[valid-type]  # made from the settings
 ) -> StandingsOut | Status[ErrorOut]:
     """The ranking of the newest snapshot for one setting of the switches, as on the study's board.
 
@@ -230,7 +231,7 @@ def show_standings(
     """
     study = study_of(request, slug)
     try:
-        return StandingsOut(**Board.newest(study, wanted.dict(exclude_none=True)).standings())
+        return StandingsOut(**Board.newest(study, vars(wanted)).standings())
     except NotReadyError as error:
         response["Retry-After"] = str(error.pending.retry_after)
         return Status(error.status, ErrorOut(detail=str(error)))

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 
+from leaderboard.snapshots.settings import DECLARED
 from leaderboard.stats import Standings
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.ranking_method import INTERVALS, METHODS, RATER_EFFECTS, Method
-from leaderboard.stats.ratings import RESAMPLE
+from leaderboard.stats.ranking_method import INTERVALS, RATER_EFFECTS, Method
 from leaderboard.stats.tie_bands import TieBand
 from leaderboard.terminal.standings_text import About, standings_json, standings_table
 
@@ -20,13 +20,14 @@ N = TypeVar("N", int, float)
 
 def add_method_options(parser: ArgumentParser) -> None:
     """Declare all options; values stay text here so that ``method_from`` can refuse them in one sentence."""
+    method, ties = DECLARED["method"], DECLARED["ties"]
     parser.add_argument(
-        "--method", default="elo", metavar="elo|bradley-terry|davidson|ordinal", help="default: elo"
+        "--method", default=method.usual, metavar="|".join(method.values), help=f"default: {method.usual}"
     )
     parser.add_argument(
         "--ties",
-        default="on",
-        metavar="on|off",
+        default=ties.usual,
+        metavar="|".join(ties.values),
         help="on: ties count half; off: 4 is first and 5 is second on 1-8, and the middle of an odd "
         "scale is left out and counted (default: on)",
     )
@@ -71,13 +72,13 @@ def add_sampling_options(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the bootstrap (default: 0)")
     parser.add_argument(
         "--interval",
-        default="95",
+        default=DECLARED["level"].usual,
         metavar="PERCENT",
         help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
     )
     parser.add_argument(
         "--resample",
-        default="prompts",
+        default=DECLARED["resample"].usual,
         metavar="games|prompts|raters|prompts-and-raters",
         help="what is drawn as a whole; prompts-and-raters: both at once, where the same raters rate many "
         "prompts (default: prompts, or games where no prompt is known)",
@@ -94,7 +95,7 @@ def method_from(options: dict[str, Any]) -> "Method":
             interval=_number(options, "interval", float),
             seed=_number(options, "seed", int),
             elo=EloParameters(k=_number(options, "k", float)),
-            resample=choice(options, "resample", RESAMPLE),
+            resample=choice(options, "resample", DECLARED["resample"].values),
         )
         return replace(method, **_own(options)) if "method" in options else method
     except ParameterError as error:
@@ -107,8 +108,8 @@ def _own(options: dict[str, Any]) -> dict[str, Any]:
     if options["intervals"] is None:
         options = options | {"intervals": "sandwich" if RATER_EFFECTS in adjust else "bootstrap"}
     found = {
-        "name": choice(options, "method", METHODS),
-        "ties": choice(options, "ties", ("on", "off")) == "on",
+        "name": choice(options, "method", DECLARED["method"].values),
+        "ties": choice(options, "ties", DECLARED["ties"].values) == "on",
         "tie_band": None if options["tie_band"] is None else TieBand.parse(str(options["tie_band"])),
         "intervals": choice(options, "intervals", INTERVALS),
         "adjust": adjust,

@@ -16,7 +16,7 @@ from leaderboard.models import ComputedView
 from leaderboard.refreshing import computing, services
 from leaderboard.refreshing import tables as refreshing_tables
 from leaderboard.refreshing.computing import any_tables
-from leaderboard.snapshots import on_demand, text_sizes
+from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.settings import Scope, Setting, parse_for_all
 from leaderboard.snapshots.text_sizes import texts
@@ -154,7 +154,7 @@ class TestTables:
             study.touch()
             return texts(study)
 
-        monkeypatch.setattr(text_sizes, "texts", changed)
+        monkeypatch.setattr(computing, "texts", changed)
         on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS)
         assert computing.compute_next(made.study.pk)
         assert on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS).state == "changed"
