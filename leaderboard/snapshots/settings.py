@@ -141,11 +141,11 @@ class Choice:
 class Declared:
     """A setting of the board, or a second row of choices of one.
 
-    ``choices`` are what pages offer; fewer than two are no row. ``values`` are all there are where all studies
-    have the same. Elsewhere ``read`` makes the value out of what was asked for, or of the usual one, after the
-    settings above it in SETTINGS; it raises UnknownSettingError. ``longest`` and ``help`` are those of the
-    API's parameter. ``is_rare`` folds the row away. ``is_computed`` says that snapshots hold nothing but the
-    usual choice.
+    ``choices`` are what pages offer; fewer than two are no row. ``values`` are all there are, where all
+    studies have the same. Elsewhere ``read`` makes the value out of what was asked for, or of the usual one,
+    after the settings above it in SETTINGS; it raises UnknownSettingError. ``longest`` and ``help`` are those
+    of the API's parameter. ``is_rare`` folds the row away. ``is_computed`` says that snapshots hold nothing
+    but the usual choice.
     """
 
     field: str
