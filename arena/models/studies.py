@@ -324,9 +324,8 @@ class Pair(models.Model):
     gold_source = models.CharField(max_length=200, blank=True)
     use = models.CharField(max_length=10, choices=Use, default=Use.RATE)
     explanation = models.TextField(blank=True, help_text="Why the gold answer is right; shown in training.")
-    # Current comparisons by each kind of rater, kept by arena.rating.services and arena.transfer: choosing
-    # the next
-    # pair then costs the number of pairs, not of comparisons.
+    # Current comparisons by each kind of rater, kept by arena.rating.recording and recounted after imports:
+    # choosing the next pair then costs the number of pairs, not of comparisons.
     people_ratings = models.PositiveIntegerField(default=0, editable=False)
     judge_ratings = models.PositiveIntegerField(default=0, editable=False)
 
@@ -349,6 +348,11 @@ class Pair(models.Model):
 
     def __str__(self) -> str:
         return f"pair {self.pk}"
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether both completions have the same text, so that there is nothing to compare."""
+        return self.first.digest == self.second.digest
 
     def shown(self, swapped: bool) -> tuple[Completion, Completion]:
         """The two completions in presentation order."""

@@ -7,21 +7,19 @@ asked about only as a control of the judge.
 """
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
+from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
 from arena.models.comparisons import new_seed
 from arena.rating import pairing
-from arena.rating.identical import Unasked, record_identical
-
-BATCH = 1000
-"""Rows written in one statement."""
+from arena.rating.recording import BATCH, write_comparisons
 
 WAITING = ("open", "failed", "expired")
 """States of an assignment that has no answer and nobody working on it: it is planned again, not anew."""
@@ -152,29 +150,61 @@ def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int =
     found = list(chosen(locked, rater, wanted))
     pairs = _make_pairs(found)
     asked = [(each, showing) for each in found if each.asked for showing in each.showings]
-    _reopen(showing.assignment for _, showing in asked if showing.assignment)
+    unasked = [(each, showing) for each in found if not each.asked for showing in each.showings]
+    waiting = _assignments(locked, rater, asked, pairs, state=Assignment.State.OPEN, finished_at=None)
+    ended = _assignments(
+        locked, rater, unasked, pairs, state=Assignment.State.SUBMITTED, finished_at=timezone.now()
+    )
+    write_comparisons(
+        [_unrated(each, points) for each in ended],
+        judge_ratings=[pairs[each.completions] for each, _ in unasked],
+    )
+    return Planned([row.pk for row in waiting], len(ended))
+
+
+def _assignments(
+    study: Study,
+    rater: Rater,
+    showings: Iterable[tuple[PlannedPair, Showing]],
+    pairs: Mapping[pairing.PairKey, int],
+    **state: Any,
+) -> list[Assignment]:
+    """The assignments of these showings in the state given; the missing ones are made."""
     rows = [
         Assignment(
             pk=showing.assignment,
-            study_id=locked.pk,
+            study_id=study.pk,
             rater_id=rater.pk,
             pair_id=pairs[each.completions],
             swapped=showing.swapped,
             repeat=showing.repeat,
             seed=showing.seed,
-            state=Assignment.State.OPEN,
+            **state,
         )
-        for each, showing in asked
+        for each, showing in showings
     ]
+    known = [row.pk for row in rows if row.pk is not None]
+    for start in range(0, len(known), BATCH):
+        some = Assignment.objects.filter(pk__in=known[start : start + BATCH])
+        some.update(leased_until=None, **state)
     Assignment.objects.bulk_create([row for row in rows if row.pk is None], batch_size=BATCH)
-    identical = [
-        Unasked(pairs[each.completions], showing.swapped, showing.repeat, showing.seed, showing.assignment)
-        for each in found
-        if not each.asked
-        for showing in each.showings
-    ]
-    record_identical(locked, rater, identical, points)
-    return Planned([row.pk for row in rows], len(identical))
+    return rows
+
+
+def _unrated(assignment: Assignment, points: int) -> Comparison:
+    """What is recorded of two equal texts about which a judge was not asked."""
+    assert assignment.pair_id is not None  # noqa: S101 - it was planned for a pair
+    return Comparison(
+        study_id=assignment.study_id,
+        assignment=assignment,
+        pair_id=assignment.pair_id,
+        rater_id=assignment.rater_id,
+        swapped=assignment.swapped,
+        repeat=assignment.repeat,
+        points=points,
+        status=Comparison.Status.IDENTICAL,
+        source=Comparison.Source.PLAN,
+    )
 
 
 def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[PlannedPair]:
@@ -213,14 +243,6 @@ def _counted(found: Iterable[PlannedPair]) -> Plan:
         else:
             identical += len(each.showings)
     return Plan(pairs, assignments, identical)
-
-
-def _reopen(assignments: Iterable[int]) -> None:
-    reopened = list(assignments)
-    for start in range(0, len(reopened), BATCH):
-        Assignment.objects.filter(pk__in=reopened[start : start + BATCH]).update(
-            state=Assignment.State.OPEN, leased_until=None, finished_at=None
-        )
 
 
 def _make_pairs(found: list[PlannedPair]) -> dict[pairing.PairKey, int]:

@@ -1,19 +1,22 @@
-"""Recording what raters answer: the only writer of comparisons that were made here.
+"""Recording what raters answer, and the one function that writes comparisons.
 
 Answers are stored many at a time, because a transaction costs about the same for one as for a hundred. Rows
 are locked in a fixed order, assignments before pairs and each by id, so that batches never block each other.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple, cast
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, CriterionRating, Membership, Pair, Purpose, Rater, Study
+from arena.models import Assignment, Comparison, CriterionRating, Membership, Pair, Purpose, Rater
 from arena.models.signals import Received, answers_received, comparison_recorded
 from arena.rating.answers import (
     AlreadyAnsweredError,
@@ -23,12 +26,75 @@ from arena.rating.answers import (
     NotStoredError,
     RatingError,
 )
-from arena.rating.identical import count_ratings, is_identical
 
 logger = logging.getLogger(__name__)
 
 TEXTS = [f"pair__{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
 """Columns of an assignment's completions that recording an answer does not read."""
+
+BATCH = 1000
+"""Rows written in one statement."""
+
+
+def write_comparisons(
+    rows: Sequence[Comparison],
+    *,
+    criteria: Sequence[Mapping[str, int]] = (),
+    people_ratings: Iterable[int] = (),
+    judge_ratings: Iterable[int] = (),
+    announce: bool = True,
+) -> None:
+    """Store new comparisons, in the caller's transaction. Every comparison there is was written here.
+
+    A row says who compared (study, rater) and which showing (pair, swapped, repeat), and has a rating in the
+    order shown, or the reason why there is none. What holds for all of them:
+
+    - the rating lies on the scale of ``points``, or there is a reason: the database refuses anything else;
+    - the status follows from the rating, unless the caller set IDENTICAL;
+    - one comparison per rater and showing is current: the one that a row revises is so no longer, and the
+      database refuses a second one;
+    - ratings by criterion (``criteria``, one mapping per row) are on the scale of their row;
+    - pairs named in ``people_ratings`` or ``judge_ratings`` are counted up there, once each time;
+    - ``comparison_recorded`` tells the newest of each study after the commit, unless ``announce`` is off.
+
+    Raises IntegrityError where the database refuses.
+    """
+    for row in rows:
+        row.status = row.status or _status(row.rating)
+    revised = [row.revises_id for row in rows if row.revises_id is not None]
+    for some in _batches(revised):
+        Comparison.objects.filter(pk__in=some).update(is_current=False)
+    _count_up(people_ratings, "people_ratings")
+    _count_up(judge_ratings, "judge_ratings")
+    Comparison.objects.bulk_create(rows, batch_size=BATCH)
+    CriterionRating.objects.bulk_create(
+        CriterionRating(comparison=row, criterion=name, points=row.points, rating=rating)
+        for row, ratings in zip(rows, criteria, strict=bool(criteria))
+        for name, rating in ratings.items()
+    )
+    if announce:
+        for study, newest in {row.study_id: row.pk for row in rows}.items():
+            transaction.on_commit(
+                partial(comparison_recorded.send, Comparison, study_id=study, comparison_id=newest)
+            )
+
+
+def _status(rating: int | None) -> Comparison.Status:
+    return Comparison.Status.UNSCORED if rating is None else Comparison.Status.SCORED
+
+
+def _count_up(pairs: Iterable[int], counter: str) -> None:
+    """Raise a counter of pairs by how often each is named."""
+    pairs_of: dict[int, list[int]] = {}
+    for pair, times in Counter(pairs).items():
+        pairs_of.setdefault(times, []).append(pair)
+    for times, named in pairs_of.items():
+        for some in _batches(named):
+            Pair.objects.filter(pk__in=some).update(**{counter: F(counter) + times})
+
+
+def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
 
 
 class Submission(NamedTuple):
@@ -119,13 +185,6 @@ def _record(rater: Rater, submissions: Sequence[Submission]) -> list[Comparison 
     _store(new)
     finish([each.assignment for each in taken if each.finishes], Assignment.State.SUBMITTED)
     _hand_on(taken)
-    newest = {each.assignment.study_id: _stored(each).pk for each in new}
-    for study, comparison in newest.items():
-        transaction.on_commit(
-            lambda study=study, comparison=comparison: comparison_recorded.send(  # type: ignore[misc]
-                sender=Comparison, study_id=study, comparison_id=comparison
-            )
-        )
     return [each if isinstance(each, RatingError) else _stored(each) for each in entries]
 
 
@@ -212,32 +271,20 @@ def _store(entries: Sequence[_Entry]) -> None:
     """Write the comparisons of new answers, and count them at their pairs."""
     if not entries:
         return
-    revised = [each.earlier.pk for each in entries if each.earlier]
-    if revised:
-        Comparison.objects.filter(pk__in=revised).update(is_current=False)
     new = [each for each in entries if not each.earlier]
-    pairs = {_pair_of(each.assignment) for each in new}
-    ratings = dict(
-        Pair.objects.filter(pk__in=pairs)
-        .order_by("pk")
-        .select_for_update(no_key=True)
-        .values_list("pk", "people_ratings")
-    )
+    locked = Pair.objects.filter(pk__in={_pair_of(each.assignment) for each in new}).order_by("pk")
+    ratings = dict(locked.select_for_update(no_key=True).values_list("pk", "people_ratings"))
     is_person = entries[0].assignment.rater.kind == Rater.Kind.PERSON
     late = _late(new, ratings) if is_person else set()
-    counted = _counted(new) if is_person else new
-    count_ratings(
-        [_pair_of(each.assignment) for each in counted], "people_ratings" if is_person else "judge_ratings"
+    rows = [_row(each, late) for each in entries]
+    write_comparisons(
+        rows,
+        criteria=[each.answer.criteria for each in entries],
+        people_ratings=[_pair_of(each.assignment) for each in _counted(new)] if is_person else (),
+        judge_ratings=() if is_person else [_pair_of(each.assignment) for each in new],
     )
-    stored = Comparison.objects.bulk_create([_row(each, late) for each in entries])
-    for each, comparison in zip(entries, stored, strict=True):
+    for each, comparison in zip(entries, rows, strict=True):
         each.comparison = comparison
-    criteria = [
-        CriterionRating(comparison=_stored(each), criterion=name, points=each.answer.points, rating=rating)
-        for each in entries
-        for name, rating in each.answer.criteria.items()
-    ]
-    CriterionRating.objects.bulk_create(criteria)
 
 
 def _counted(entries: Sequence[_Entry]) -> list[_Entry]:
@@ -289,7 +336,7 @@ def _row(entry: _Entry, late: Set[int]) -> Comparison:
         swapped=assignment.swapped,
         repeat=assignment.repeat,
         points=answer.points,
-        status=_status(assignment, answer),
+        status=Comparison.Status.IDENTICAL if _is_control(assignment) else "",
         rating=answer.rating,
         reason=answer.reason,
         first_score=first_score,
@@ -306,11 +353,11 @@ def _row(entry: _Entry, late: Set[int]) -> Comparison:
     )
 
 
-def _status(assignment: Assignment, answer: Answer) -> Comparison.Status:
-    """A judge's answer about two equal texts is a control of the judge, whatever it says."""
-    if assignment.rater.kind == Rater.Kind.JUDGE and assignment.pair and is_identical(assignment.pair):
-        return Comparison.Status.IDENTICAL
-    return Comparison.Status.UNSCORED if answer.rating is None else Comparison.Status.SCORED
+def _is_control(assignment: Assignment) -> bool:
+    """Whether the answer is a control of a judge: it is about two equal texts, whatever it says."""
+    return assignment.rater.kind == Rater.Kind.JUDGE and bool(
+        assignment.pair and assignment.pair.is_identical
+    )
 
 
 def _stored(entry: _Entry) -> Comparison:
@@ -344,68 +391,3 @@ def _hand_on(entries: Sequence[_Entry]) -> None:
     for each in left:
         each.comparison.extra = {**each.comparison.extra, "call": dict(each.call or {})}
     Comparison.objects.bulk_update([each.comparison for each in left], ["extra"])
-
-
-# Writes comparisons that follow from others, such as a panel's from its members': nobody was asked.
-
-
-BATCH = 1000
-"""Rows written in one statement."""
-
-
-@dataclass(frozen=True)
-class Derived:
-    """What follows about one showing of a pair, in presentation order.
-
-    rating is 1..points, or None with a ``reason`` of Comparison.Reason. revises is the id of the current
-    comparison that this one takes the place of, None for the first one.
-    """
-
-    pair: int
-    swapped: bool
-    repeat: int
-    points: int
-    rating: int | None
-    reason: str = ""
-    expected: float | None = None
-    rationale: str = ""
-    revises: int | None = None
-
-
-@transaction.atomic
-def record_derived(study: Study, rater: Rater, derived: Sequence[Derived], source: str) -> int:
-    """Store them as comparisons of ``rater``; returns how many.
-
-    They do not count as ratings of their pairs, and closing a study does not end them: they say nothing that
-    was not said. Two callers at once for one rater must be kept apart by the callers.
-    """
-    revised = [one.revises for one in derived if one.revises is not None]
-    for start in range(0, len(revised), BATCH):
-        Comparison.objects.filter(pk__in=revised[start : start + BATCH]).update(is_current=False)
-    rows = Comparison.objects.bulk_create(
-        (
-            Comparison(
-                study=study,
-                rater=rater,
-                pair_id=one.pair,
-                swapped=one.swapped,
-                repeat=one.repeat,
-                points=one.points,
-                status=Comparison.Status.UNSCORED if one.rating is None else Comparison.Status.SCORED,
-                rating=one.rating,
-                reason=one.reason,
-                expected=one.expected,
-                rationale=one.rationale,
-                revises_id=one.revises,
-                source=source,
-            )
-            for one in derived
-        ),
-        batch_size=BATCH,
-    )
-    if rows:
-        newest = rows[-1].pk
-        transaction.on_commit(
-            lambda: comparison_recorded.send(sender=Comparison, study_id=study.pk, comparison_id=newest)
-        )
-    return len(rows)

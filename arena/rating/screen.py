@@ -7,7 +7,6 @@ from typing import Any
 from arena.models import Assignment, Comparison, Study
 from arena.rating import scales, texts
 from arena.rating.forms import RatingForm
-from arena.rating.identical import is_identical
 from arena.rating.texts import Part, ShownPrompt
 from arena.texts.names import shown_turns
 
@@ -114,8 +113,8 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
         comment_errors=list(map(str, blank["rationale"].errors)),
         earlier=earlier,
         reopened=assignment.finished_at is not None,
-        identical=is_identical(pair),
-        tie=tie_rating(assignment) if is_identical(pair) else None,
+        identical=pair.is_identical,
+        tie=tie_rating(assignment) if pair.is_identical else None,
     )
 
 

@@ -14,7 +14,6 @@ from arena.models import Membership, Pair, Role, Study
 from arena.people import permissions
 from arena.people.permissions import MemberRequest, member
 from arena.rating import scales, screen, texts, training
-from arena.rating.identical import is_identical
 from arena.rating.replies import INVALID
 from arena.texts.names import shown_turns
 
@@ -86,7 +85,7 @@ def _shown(
         ],
         points=screen.scale_points(study.points),
         overall=question,
-        identical=is_identical(pair),
+        identical=pair.is_identical,
         explanation=html.get(pair.explanation, SafeString()),
         better=better_letter(pair, swapped=swapped),
     )

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from arena.models import Comparison, Rater, Study
 from arena.rating import scales
-from arena.rating.recording import Derived, record_derived
+from arena.rating.recording import write_comparisons
 from judging.judges.services import JudgeError, checks_in_words
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
@@ -166,13 +166,13 @@ def convene(panel_id: int) -> int:
     members = {judge.rater_id: judge.name for judge in panel.members.select_related("rater")}
     answered = Comparison.objects.current().filter(rater__in=members).order_by()
     studies = Study.objects.filter(pk__in=answered.values("study").distinct())
-    return sum(
-        record_derived(study, panel.rater, list(_verdicts(panel, members, study)), Comparison.Source.PANEL)
-        for study in studies
-    )
+    # They count as no ratings of their pairs, and closing a study does not end them: they say nothing new.
+    verdicts = [one for study in studies for one in _verdicts(panel, members, study)]
+    write_comparisons(verdicts)
+    return len(verdicts)
 
 
-def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[Derived]:
+def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[Comparison]:
     said: dict[Showing, dict[int, _Said]] = {}
     current = Comparison.objects.current().filter(study=study, status__in=["scored", "unscored"])
     both = current.filter(rater__in=[panel.rater_id, *members]).order_by("pk")
@@ -191,8 +191,10 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[D
         )
         if own and (own.rating, own.points, own.expected) == (verdict.rating, verdict.points, verdict.mean):
             continue
-        yield Derived(
-            pair=pair,
+        yield Comparison(
+            study=study,
+            rater=panel.rater,
+            pair_id=pair,
             swapped=swapped,
             repeat=repeat,
             points=verdict.points,
@@ -200,7 +202,8 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[D
             reason="" if verdict.rating else Comparison.Reason.UNDECIDED,
             expected=verdict.mean,
             rationale="\n".join(_in_words(members[rater], one) for rater, one in sorted(by_rater.items())),
-            revises=own.pk if own else None,
+            revises_id=own.pk if own else None,
+            source=Comparison.Source.PANEL,
         )
 
 

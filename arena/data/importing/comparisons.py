@@ -21,8 +21,9 @@ from arena.data.formats.records import ComparisonRecord, RaterRecord
 from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
 from arena.data.importing.sides import Pairs, SideFinder, Sides
 from arena.data.importing.texts import Owner
-from arena.models import Comparison, CriterionRating, Rater, RaterGroup, Study
+from arena.models import Comparison, Rater, RaterGroup, Study
 from arena.rating import scales
+from arena.rating.recording import write_comparisons
 
 _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
 
@@ -279,12 +280,6 @@ def _matchup(sides: Sides) -> Matchup:
     return sides.prompt, sides.first.owner, sides.second.owner
 
 
-def _status(record: ComparisonRecord) -> Comparison.Status:
-    if record.identical:
-        return Comparison.Status.IDENTICAL
-    return Comparison.Status.UNSCORED if record.rating is None else Comparison.Status.SCORED
-
-
 class Comparisons:
     """The comparisons of a study's imported raters, while an import runs."""
 
@@ -424,12 +419,8 @@ class Comparisons:
     def _write(self, fresh: list[tuple[Resolved, int]]) -> None:
         pairs = self._pairs.made(item.sides for item, _ in fresh)
         rows = [self._row(item, repeat, pairs) for item, repeat in fresh]
-        Comparison.objects.bulk_create(rows)
-        CriterionRating.objects.bulk_create(
-            CriterionRating(comparison=row, criterion=name, points=item.record.points, rating=rating)
-            for (item, _), row in zip(fresh, rows, strict=True)
-            for name, rating in item.record.criteria.items()
-        )
+        # Pairs are counted anew and the change is told at the end of the import, once for all of it.
+        write_comparisons(rows, criteria=[item.record.criteria for item, _ in fresh], announce=False)
         self._counts.added += len(rows)
         for item, _ in fresh:
             self.scales.add(item.record.points)
@@ -445,7 +436,7 @@ class Comparisons:
             swapped=item.sides.swapped,
             repeat=repeat,
             points=record.points,
-            status=_status(record),
+            status=Comparison.Status.IDENTICAL if record.identical else "",
             rating=record.rating,
             reason=record.reason,
             first_score=first_score,
