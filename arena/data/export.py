@@ -39,7 +39,7 @@ _SIDES: Final = (
 
 
 def rows(study: Study, what: str) -> Iterator[Row]:
-    """The rows of a table, which is one of ``arena.data.writing.TABLES``."""
+    """The rows of a table, which is one of ``arena.data.formats.records.TABLES``."""
     return _ROWS[what](study)
 
 

@@ -13,7 +13,8 @@ from typing import IO, Any, Final
 from django.utils import timezone
 
 from arena.data import export, writing
-from arena.data.writing import TABLES, WRITERS, Row, Table, Type
+from arena.data.formats.records import TABLES
+from arena.data.writing import WRITERS, Row, Table, Type
 from arena.models import Study
 from leaderboard.files.wanted import ExportError
 from leaderboard.models import Snapshot

@@ -1,7 +1,7 @@
 """Likert Arena's own records: one set of fields, written as JSON objects or as table rows. Pure."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from arena.data.formats.reading import (
     read_rows,
 )
 from arena.data.formats.records import (
+    FIELDS,
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
@@ -167,21 +168,20 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     return read_rows(file, lambda fields: [build(fields)])
 
 
+_CONTESTANT_RULES: Final[Mapping[str, Callable[[Fields], Any]]] = {
+    "name": lambda fields: fields.required_text("name"),
+    "kind": lambda fields: fields.choice("kind", ("model", "people")),
+    "benchmarks": take_benchmarks,
+    "extra": Fields.rest,
+}
+
+
 def _contestant(fields: Fields) -> ContestantRecord:
-    return ContestantRecord(
-        name=fields.required_text("name"),
-        slug=fields.optional_text("slug"),
-        kind=fields.choice("kind", ("model", "people")),
-        family=fields.optional_text("family"),
-        organisation=fields.optional_text("organisation"),
-        licence=fields.optional_text("licence"),
-        size=fields.optional_text("size"),
-        generation=fields.mapping("generation"),
-        benchmarks=take_benchmarks(fields),
-        retired_at=fields.moment("retired_at"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
+    said: dict[str, Any] = {}
+    for entry in FIELDS["contestants"]:
+        rule = _CONTESTANT_RULES.get(entry.name)
+        said[entry.name] = rule(fields) if rule else fields.read(entry)
+    return ContestantRecord(**said, place=fields.place)
 
 
 def _prompt(fields: Fields) -> PromptRecord:
@@ -255,8 +255,7 @@ def _rater(fields: Fields) -> RaterRecord:
         groups=tuple(groups or ()),
         place=fields.place,
     )
-    for unknown in fields.rest():
-        fields.problem(unknown, "unknown field; a rater has rater, rater_kind, name, simulated and groups")
+    _refuse_unknown(fields, "a rater", [entry.name for entry in FIELDS["raters"]])
     return record
 
 
@@ -307,11 +306,15 @@ def _gold(fields: Fields) -> GoldRecord:
         source=fields.required_text("gold_source"),
         place=fields.place,
     )
-    for unknown in fields.rest():
-        fields.problem(
-            unknown, "unknown field; a pair has prompt, subset, first, second, gold and gold_source"
-        )
+    _refuse_unknown(
+        fields, "a pair", [entry.name for entry in FIELDS["pairs"] if not entry.name.endswith("_id")]
+    )
     return record
+
+
+def _refuse_unknown(fields: Fields, what: str, known: Sequence[str]) -> None:
+    for unknown in fields.rest():
+        fields.problem(unknown, f"unknown field; {what} has {', '.join(known[:-1])} and {known[-1]}")
 
 
 def _sides(fields: Fields) -> list[tuple[str, str]]:
@@ -412,14 +415,24 @@ USES: Final = ("train", "check")
 SOURCE: Final = "training file"
 """Source of a gold label where the file names none."""
 
-FIELDS: Final = ("id", "prompt", "input", "category", "first", "second", "gold", "gold_source", "use")
-NEEDED: Final = frozenset({"prompt", "first", "second", "gold"})
+TRAINING_FIELDS: Final = (
+    "id",
+    "prompt",
+    "input",
+    "category",
+    "first",
+    "second",
+    "gold",
+    "gold_source",
+    "use",
+)
+_TRAINING_NEEDS: Final = frozenset({"prompt", "first", "second", "gold"})
 
 
 def recognise_training(head: Head) -> Kind | None:
     """Gold labels name contestants; what explains itself or says what it is for brings its own texts."""
     told = head.fields & {"explanation", "use"}
-    return Kind.PAIRS if told and head.fields >= NEEDED else None
+    return Kind.PAIRS if told and head.fields >= _TRAINING_NEEDS else None
 
 
 def read_training(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
@@ -443,8 +456,7 @@ def _row(fields: Fields) -> list[Item]:
         explanation=fields.text("explanation"),
         use=use,
     )
-    for unknown in fields.rest():
-        fields.problem(unknown, f"unknown field; a pair to learn on has {', '.join(FIELDS)} and explanation")
+    _refuse_unknown(fields, "a pair to learn on", [*TRAINING_FIELDS, "explanation"])
     return found
 
 

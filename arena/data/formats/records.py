@@ -11,6 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from arena.data.writing import Table, Type
+
 
 class Place(NamedTuple):
     """Where a record or a problem stands. Line 0 is the file as a whole; ``unit`` is what is counted."""
@@ -190,3 +192,103 @@ Record: TypeAlias = (
 )
 Item: TypeAlias = Record | Problem | Note
 """What reading a file yields."""
+
+
+# --- The fields of our own records, declared once: for reading, mapping, exports and docs/data-formats.md.
+
+
+class Field(NamedTuple):
+    """A field as files name it, its type, and in one line what stands in it."""
+
+    name: str
+    type: Type
+    meaning: str = ""
+
+
+_EXTRA: Final = Field("extra", Type.JSON, "what has no field of its own, as a JSON object")
+_SUBSET: Final = Field("subset", Type.TEXT, "subset of the prompts")
+_SIDES: Final = (
+    Field("first", Type.TEXT, "name of the contestant shown first"),
+    Field("second", Type.TEXT, "name of the contestant shown second"),
+    Field("first_id", Type.TEXT, "id of the completion shown first, instead of a name"),
+    Field("second_id", Type.TEXT, "id of the completion shown second, instead of a name"),
+)
+
+FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
+    "contestants": (
+        Field("name", Type.TEXT, "the contestant's name"),
+        Field("slug", Type.TEXT, "its short name in addresses"),
+        Field("kind", Type.TEXT, "model or people"),
+        Field("family", Type.TEXT, "model family"),
+        Field("organisation", Type.TEXT, "who made it"),
+        Field("licence", Type.TEXT, "licence"),
+        Field("size", Type.TEXT, "size"),
+        Field("generation", Type.JSON, "generation parameters as a JSON object"),
+        Field("benchmarks", Type.JSON, "scores on other benchmarks as a JSON object of names and numbers"),
+        Field("retired_at", Type.MOMENT, "since when it gets no new pairs and stands in no ranking"),
+        _EXTRA,
+    ),
+    "raters": (
+        Field("rater", Type.TEXT, "the rater's short name"),
+        Field("rater_kind", Type.TEXT, "person or judge"),
+        Field("name", Type.TEXT, "name to show"),
+        Field("simulated", Type.FLAG, "true or false"),
+        Field("groups", Type.TEXTS, "groups as a JSON list"),
+    ),
+    "prompts": (
+        Field("id", Type.TEXT, "the prompt's id; made from its text where there is none"),
+        _SUBSET,
+        Field("category", Type.TEXT, "category"),
+        Field("domain", Type.TEXT, "domain"),
+        Field("instruction", Type.TEXT, "the prompt's text"),
+        Field("turns", Type.TEXTS, "the user's turns as a JSON list, instead of an instruction"),
+        Field("input", Type.TEXT, "material the instruction works on"),
+        Field("references", Type.JSON, "reference answers as a JSON list of objects with author and text"),
+        _EXTRA,
+    ),
+    "completions": (
+        Field("prompt", Type.TEXT, "the prompt's id; made from its text where there is none"),
+        _SUBSET,
+        Field("contestant", Type.TEXT, "name of the contestant who wrote the completion"),
+        Field("id", Type.TEXT, "the completion's own id"),
+        Field("text", Type.TEXT, "the completion"),
+        Field("turns", Type.TEXTS, "its turns as a JSON list, instead of a text"),
+        _EXTRA,
+    ),
+    "pairs": (
+        Field("prompt", Type.TEXT, "the prompt's id"),
+        _SUBSET,
+        *_SIDES,
+        Field("gold", Type.TEXT, "which is better: first, tie or second"),
+        Field("gold_source", Type.TEXT, "who says so"),
+    ),
+    "comparisons": (
+        Field("id", Type.TEXT, "the comparison's own id"),
+        Field("prompt", Type.TEXT, "the prompt's id; one common prompt where there is none"),
+        _SUBSET,
+        *_SIDES,
+        Field("rater", Type.TEXT, "the rater's name"),
+        Field("rater_kind", Type.TEXT, "person or judge; person where nothing is said"),
+        Field(
+            "points", Type.INTEGER, "points of the scale: 2, 3, 5 or 8; 3 for a winner where nothing is said"
+        ),
+        Field("rating", Type.INTEGER, "the rating, from 1 (first much better), instead of a winner"),
+        Field("reason", Type.TEXT, "why there is no rating"),
+        Field("identical", Type.FLAG, "whether a judge had the same text before it twice"),
+        Field("first_score", Type.NUMBER, "score of the completion shown first"),
+        Field("second_score", Type.NUMBER, "score of the completion shown second"),
+        Field("repeat", Type.INTEGER, "number of a deliberate repeat, from 0"),
+        Field("seconds", Type.NUMBER, "seconds it took"),
+        Field("created_at", Type.MOMENT, "when: ISO 8601, or seconds since 1970"),
+        Field("rationale", Type.TEXT, "why the rater thinks so"),
+        Field("raw_reply", Type.TEXT, "a judge's reply as it came"),
+        Field("criteria", Type.JSON, "ratings by criterion as a JSON object"),
+        _EXTRA,
+    ),
+}
+"""Fields by table. Tables stand in the order an import needs, fields in the order of exports."""
+
+TABLES: Final = {
+    name: Table(name, {entry.name: entry.type for entry in fields}) for name, fields in FIELDS.items()
+}
+"""The tables an export writes and an import reads again."""

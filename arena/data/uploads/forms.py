@@ -13,7 +13,7 @@ from django.forms import BoundField
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE
 from arena.data.formats.reading import Kind
-from arena.data.formats.table import FIELDS, KINDS, NEEDED, ColumnMapping, MappingError, suggest
+from arena.data.formats.table import KINDS, MAPPABLE, NEEDED, ColumnMapping, MappingError, suggest
 from arena.data.uploads.jobs import Upload
 from arena.models import ImportFile
 
@@ -156,7 +156,7 @@ class FileForm(forms.Form):
     def mapping_parts(self) -> Iterator[MappingPart]:
         """The inputs of the mapping, kind by kind."""
         chosen = self["kind"].value()
-        for kind, entries in FIELDS.items():
+        for kind, entries in MAPPABLE.items():
             name = kind.name.lower()
             needed = {field for group in NEEDED[kind] for field in group if len(group) == 1}
             rows = [
@@ -193,7 +193,7 @@ class FileForm(forms.Form):
     def _mapped(self) -> ColumnMapping:
         kind = KINDS[self.cleaned_data["kind"]]
         columns, constants = {}, {}
-        for entry in FIELDS[kind]:
+        for entry in MAPPABLE[kind]:
             if column := self.cleaned_data.get(_column(kind, entry.name)):
                 columns[entry.name] = column
             if constant := self.cleaned_data.get(_constant(kind, entry.name)):
@@ -206,7 +206,7 @@ class FileForm(forms.Form):
         self.fields["kind"] = forms.ChoiceField(
             label="A row is one of", choices=kinds, required=False, initial=_name(mapping)
         )
-        for kind, entries in FIELDS.items():
+        for kind, entries in MAPPABLE.items():
             known = mapping if mapping and mapping.kind is kind else ColumnMapping(kind)
             for entry in entries:
                 self.fields[_column(kind, entry.name)] = forms.ChoiceField(

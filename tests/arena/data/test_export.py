@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from arena.data import export, writing
+from arena.data.formats.records import TABLES
 from arena.data.importing.imports import import_files
-from arena.data.writing import TABLES, WRITERS
+from arena.data.writing import WRITERS
 from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
 from tests import factories as make
 

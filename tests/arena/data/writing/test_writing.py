@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from arena.data import writing
 from arena.data.formats.catalogue import gather
-from arena.data.formats.records import CompletionRecord
-from arena.data.writing import TABLES, WRITERS, Row, Table, Type
+from arena.data.formats.records import TABLES, CompletionRecord
+from arena.data.writing import WRITERS, Row, Table, Type
 
 TYPED = Table(
     "typed",
