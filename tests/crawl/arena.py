@@ -1,0 +1,98 @@
+"""An arena in which every page has something to show, all of its texts hostile, and who may look at it."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from arena.models import Flag, Invitation, Membership, Role, Study
+from arena.rating import services
+from arena.rating.answers import Answer
+from judging.models import JudgeRun
+from leaderboard.refreshing import services as snapshots
+from tests import factories as make
+from tests.leaderboard.rows import HandMade, few_rounds
+
+HOSTILE = "<img src=x onerror=window.hostile=1><script>window.hostile=1</script>\u202e{{ 7*7 }}"
+"""A name or a text; where it runs, the page has ``window.hostile``."""
+
+LONG = "Pneumonoultramicroscopicsilicovolcanoconiosis" * 2
+TEXT = (
+    f"{HOSTILE}\n\n[link](javascript:window.hostile=1)\n\n$\\frac{{1}}{{2}}$\n\n"
+    + "|a" * 40
+    + "|\n"
+    + "|-" * 40
+    + "|"
+)
+STARTS = ("/", "/rate/", "/operate/", "/judging/", "/methodology/", "/api/v1/docs")
+
+
+@dataclass(frozen=True)
+class Arena:
+    """A closed study with a board and an open one that is being rated; ``users`` by their role."""
+
+    closed: Study
+    open: Study
+    users: dict[str, User | None]
+
+
+def make_arena() -> Arena:
+    closed, rated, trained = _closed(), _open(), make.make_study(slug="trained", name="Trained")
+    make.make_training_pairs(trained)
+    rater = make.make_member(closed, name=HOSTILE)
+    operator = make.make_member(closed, name="Operator")
+    Membership.objects.filter(rater=operator).update(role=Role.OPERATOR)
+    for member, role in ((rater, Role.RATER), (operator, Role.OPERATOR)):
+        for study in (rated, trained):
+            Membership.objects.create(study=study, rater=member, role=role, guidelines_read_at=timezone.now())
+    _rate(rated, rater)
+    staff = make.make_user(is_staff=True, is_superuser=True)
+    users = {"visitor": None, "rater": rater.user, "operator": operator.user, "staff": staff}
+    return Arena(closed, rated, users)
+
+
+def _closed() -> Study:
+    made = HandMade(
+        "Heron 70B", HOSTILE, LONG, slug="closed", name=HOSTILE, categories=("coding", HOSTILE[:60])
+    )
+    made.study.description = made.study.guidelines = TEXT
+    made.study.closed_at = timezone.now()
+    made.study.save()
+    for prompt in made.prompts:
+        prompt.turns = [TEXT]
+        prompt.save()
+    strict, hostile = made.judge("strict"), make.make_judge(slug="hostile", name=HOSTILE)
+    strict.groups.add(make.make_group(slug="panel", name=HOSTILE))
+    names = list(made.contestants)
+    for prompt in (0, 1):
+        for one, other in ((0, 1), (1, 2), (0, 2)):
+            shown = names[one], names[other]
+            made.rate(*shown, 2, prompt=prompt, rationale=TEXT)
+            made.rate(*shown, 7, prompt=prompt, rater=make.make_rater(name=f"{HOSTILE} {one}{other}{prompt}"))
+            made.rate(*shown, 3, prompt=prompt, rater=strict, rationale=TEXT)
+            made.rate(*reversed(shown), 6, prompt=prompt, rater=strict)
+            made.rate(*reversed(shown), 8, prompt=prompt, rater=hostile.rater, rationale=TEXT)
+    made.rate(names[0], names[1], None, rater=strict, reason="out_of_range", repeat=9)
+    JudgeRun.objects.create(study=made.study, judge=hostile, state="finished")
+    with few_rounds(20):
+        snapshots.refresh(made.study)
+    return made.study
+
+
+def _open() -> Study:
+    study = make.make_small_study(slug="open", name=f"Open {HOSTILE}", visibility="public", guidelines=TEXT)
+    study.prompts.update(turns=[TEXT])
+    Invitation.objects.create(study=study, note=HOSTILE, max_uses=3)
+    make.make_import_job(("prompts.jsonl", "{"), study=study)
+    return study
+
+
+def _rate(study: Study, rater: object) -> None:
+    for flagged in (False, True):
+        assignment = services.claim(study, rater)
+        assert assignment is not None
+        if flagged:
+            services.flag(rater, assignment.public_id, Flag.Reason.OTHER, HOSTILE)
+        else:
+            answer = Answer(points=8, rating=3, source="web")
+            services.record_comparison(rater, assignment.public_id, answer)

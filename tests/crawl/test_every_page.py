@@ -1,0 +1,73 @@
+"""Every address that a page leads to answers, to everybody, and shows no text as markup."""
+
+from html.parser import HTMLParser
+
+import pytest
+from django.test import Client
+from django.urls import Resolver404
+
+from tests.crawl.arena import STARTS, make_arena
+from tests.crawl.walk import facets, walk
+
+pytestmark = pytest.mark.django_db
+
+FINE = {200, 202, 304}
+FILES = 1_000_000
+"""Of a longer reply only so many bytes are looked at."""
+
+
+class Page(HTMLParser):
+    """The links of a page, and what a hostile text would have made of it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.harm: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "a" and "download" not in given:
+            self.links.append(given.get("href", ""))
+        if given.get("src") == "x" or any(name.startswith("on") for name in given):
+            self.harm.append(self.get_starttag_text() or tag)
+        if given.get("href", "").startswith("javascript:"):
+            self.harm.append(given["href"])
+
+
+@pytest.mark.parametrize(
+    "role", ["visitor", "rater", "operator", pytest.param("staff", marks=pytest.mark.both_databases)]
+)
+def test_every_page_answers_and_escapes(role: str) -> None:
+    arena, client = make_arena(), Client(raise_request_exception=True)
+    if user := arena.users[role]:
+        client.force_login(user)
+
+    def look(address: str) -> list[str]:
+        reply = client.get(address, follow=True)
+        waits = "Retry-After" in reply.headers  # until a worker has computed the numbers asked for
+        fine = reply.status_code in FINE or waits or refused(address, reply.status_code)
+        assert fine, f"{address}: {reply.status_code}"
+        body = b"".join(reply.streaming_content) if reply.streaming else reply.content
+        if not reply.headers["Content-Type"].startswith("text/html"):
+            return []
+        assert b"<script>window.hostile" not in body, address
+        page = Page(body.decode()[:FILES])
+        assert page.harm == [], address
+        return page.links
+
+    def refused(address: str, status: int) -> bool:
+        """Starts that this role may not see say so."""
+        return address in STARTS and status == 403
+
+    seen = walk(STARTS, look)
+    assert len(seen) > 30
+
+
+def test_facets_of_an_address() -> None:
+    board, sorted_board = facets("/studies/a/"), facets("/studies/a/?sort=name&raters=people")
+    assert board < sorted_board
+    assert len(sorted_board) == 3
+    assert not board & facets("/studies/b/")
+    with pytest.raises(Resolver404):
+        facets("/nowhere/")
