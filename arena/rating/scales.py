@@ -43,19 +43,22 @@ def preference(rating: int, points: int) -> float:
     return (2 * rating - points - 1) / (points - 1)
 
 
+def verdict(rating: int, points: int) -> int:
+    """Which completion is better: -1 the first, 1 the second, 0 neither, for a rating in the tie band."""
+    preferred = preference(rating, points)
+    return 0 if rating in TIE_BAND[points] else 1 if preferred > 0 else -1
+
+
 def score(rating: int, points: int, *, ties: bool) -> float | None:
     """The first completion's score: 1 win, 0.5 tie, 0 loss; None where the rating takes no side.
 
     With ties on, the band of the scale is half a win for each. With ties off only the exact middle of an
     odd scale has no side; 4 of 8 is a win for the first and 5 of 8 for the second.
     """
-    check_rating(rating, points)
-    if ties and rating in TIE_BAND[points]:
-        return 0.5
-    centred = 2 * rating - (points + 1)
-    if centred == 0:
-        return None
-    return 1.0 if centred < 0 else 0.0
+    if ties:
+        return (1 - verdict(rating, points)) / 2
+    preferred = preference(rating, points)
+    return None if preferred == 0 else float(preferred < 0)
 
 
 CAPTIONS: Final[dict[int, tuple[str, ...]]] = {

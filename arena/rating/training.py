@@ -74,7 +74,7 @@ def is_right(pair: Pair, rating: int, points: int, *, swapped: bool) -> bool:
     counts as one; on two points, which have none, either answer will do.
     """
     if pair.gold == Pair.Gold.TIE:
-        return not scales.TIE_BAND[points] or rating in scales.TIE_BAND[points]
+        return not scales.TIE_BAND[points] or scales.verdict(rating, points) == 0
     leaning = scales.preference(rating, points) * (-1 if swapped else 1)
     return leaning < 0 if pair.gold == Pair.Gold.FIRST else leaning > 0
 

@@ -45,11 +45,11 @@ def reveal(study: Study, comparison: Comparison) -> str:
     if not study.reveal_names or comparison.rating is None:
         return ""
     first, second = map(_author, comparison.pair.shown(comparison.swapped))
-    side = scales.preference(comparison.rating, comparison.points)
-    if comparison.rating in scales.TIE_BAND[comparison.points]:
-        choice = "you called it about a tie"
-    else:
-        choice = f"you chose {'A' if side < 0 else 'B'} over {'B' if side < 0 else 'A'}"
+    choice = {
+        -1: "you chose A over B",
+        0: "you called it about a tie",
+        1: "you chose B over A",
+    }[scales.verdict(comparison.rating, comparison.points)]
     return f"The last pair: {choice}. A was written by {first}, B by {second}."
 
 

@@ -12,12 +12,13 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats import Method, TieBand, rating_histogram
-from leaderboard.stats.flips import flips, preference, verdicts
+from leaderboard.stats.flips import flips, preference
 from leaderboard.stats.length_bias import length_effect
 from leaderboard.stats.position_bias import position
 from leaderboard.stats.score_differences import score_differences
 from leaderboard.stats.self_preference import own_family as measured
 from leaderboard.stats.style import MEASURES
+from leaderboard.stats.tie_bands import verdicts
 
 
 def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) -> dict[str, Any]:

@@ -28,8 +28,9 @@ from leaderboard.stats.clustered_means import (
     share_estimate,
     sums,
 )
-from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_orders, verdicts
+from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_orders
 from leaderboard.stats.position_bias import place_worth
+from leaderboard.stats.tie_bands import verdicts
 
 # What is measured of one kind of raters, as plain values. Pure but for the types of what is read.
 

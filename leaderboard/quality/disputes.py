@@ -140,8 +140,7 @@ def in_order(row: Comparison, *, swapped: bool) -> int:
 
 def side(rating: int, points: int) -> str:
     """a, b or tie: which answer a rating prefers."""
-    score = scales.score(rating, points, ties=True)
-    return "tie" if score == 0.5 else "a" if score else "b"
+    return {-1: "a", 0: "tie", 1: "b"}[scales.verdict(rating, points)]
 
 
 INVALID: Final = 422

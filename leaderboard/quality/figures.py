@@ -24,10 +24,10 @@ from leaderboard.stats.rater_quality import (
     majority_of_others,
     outliers,
     speed,
-    verdicts,
     wilson_share,
     with_others,
 )
+from leaderboard.stats.tie_bands import verdicts
 
 Rows = npt.NDArray[Any]
 

@@ -13,10 +13,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from arena.rating.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, RatingError
 from leaderboard.stats.intervals import check_run
 from leaderboard.stats.resampling import cluster_draws
-from leaderboard.stats.tie_bands import TIE_BAND, TieBand, tied_ratings
+from leaderboard.stats.tie_bands import TieBand, verdicts
 
 # Ratings as opinions about pairs: which of the two is better and by how much, in the pair's own orientation.
 #
@@ -65,10 +66,7 @@ class OpinionRows:
     @property
     def verdict(self) -> IntArray:
         """FIRST, TIE or SECOND, with the ties of each scale."""
-        found = np.where(2 * self.rating < self.points + 1, FIRST, SECOND)
-        for points, ties in tied_ratings(self.band).items():
-            found[(self.points == points) & np.isin(self.rating, ties)] = TIE
-        return found
+        return TIE + verdicts(self.rating, self.points, self.band)
 
 
 def opinion_rows(
@@ -88,7 +86,7 @@ def opinion_rows(
     if len(number) != len(given):
         raise LengthMismatchError(f"there are {len(number)} pairs but {len(given)} ratings")
     scale = np.broadcast_to(np.asarray(points), given.shape)
-    on_scale = np.isin(scale, tuple(TIE_BAND)) & (given >= 1) & (given <= scale) & (given == np.floor(given))
+    on_scale = np.isin(scale, POINTS) & (given >= 1) & (given <= scale) & (given == np.floor(given))
     if not on_scale.all():
         raise RatingError("every rating must lie on a scale of 2, 3, 5 or 8 points")
     own, size = given.astype(np.int64), scale.astype(np.int64)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from arena.rating.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, RatingError
 from leaderboard.stats.games import Games
-from leaderboard.stats.tie_bands import TIE_BAND
 
 # Describing amounts: how many, how large, how spread.
 
@@ -85,7 +85,7 @@ def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str]
 
     Raises RatingError for a scale that does not exist or a rating outside it.
     """
-    if points not in TIE_BAND:
+    if points not in POINTS:
         raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
     ratings = np.asarray(rating)
     wrong = ~np.isin(ratings, np.arange(1, points + 1))

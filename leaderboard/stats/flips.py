@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
 from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, share_estimate, sums
-from leaderboard.stats.tie_bands import TieBand, tied_ratings
+from leaderboard.stats.tie_bands import TieBand, verdicts
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,6 @@ def flips(
         to_second=int((place > 0).sum()),
         exact=int(exact.sum()),
     )
-
-
-def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) -> IntArray:
-    """-1 where what is shown first is better, 1 where the second is, 0 for a tie.
-
-    Ties are those of ``band`` on its scale, and the usual ones on others.
-    """
-    found: IntArray = np.sign(2 * rating - points - 1)
-    for scale, ties in tied_ratings(band).items():
-        found[(points == scale) & np.isin(rating, ties)] = 0
-    return found
 
 
 def both_orders(

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from arena.rating.scales import POINTS
 from leaderboard.stats.checks import (
     ClusterError,
     ContestantNumberError,
@@ -24,7 +25,7 @@ from leaderboard.stats.checks import (
     whole_number,
     whole_numbers,
 )
-from leaderboard.stats.tie_bands import TIE_BAND, TieBand
+from leaderboard.stats.tie_bands import TieBand, verdicts
 
 FEWEST_CROSSED: Final = 3
 """Of two kinds of clusters a round takes one alone, of a kind with two of them, every other time."""
@@ -156,7 +157,7 @@ def scores(rating: IntArray, points: IntArray, *, ties: bool, tie_band: TieBand 
     if tie_band is not None and not ties:
         raise ParameterError(f"tie-band is {tie_band}, but ties are off: there is nothing it could act on")
     _refuse(
-        ~np.isin(points, tuple(TIE_BAND)),
+        ~np.isin(points, POINTS),
         RatingError,
         lambda i: f"points[{i}] is {points[i]}; there are scales of 2, 3, 5 and 8 points",
     )
@@ -165,15 +166,12 @@ def scores(rating: IntArray, points: IntArray, *, ties: bool, tie_band: TieBand 
         RatingError,
         lambda i: f"rating[{i}] is {rating[i]}, outside the scale 1-{points[i]}",
     )
-    centred = 2 * rating - points - 1
-    score = np.where(centred < 0, 1.0, np.where(centred > 0, 0.0, np.nan))
     if tie_band is not None:
         tie_band.check(points)
-        score[(rating >= tie_band.low) & (rating <= tie_band.high)] = 0.5
-    elif ties:
-        for size, band in TIE_BAND.items():
-            score[(points == size) & np.isin(rating, band)] = 0.5
-    return score
+    if ties:
+        return (1 - verdicts(rating, points, tie_band)) / 2
+    centred = 2 * rating - points - 1
+    return np.where(centred < 0, 1.0, np.where(centred > 0, 0.0, np.nan))
 
 
 def _check_side(name: str, side: IntArray, contestants: int) -> None:

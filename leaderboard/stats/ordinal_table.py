@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from arena.rating.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.connectivity import connected_components
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.ratings import Ratings
-from leaderboard.stats.tie_bands import TIE_BAND
 
 # The thresholds of a symmetric ordinal scale, as linear functions of few free numbers.
 #
@@ -206,7 +206,7 @@ class OrdinalTable:
 PRIOR_RATINGS: Final = 0.5
 """Ratings between imaginary equals given to each level of a scale that nobody used."""
 
-_LONGEST_SCALE: Final = max(TIE_BAND)
+_LONGEST_SCALE: Final = max(POINTS)
 
 
 def make_table(ratings: Ratings, *, position: bool, adjust: Sequence[str], raters: bool) -> OrdinalTable:

@@ -23,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from arena.rating.scales import POINTS
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, RatingError
 from leaderboard.stats.clustered_means import (
@@ -34,7 +35,6 @@ from leaderboard.stats.clustered_means import (
     student_reach,
 )
 from leaderboard.stats.ratings import Ratings
-from leaderboard.stats.tie_bands import TIE_BAND
 
 # Position bias: whether raters prefer what is shown first, whoever wrote it.
 #
@@ -119,7 +119,7 @@ def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: f
 
 def counts_by_prompt(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike) -> FloatArray:
     """How often each prompt (row) was given each rating 1..points (column)."""
-    if points not in TIE_BAND:
+    if points not in POINTS:
         raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
     ratings = np.asarray(rating).reshape(-1)
     wrong = (ratings < 1) | (ratings > points) | (ratings != np.floor(ratings))

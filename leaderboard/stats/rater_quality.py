@@ -21,6 +21,7 @@ import numpy.typing as npt
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import Estimate, share_estimate, wilson
 from leaderboard.stats.intervals import check_level
+from leaderboard.stats.tie_bands import verdicts
 
 # Shares of independent trials with their intervals.
 
@@ -166,12 +167,6 @@ def consistency(
         return Consistency(Share(0, 0), None)
     same = int((verdicts(one, size) == verdicts(other, size)).sum())
     return Consistency(wilson_share(same, len(one), level), float(np.abs(one - other).mean()))
-
-
-def verdicts(rating: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """-1 where the first is better, 0 for a tie, 1 for the second; 4 and 5 of 8 are ties."""
-    centred = 2 * rating - points - 1
-    return np.where((np.abs(centred) <= 1) & (points > 2), 0, np.sign(centred))
 
 
 # How long a rater takes.

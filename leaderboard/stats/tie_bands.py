@@ -1,16 +1,16 @@
-"""Tie bands: which ratings of a graded scale count as a tie while ties are on."""
+"""Verdicts of ratings as arrays, with the ties of their scale or of a band that was asked for."""
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from arena.rating.scales import TIE_BAND
 from leaderboard.stats.checks import ParameterError
 
-TIE_BAND: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
-"""Ratings that count as a tie where no other band is asked for, by the number of points of the scale."""
+IntArray: TypeAlias = npt.NDArray[np.int64]
 
 _BAND: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 
@@ -38,7 +38,7 @@ class TieBand:
         """The scale whose middle it lies about."""
         return self.low + self.high - 1
 
-    def check(self, points: npt.NDArray[np.int64]) -> None:
+    def check(self, points: IntArray) -> None:
         """Raise ParameterError where the band does not lie evenly inside the scale of every rating."""
         scales = [int(size) for size in np.unique(points)]
         if len(scales) > 1:
@@ -62,3 +62,14 @@ def tied_ratings(band: TieBand | None = None) -> dict[int, tuple[int, ...]]:
     """Ratings that are ties by the points of the scale: those of ``band`` on its own, else the usual ones."""
     asked = {band.points: tuple(range(band.low, band.high + 1))} if band else {}
     return TIE_BAND | asked
+
+
+def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) -> IntArray:
+    """-1 where what is shown first is better, 1 where the second is, 0 for a tie.
+
+    Ties are those of ``band`` on its scale, and the usual ones on others.
+    """
+    found: IntArray = np.sign(2 * rating - points - 1)
+    for scale, ties in tied_ratings(band).items():
+        found[(points == scale) & np.isin(rating, ties)] = 0
+    return found

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from arena.rating.scales import POINTS
 from leaderboard.stats import Method, Ratings, Standings, make_ratings, rank_ratings
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.ranking_method import RATER_EFFECTS
-from leaderboard.stats.tie_bands import TIE_BAND
 from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, quoted, rows, text_of
 
 __all__ = ["VoteFileError", "Votes", "rank_votes", "read_votes"]
@@ -193,7 +193,7 @@ def _won(row: Row, first_column: str) -> tuple[int, int]:
 
 def _rated(row: Row) -> tuple[int, int]:
     rating, points = _whole(row, "rating"), _whole(row, "points")
-    if points not in TIE_BAND:
+    if points not in POINTS:
         raise VoteFileError(f"{row.place}: there is no scale of {points} points, only of 2, 3, 5 and 8")
     if not 1 <= rating <= points:
         raise VoteFileError(f"{row.place}: the rating {rating} is outside the scale 1-{points}")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.rating import scales
 from leaderboard.snapshots.presentation import METHOD_NAMES
 from leaderboard.snapshots.settings import (
     LEVELS,
@@ -16,7 +17,8 @@ from leaderboard.snapshots.settings import (
     left_out,
     parse,
 )
-from leaderboard.stats import intervals, ratings, tie_bands
+from leaderboard.stats import intervals, ratings
+from leaderboard.stats.tie_bands import TieBand
 from tests.leaderboard.counted import COUNTS
 
 
@@ -167,10 +169,10 @@ class TestTheSameWordsAsTheStatistics:
     def test_what_is_drawn(self):
         assert RESAMPLE == ratings.RESAMPLE
 
-    @pytest.mark.parametrize("points", tie_bands.TIE_BAND)
+    @pytest.mark.parametrize("points", scales.TIE_BAND)
     def test_bands(self, points):
-        usual = tie_bands.TIE_BAND[points]
-        found = [tie_bands.TieBand.parse(band) for band in bands(points)]
+        usual = scales.TIE_BAND[points]
+        found = [TieBand.parse(band) for band in bands(points)]
         assert [(band.low, band.high) for band in found[:1]] == ([(usual[0], usual[-1])] if usual else [])
         for band in found:
             band.check(intervals.np.array([points]))

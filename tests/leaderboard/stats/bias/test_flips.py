@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.rating.scales import TIE_BAND
 from leaderboard.stats.checks import LengthMismatchError
-from leaderboard.stats.flips import flips, verdicts
+from leaderboard.stats.flips import flips
 from leaderboard.stats.games import games_from_ratings
-from leaderboard.stats.tie_bands import TIE_BAND, TieBand
+from leaderboard.stats.tie_bands import TieBand, verdicts
 
 ROWS = [  # pair, rater, prompt, swapped, rating on 8 points
     (1, 1, 1, 0, 1),

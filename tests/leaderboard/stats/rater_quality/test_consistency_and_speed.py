@@ -8,7 +8,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from arena.rating import scales
 from leaderboard.stats.checks import LengthMismatchError
-from leaderboard.stats.rater_quality import consistency, speed, verdicts
+from leaderboard.stats.rater_quality import consistency, speed
+from leaderboard.stats.tie_bands import verdicts
 
 REPEATS = st.lists(
     st.sampled_from(scales.POINTS).flatmap(
