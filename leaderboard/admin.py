@@ -1,21 +1,9 @@
 """Snapshots in the admin: to look at, never to change."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 
+from arena.admin import ReadOnlyAdmin
 from leaderboard.models import ComputedView, Refresh, Snapshot
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Lists rows; adding and changing is left to the services."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Snapshot)

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, resolve_url
@@ -100,6 +102,18 @@ def operator(
         return view(request, *args, **kwargs)
 
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))
+
+
+def staff_only(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """Let staff accounts pass; others get 403, or are asked to sign in. Browsers keep nothing of it."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not is_staff(request.user):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return never_cache(login_required(checked))
 
 
 def _sign_in_first(request: OperatorRequest) -> HttpResponseBase:

@@ -1,18 +1,25 @@
-"""What a study holds: prompts, contestants, the table of answers with its holes, and pairs."""
+"""What a study holds, and correcting it: prompts, contestants, the table of answers, and pairs."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from django import forms
+from django.contrib import messages
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpResponse, HttpResponseBase
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
 
+from arena.data.formats.ours import benchmark_faults
+from arena.data.json_input import JSONInput
 from arena.data.writing import Table, Type
 from arena.models import Completion, Contestant, Pair, Prompt, Study
-from arena.people.permissions import OperatorRequest, operator
-from arena.studies import counts
+from arena.people.permissions import OperatorRequest, Visitor, operator
+from arena.studies import counts, settings
 from arena.studies import counts as studies_counts
 from arena.studies.pages import download, paged, show
 
@@ -192,6 +199,7 @@ def pairs(request: OperatorRequest) -> HttpResponse:
         "checks": aside.get("check", 0),
         "training": aside.get("train", 0),
         "identical": identical,
+        "known": paged(request, known_pairs(request.study)),
     }
     return show(request, "pairs.html", context)
 
@@ -205,3 +213,185 @@ def judges(request: OperatorRequest) -> HttpResponse:
 
 def _imports(request: OperatorRequest) -> bool:
     return request.study.import_jobs.filter(state__in=["checking", "checked", "applying"]).exists()
+
+
+# Correcting one row. Texts and new rows come with imports; rows that were paired stay.
+
+
+def known_pairs(study: Study) -> QuerySet[Pair]:
+    """The pairs whose right answer is known: training pairs, hidden checks, and pairs of the study itself."""
+    sides = ("prompt", "first__contestant", "second__contestant")
+    texts = [f"{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
+    found = Pair.objects.filter(prompt__study=study).exclude(gold="").select_related(*sides)
+    return found.defer(*texts).order_by("-use", "pk")
+
+
+class BenchmarksField(forms.CharField):
+    """Scores by benchmark, one on each line: its name, a colon and a number."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"required": False, "widget": forms.Textarea({"rows": 4}), **options})
+
+    def prepare_value(self, value: Any) -> Any:
+        return (
+            "\n".join(f"{name}: {score}" for name, score in value.items())
+            if isinstance(value, dict)
+            else value
+        )
+
+    def to_python(self, value: Any) -> Any:
+        lines = [line.strip() for line in (super().to_python(value) or "").splitlines()]
+        scores = [self._benchmark(line) for line in lines if line]
+        if len(dict(scores)) < len(scores):
+            raise forms.ValidationError("Each benchmark is named once.")
+        return dict(scores)
+
+    def _benchmark(self, line: str) -> tuple[str, float]:
+        name, colon, score = line.rpartition(":")
+        try:
+            return name.strip(), json.loads(score if colon else "")
+        except ValueError:
+            raise forms.ValidationError(f"“{line}” is no name, colon and number.") from None
+
+    def validate(self, value: Any) -> None:
+        if wrong := [": ".join(filter(None, fault)) for fault in benchmark_faults(value)]:
+            raise forms.ValidationError(wrong)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool((initial or {}) != self.to_python(data))
+        except forms.ValidationError:
+            return True
+
+
+class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What is known of a contestant."""
+
+    benchmarks = BenchmarksField(
+        label="Scores on other benchmarks",
+        help_text="One on each line, for example MMLU: 69.8. Columns of the board, never part of a rating.",
+    )
+
+    class Meta:
+        model = Contestant
+        fields = (*("name", "kind", "family", "organisation", "licence", "size", "benchmarks", "generation"),)
+        labels = {"organisation": "Maker", "generation": "Generation parameters, as JSON"}
+        field_classes = {"generation": JSONInput}
+        widgets = {"generation": forms.Textarea({"rows": 4, "class": "mono"})}
+        help_texts = {
+            "name": "As it stands on boards. Files imported later name the contestant so. Its address stays.",
+        }
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        others = Contestant.objects.filter(study=self.instance.study, name=name).exclude(pk=self.instance.pk)
+        if others.exists():
+            raise forms.ValidationError("Another contestant of this study has this name.")
+        return name
+
+    def clean_generation(self) -> dict[str, Any]:
+        parameters = self.cleaned_data["generation"] or {}
+        if not isinstance(parameters, dict):
+            raise forms.ValidationError('Give names and values, for example {"temperature": 0.7}.')
+        return parameters
+
+
+class PromptForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Where a prompt belongs."""
+
+    class Meta:
+        model = Prompt
+        fields = ("category", "domain")
+        help_texts = {"category": "Boards are made by category, too."}
+
+
+class KnownAnswerForm(forms.ModelForm):  # type: ignore[type-arg]
+    """The right answer of a pair, which is never taken away: raters are measured by it."""
+
+    class Meta:
+        model = Pair
+        fields = ("gold", "gold_source", "explanation")
+        labels = {"gold": "Right answer", "gold_source": "Who says so", "explanation": "Explanation"}
+        help_texts = {"explanation": "Why it is right; Markdown, shown in training."}
+        widgets = {"gold": forms.RadioSelect, "explanation": forms.Textarea({"rows": 6})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        first, second = (_side(side) for side in (self.instance.first, self.instance.second))
+        answers = {
+            "first": f"A is better: {first}",
+            "tie": "Equally good",
+            "second": f"B is better: {second}",
+        }
+        self.fields["gold"].choices = list(answers.items())  # type: ignore[attr-defined]
+        self.fields["gold"].required = self.fields["gold_source"].required = True
+
+
+def _side(completion: Completion) -> str:
+    return str(completion.contestant or completion.external_id or f"answer {completion.pk}")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
+    """Correct what is known of a contestant, retire it, or remove it while nothing of it was paired."""
+    row = get_object_or_404(Contestant, pk=contestant, study=request.study)
+    if request.method == "POST" and "remove" in request.POST:
+        return _remove(request, row, "operate-contestants")
+    if request.method == "POST" and {"retire", "reinstate"} & request.POST.keys():
+        retire(row, request.user, retired="retire" in request.POST)
+        messages.success(request, f"{row} is {'retired' if row.retired_at else 'compared again'}.")
+        return redirect("operate-contestants", slug=request.study.slug)
+    removable = not settings.is_paired(row)
+    context = {"contestant": row, "removable": removable, "answers": row.completions.count()}
+    return _correct(request, row, ContestantForm, "contestant", context)
+
+
+def retire(contestant: Contestant, by: Visitor, *, retired: bool) -> None:
+    """Pair the contestant no more, or again, on record. Its history stays on the board."""
+    if bool(contestant.retired_at) != retired:
+        contestant.retired_at = timezone.now() if retired else None
+        settings.store_row(contestant, contestant.study, by, ["retired_at"])
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
+    """Correct where a prompt belongs, or remove it while none of its answers was paired."""
+    row = get_object_or_404(Prompt, pk=prompt, study=request.study)
+    if request.method == "POST" and "remove" in request.POST:
+        return _remove(request, row, "operate-prompts")
+    removable = not settings.is_paired(row)
+    context = {"prompt": row, "removable": removable, "answers": row.completions.count()}
+    return _correct(request, row, PromptForm, "prompt", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def known_answer(request: OperatorRequest, pair: int) -> HttpResponse:
+    """Correct the right answer of a pair, and its explanation."""
+    row = get_object_or_404(known_pairs(request.study), pk=pair)
+    return _correct(request, row, KnownAnswerForm, "pair", {"pair": row})
+
+
+def _correct(
+    request: OperatorRequest, row: Any, form_class: Any, kind: str, context: dict[str, object]
+) -> HttpResponse:
+    """Show a form about a row, or store it and go back to the list of its kind."""
+    form = form_class(request.POST or None, instance=row)
+    if request.method == "POST" and form.is_valid():
+        changed = settings.store_row(row, request.study, request.user, form.changed_data)
+        messages.success(request, "Saved." if changed else "Nothing was changed.")
+        return redirect(f"operate-{kind}s", slug=request.study.slug)
+    if form.errors:
+        row.refresh_from_db()  # the heading shows what is stored, the form what was typed
+    return show(request, f"{kind}.html", {"form": form, **context}, status=422 if form.errors else 200)
+
+
+def _remove(request: OperatorRequest, row: Contestant | Prompt, back: str) -> HttpResponse:
+    name = str(row)
+    if settings.remove_row(row, request.study, request.user):
+        messages.success(request, f"{name} is removed.")
+    else:
+        messages.error(request, f"{name} stays: some of its answers are part of a pair.")
+    return redirect(back, slug=request.study.slug)

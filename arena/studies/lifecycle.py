@@ -1,19 +1,22 @@
-"""Pausing, resuming, closing and reopening a study, each recorded with who did it and why."""
+"""Pausing, closing and reopening a study, each on record with who did it and why; moving and deleting it."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from django.contrib import messages
+from django.contrib.admin.models import DELETION, LogEntry
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from arena.models import Study, StudyEvent
+from arena.models import Completion, Study, StudyEvent
 from arena.models.signals import announce
-from arena.people.permissions import OperatorRequest, Visitor, operator
+from arena.people.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.studies.pages import paged, show
+from arena.studies.setting_up import AddressForm
 
 Kind = StudyEvent.Kind
 
@@ -138,6 +141,54 @@ def state(request: OperatorRequest) -> HttpResponse:
     context = {
         "decisions": [DECISIONS[kind] for kind in possible(request.study)],
         "problem": problem,
+        "address_form": AddressForm(instance=request.study) if is_staff(request.user) else None,
         "events": paged(request, request.study.events.select_related("by", "rater")),
     }
     return show(request, "state.html", context, status=422 if problem else 200)
+
+
+# For staff accounts: another address, and the end of a study.
+
+
+@require_POST
+@operator
+def move(request: OperatorRequest) -> HttpResponse:
+    """Give the study another address."""
+    _staff_only(request)
+    form = AddressForm(request.POST, instance=request.study)
+    if form.is_valid():
+        changed = form.store(request.user)
+        messages.success(request, "The study has moved." if changed else "Nothing was changed.")
+    else:
+        request.study.refresh_from_db()
+        messages.error(request, f"Nothing was changed: {form.errors['slug'][0]}")
+    return redirect("operate-state", slug=request.study.slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator
+def delete(request: OperatorRequest) -> HttpResponse:
+    """Delete the study with all it holds; its name has to be typed."""
+    _staff_only(request)
+    study = request.study
+    context = {
+        "prompts": study.prompts.count(),
+        "contestants": study.contestants.count(),
+        "answers": Completion.objects.filter(prompt__study=study).count(),
+        "comparisons": study.comparisons.count(),
+    }
+    if request.method != "POST":
+        return show(request, "delete.html", context)
+    if request.POST.get("typed", "").strip() != study.name:
+        problem = "Nothing was changed: what you typed is not the name above."
+        return show(request, "delete.html", {**context, "problem": problem}, status=422)
+    with transaction.atomic():
+        LogEntry.objects.log_actions(request.user.pk, Study.objects.filter(pk=study.pk), DELETION)
+        study.delete()
+    messages.success(request, f"The study {study.name} is deleted.")
+    return redirect("operate")
+
+
+def _staff_only(request: OperatorRequest) -> None:
+    if not is_staff(request.user):
+        raise PermissionDenied

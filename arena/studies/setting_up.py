@@ -24,7 +24,7 @@ from arena.texts import markdown
 # The address of a study: the last part of that of its pages, made of its name where nobody chooses one.
 
 
-TAKEN: Final = {"new"}
+TAKEN: Final = {"new", "raters", "groups", "keys"}
 """Addresses of pages about no study."""
 
 UNNAMED: Final = "study"
@@ -57,7 +57,7 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"]) or self.instance.slug or self._made_of_name()
         if slug in TAKEN and slug != self.instance.slug:
-            raise forms.ValidationError("This address is taken by the page that makes studies.")
+            raise forms.ValidationError("This address is taken by a page for operators.")
         if Study.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError("Another study has this address.")
         return slug
@@ -140,6 +140,16 @@ class NewStudyForm(AddressedForm):
             "summer-2026. Empty: made of the name. Links break when it is changed, so it stays.",
             "description": "What the study is about; Markdown. It stands on the study's page.",
         }
+
+
+class AddressForm(AddressedForm, SettingForm):
+    """Another address, for a study that is there already."""
+
+    class Meta:
+        model = Study
+        fields = ("slug",)
+        labels = {"slug": "Address"}
+        help_texts = {"slug": "Letters, digits, hyphens and underscores."}
 
 
 class GuidelinesForm(SettingForm):

@@ -1,17 +1,17 @@
-"""Writes: the settings of a study, each change recorded with who made it, what it was and what it is now.
+"""Writes: the settings of a study and columns of its rows, each change on record with who made it.
 
-The pages of operators and the admin both store through here. What is not a setting has its own door: a study
-is paused and closed in arena.studies.lifecycle.
+What is not a setting has its own place: a study is paused and closed in arena.studies.lifecycle.
 """
 
 import hashlib
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Field
+from django.db.models import Field, Q
 
-from arena.models import Study, StudyEvent
+from arena.models import Contestant, Pair, Prompt, Study, StudyEvent
 from arena.models.signals import announce
 from arena.people.permissions import Visitor
 
@@ -24,7 +24,7 @@ UNSEEN: Final = {
 }
 """Settings on which no published figure rests: what was rated stays rated, as it was shown then."""
 
-TEXTS: Final = {"guidelines", "description"}
+TEXTS: Final = {"guidelines", "description", "explanation"}
 """Settings whose text is too long for a record: it names their length, and a hash that tells texts apart."""
 
 SHARES: Final = {"training_threshold", "control_share", "repeat_share", "gold_share"}
@@ -38,6 +38,9 @@ WORDS: Final = {
     "gold_share": "Hidden checks",
     "sign_up_open": "Anyone may sign up and rate",
     "simulated": "Holds simulated votes",
+    "retired_at": "Retired",
+    "gold": "Right answer",
+    "gold_source": "Source of the right answer",
 }
 """What settings are called whose column does not say it."""
 
@@ -51,25 +54,75 @@ def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
     Each is put on record, and figures that may rest on one are computed anew. Nothing else is written, so two
     people on two pages do not undo each other.
     """
-    stored = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    asked = [each for each in Study._meta.concrete_fields if each.name in set(names) - NO_SETTINGS]
+    found = _store(study, study, by, set(names) - NO_SETTINGS)
+    if any(name not in UNSEEN for name in found):
+        announce([study])
+    return found
+
+
+@transaction.atomic
+def store_row(
+    row: Contestant | Prompt | Pair, study: Study, by: Visitor, names: Collection[str]
+) -> list[str]:
+    """The same for columns of a row of the study, on which published figures rest."""
+    found = _store(row, study, by, names)
+    if found:
+        announce([study])
+    return found
+
+
+@transaction.atomic
+def remove_row(row: Contestant | Prompt, study: Study, by: Visitor) -> bool:
+    """Delete a contestant or prompt, on record, with its answers; False where it was paired already."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # the lock under which pairs are made
+    if is_paired(row):
+        return False
+    note = f"{_about(row)}removed, with {_answers(row.completions.count())}."
+    row.delete()
+    StudyEvent.objects.create(study=study, kind=StudyEvent.Kind.SETTING, by=_account(by), note=note)
+    announce([study])
+    return True
+
+
+def _answers(number: int) -> str:
+    return "1 answer" if number == 1 else f"{number:,} answers"
+
+
+def is_paired(row: Contestant | Prompt) -> bool:
+    """Whether an answer of the contestant, or to the prompt, is part of a pair: then it stays."""
+    answers = row.completions.values("pk")
+    return Pair.objects.filter(Q(first__in=answers) | Q(second__in=answers)).exists()
+
+
+def _store(row: Any, study: Study, by: Visitor, names: Collection[str]) -> list[str]:
+    stored = type(row).objects.select_for_update(no_key=True).get(pk=row.pk)
+    asked = [each for each in row._meta.concrete_fields if each.name in names]
     for field in asked:
-        setattr(study, field.name, _plain_lines(getattr(study, field.name)))
+        setattr(row, field.name, _plain_lines(getattr(row, field.name)))
     changed = [
-        field for field in asked if _plain_lines(getattr(stored, field.name)) != getattr(study, field.name)
+        field for field in asked if _plain_lines(getattr(stored, field.name)) != getattr(row, field.name)
     ]
     if not changed:
         return []
     found = [field.name for field in changed]
-    study.save(update_fields=found)
+    row.save(update_fields=found)
     StudyEvent.objects.bulk_create(
-        StudyEvent(study=study, kind=kind_of(field.name), by=by if by and by.pk else None, note=note)
+        StudyEvent(study=study, kind=kind_of(field.name), by=_account(by), note=f"{_about(stored)}{note}")
         for field in changed
-        for note in [_note(field, getattr(stored, field.name), getattr(study, field.name))]
+        for note in [_note(field, getattr(stored, field.name), getattr(row, field.name))]
     )
-    if any(name not in UNSEEN for name in found):
-        announce([study])
     return found
+
+
+def _about(row: Any) -> str:
+    """Which row of the study a note is about; empty for the study itself."""
+    if isinstance(row, Pair):
+        return f"Pair {row.pk} of prompt {row.prompt}, "
+    return "" if isinstance(row, Study) else f"{str(row._meta.verbose_name).capitalize()} {row}, "
+
+
+def _account(by: Visitor) -> Any:
+    return by if by and by.pk else None
 
 
 def _plain_lines(value: Any) -> Any:
@@ -96,6 +149,10 @@ def _words(field: "Field[Any, Any]", value: Any) -> str:
         return str(dict(field.flatchoices).get(value, value)).partition(":")[0]
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M} UTC"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {each}" for name, each in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(f"“{each}”" for each in value) or "none"
     if value is None or value == "":

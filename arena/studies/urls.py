@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from arena.data.uploads import views as uploads
-from arena.people import anonymising, members, rater_data
+from arena.people import anonymising, members, rater_data, raters
 from arena.studies import holdings, lifecycle, names, progress, setting_up
 
 _study = [
@@ -11,10 +11,13 @@ _study = [
     path("guidelines/", setting_up.guidelines, name="operate-guidelines"),
     path("rating/", setting_up.rating, name="operate-rating"),
     path("prompts/", holdings.prompts, name="operate-prompts"),
+    path("prompts/<int:prompt>/", holdings.prompt, name="operate-prompt"),
     path("contestants/", holdings.contestants, name="operate-contestants"),
+    path("contestants/<int:contestant>/", holdings.contestant, name="operate-contestant"),
     path("answers/", holdings.completions, name="operate-completions"),
     path("answers/missing.csv", holdings.holes, name="operate-holes"),
     path("pairs/", holdings.pairs, name="operate-pairs"),
+    path("pairs/<int:pair>/", holdings.known_answer, name="operate-pair"),
     path("judges/", holdings.judges, name="operate-judges"),
     path("names/", names.names, name="operate-names"),
     path("publish/", setting_up.publish, name="operate-publish"),
@@ -32,6 +35,8 @@ _study = [
     path("progress/flags/", progress.flags, name="operate-flags"),
     path("progress/flags/<int:flag>/", progress.settle, name="operate-settle"),
     path("state/", lifecycle.state, name="operate-state"),
+    path("state/address/", lifecycle.move, name="operate-move"),
+    path("state/delete/", lifecycle.delete, name="operate-delete"),
     path("export/", rater_data.rater_data, name="operate-export"),
     path("raters.<slug:form>", rater_data.rater_file, name="operate-rater-file"),
 ]
@@ -39,5 +44,11 @@ _study = [
 urlpatterns = [
     path("", setting_up.studies, name="operate"),
     path("new/", setting_up.new, name="operate-new"),
+    path("raters/", raters.raters, name="operate-all-raters"),
+    path("raters/<int:rater>/pause/", raters.pause_everywhere, name="operate-pause-everywhere"),
+    path("groups/", raters.groups, name="operate-groups"),
+    path("groups/<int:group>/", raters.group, name="operate-group"),
+    path("keys/", raters.keys, name="operate-keys"),
+    path("keys/<int:key>/revoke/", raters.revoke, name="operate-revoke"),
     path("<slug:slug>/", include(_study)),
 ]

@@ -12,15 +12,17 @@ from arena.studies import urls
 from tests import factories as make
 from tests.arena.conftest import VISITORS
 
+STAFF_ONLY = {"operate-move", "operate-delete"}
 PAGES = sorted(str(pattern.name) for pattern in urls._study if isinstance(pattern, URLPattern))
-POSTED = {"operate-withdraw", "operate-role", "operate-trained", "operate-settle"}
+POSTED = {"operate-move", "operate-withdraw", "operate-role", "operate-trained", "operate-settle"}
 
 
 @pytest.fixture
 def place(study: Study) -> Callable[[str], str]:
     """The address of a page, with rows of the study where it needs some."""
     rater = make.make_member(study)
-    assignment = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
+    pair = make.make_pair(prompt=study.prompts.first())
+    assignment = make.make_assignment(pair=pair)
     rows: dict[str, Any] = {
         "job": make.make_import_job(("prompts.jsonl", "{}"), study=study).pk,
         "link": Invitation.objects.create(study=study).pk,
@@ -28,6 +30,9 @@ def place(study: Study) -> Callable[[str], str]:
         "rater": rater.pk,
         "flag": Flag.objects.create(assignment=assignment, reason="other").pk,
         "form": "csv",
+        "prompt": pair.prompt_id,
+        "contestant": pair.first.contestant_id,
+        "pair": make.make_pair(prompt=study.prompts.last(), gold="tie", gold_source="a key").pk,
     }
 
     def address(name: str) -> str:
@@ -49,6 +54,8 @@ def test_only_operators_get_in(
     if visitor == "anonymous":
         assert response.status_code == 302
         assert response["Location"].startswith("/account/sign-in/?next=/operate/")
+    elif visitor == "operator" and name in STAFF_ONLY:
+        assert response.status_code == 403
     elif visitor in ("operator", "staff"):
         assert response.status_code in (200, 302), response.content[:500]
     else:
@@ -65,10 +72,16 @@ def test_nothing_is_changed_by_others(
     for name in PAGES:
         client.post(
             place(name),
-            {"kind": "closed", "sure": "yes", "name": "Mine", "guidelines": "x", "role": "viewer"},
+            {"kind": "closed", "sure": "yes", "name": "Mine", "guidelines": "x", "role": "viewer"}
+            | {"slug": "mine", "typed": "Rivers", "retire": "1", "category": "other", "gold": "first"},
         )
     study.refresh_from_db()
-    assert (study.closed_at, study.name, study.guidelines) == (None, "Rivers", "# Be fair")
+    assert (study.closed_at, study.name, study.slug, study.guidelines) == (
+        None,
+        "Rivers",
+        "rivers",
+        "# Be fair",
+    )
     assert not study.invitations.filter(revoked_at__isnull=False).exists()
     assert not study.events.exists()
 
@@ -85,7 +98,11 @@ def test_rows_of_another_study_are_out_of_reach(operator: Client) -> None:
     link = Invitation.objects.create(study=other)
     member = other.memberships.get(rater=make.make_member(other))
     job = make.make_import_job(("prompts.jsonl", "{}"), study=other)
+    pair = make.make_pair(prompt=other.prompts.first(), gold="tie", gold_source="a key")
     addresses = [
+        reverse("operate-prompt", args=["rivers", pair.prompt_id]),
+        reverse("operate-contestant", args=["rivers", pair.first.contestant_id]),
+        reverse("operate-pair", args=["rivers", pair.pk]),
         reverse("operate-withdraw", args=["rivers", link.pk]),
         reverse("operate-role", args=["rivers", member.pk]),
         reverse("operate-trained", args=["rivers", member.pk]),

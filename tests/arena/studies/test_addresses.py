@@ -7,7 +7,6 @@ from django.urls import reverse
 from arena.models import Study
 from arena.studies.setting_up import free_address
 from tests import factories as make
-from tests.arena.test_admin import study_form
 
 pytestmark = pytest.mark.django_db
 
@@ -67,14 +66,13 @@ def test_without_a_name_it_is_the_name_that_lacks(staff: Client) -> None:
     assert list(refused.context["form"].errors) == ["name"]
 
 
-def test_in_the_admin_too(staff: Client) -> None:
-    add = reverse("admin:arena_study_add")
-    assert staff.post(add, study_form(name="Great Rivers", slug="")).status_code == 302
-    study = Study.objects.get()
-    assert study.slug == "great-rivers"
-    change = reverse("admin:arena_study_change", args=[study.pk])
-    assert staff.post(change, study_form(name="Small Rivers", slug="")).status_code == 302
+def test_staff_change_it_later(staff: Client) -> None:
+    study = make.make_study(slug="rivers")
+    make.make_study(slug="lakes")
+    move = reverse("operate-move", args=["rivers"])
+    for taken in ("lakes", "keys", "no slug"):
+        assert "Nothing was changed" in staff.post(move, {"slug": taken}, follow=True).content.decode()
+    assert staff.post(move, {"slug": "streams"})["Location"] == "/operate/streams/state/"
     study.refresh_from_db()
-    assert (study.name, study.slug) == ("Small Rivers", "great-rivers")  # links go on leading to it
-    refused = staff.post(add, study_form(name="Other", slug="new"))
-    assert "taken by the page that makes studies" in refused.content.decode()
+    assert study.slug == "streams"
+    assert [event.note for event in study.events.all()] == ["Address: streams. Before: rivers."]

@@ -8,11 +8,10 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from arena.models import Membership, Study, StudyEvent
+from arena.models import Contestant, Membership, Pair, Prompt, Study, StudyEvent
 from arena.studies import settings as studies_settings
 from arena.studies.names import choose_naming
 from tests import factories as make
-from tests.arena.test_admin import study_form
 
 pytestmark = pytest.mark.django_db
 
@@ -84,13 +83,14 @@ def test_of_a_text_the_record_keeps_length_and_hash(study: Study, name: str) -> 
 
 def test_every_column_is_a_setting_unless_it_is_named_as_none() -> None:
     columns = {field.name for field in Study._meta.concrete_fields}
+    of_rows = {field.name for row in (Contestant, Prompt, Pair) for field in row._meta.concrete_fields}
     named = {
         *studies_settings.WORDS,
         *studies_settings.TEXTS,
         *studies_settings.UNSEEN,
         *studies_settings.SHARES,
     }
-    assert not (named | studies_settings.NO_SETTINGS) - columns
+    assert not (named | studies_settings.NO_SETTINGS) - columns - of_rows
     assert not named & studies_settings.NO_SETTINGS
 
 
@@ -185,29 +185,6 @@ def test_a_step_of_the_set_up_records_once_and_the_history_shows_it(
     assert event.get_kind_display() in history
     assert note in history
     assert "Be fair" not in history
-
-
-def test_the_admin_records_what_was_changed_and_nothing_else(study: Study, operator: Client) -> None:
-    account = make.make_user(username="root", is_staff=True, is_superuser=True)
-    client = Client()
-    client.force_login(account)
-    page = reverse("admin:arena_study_change", args=[study.pk])
-    form = study_form(slug="rivers", name="Rivers", points="5", ratings_per_pair_people="4")
-    assert client.post(page, form).status_code == 302
-    first = said(study)
-    assert {
-        "Scale: 5 points. Before: 8 points.",
-        "Ratings wanted per pair from people: 4. Before: 1.",
-    } <= set(first)
-    assert not [note for note in first if note.startswith(("Name", "Address", "Criteria"))]
-    assert {event.by for event in study.events.all()} == {account}
-    assert client.post(page, form).status_code == 302
-    assert said(study) == first
-
-
-def test_making_a_study_in_the_admin_changes_no_setting(admin_client: Client) -> None:
-    admin_client.post(reverse("admin:arena_study_add"), study_form())
-    assert Study.objects.get(slug="greetings").events.count() == 0
 
 
 def test_raters_see_none_of_it(client: Client) -> None:

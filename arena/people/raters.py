@@ -1,0 +1,219 @@
+"""Raters across all studies, groups of them, and their keys to the API: pages for staff accounts."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, check_scopes, issue_token
+from arena.models import ApiToken, Rater, RaterGroup, Study
+from arena.models.signals import announce
+from arena.people.joining import rater_of
+from arena.people.permissions import Visitor, staff_only
+from arena.studies.pages import paged
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def raters(request: HttpRequest) -> HttpResponse:
+    """Everybody who rates here, people and judges; a posted form makes a judge of a program elsewhere."""
+    form = JudgeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        judge = form.save()
+        messages.success(request, f"{judge} can rate now. Make a key for its program.")
+        return redirect("operate-keys")
+    asked = request.GET.get("q", "").replace("\0", "")
+    found = Rater.objects.filter(study=None).filter(Q(name__icontains=asked) | Q(slug__icontains=asked))
+    current = Count("comparisons", filter=Q(comparisons__is_current=True))
+    page = paged(
+        request, found.prefetch_related("groups").annotate(ratings=current).order_by("kind", "name", "pk")
+    )
+    context = {"page": page, "asked": asked, "query": f"&q={quote(asked)}" if asked else "", "form": form}
+    return render(request, "operating/raters.html", context, status=422 if form.errors else 200)
+
+
+class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A judge that some program elsewhere answers for, over the API."""
+
+    class Meta:
+        model = Rater
+        fields = ("name", "slug")
+        labels = {"slug": "Short name"}
+        help_texts = {
+            "name": "As boards name it.",
+            "slug": "For addresses and commands: letters, digits, hyphens.",
+        }
+
+    def clean_slug(self) -> str:
+        slug = str(self.cleaned_data["slug"])
+        if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
+            raise forms.ValidationError("Another judge has this short name.")
+        return slug
+
+    def save(self, commit: bool = True) -> Any:
+        self.instance.kind = Rater.Kind.JUDGE
+        return super().save(commit)
+
+
+@require_POST
+@staff_only
+def pause_everywhere(request: HttpRequest, rater: int) -> HttpResponse:
+    """Offer a rater nothing in any study, or pairs again; either twice is once."""
+    found = get_object_or_404(Rater, pk=rater, study=None)
+    again = "resume" in request.POST
+    Rater.objects.filter(pk=found.pk, paused_at__isnull=not again).update(
+        paused_at=None if again else timezone.now()
+    )
+    messages.success(request, f"{found} is offered pairs again." if again else f"{found} is paused.")
+    return redirect("operate-all-raters")
+
+
+# Groups, which are chosen like raters: group:NAME. Boards rest on who is in them.
+
+
+class GroupForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = RaterGroup
+        fields = ("name", "slug")
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": "Boards of the group are chosen by it: letters, digits, hyphens."}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def groups(request: HttpRequest) -> HttpResponse:
+    """The groups with their sizes; a posted form makes another."""
+    form = GroupForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return redirect("operate-group", group=form.save().pk)
+    found = RaterGroup.objects.annotate(size=Count("raters"))
+    status = 422 if form.errors else 200
+    return render(request, "operating/groups.html", {"groups": found, "form": form}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def group(request: HttpRequest, group: int) -> HttpResponse:
+    """A group and who is in it; POST renames, adds, takes out or deletes."""
+    found = get_object_or_404(RaterGroup, pk=group)
+    form = GroupForm(request.POST if "rename" in request.POST else None, instance=found)
+    if request.method == "POST" and (not form.is_bound or form.is_valid()):
+        with transaction.atomic():
+            return _change(request, found, form)
+    if form.errors:
+        found.refresh_from_db()
+    chosen = request.GET.get("q", "").replace("\0", "")
+    others = Rater.objects.exclude(groups=found).select_related("study").order_by("kind", "name", "pk")
+    context = {
+        "group": found,
+        "form": form,
+        "page": paged(request, found.raters.select_related("study").order_by("kind", "name", "pk")),
+        "asked": chosen,
+        "others": others.filter(Q(name__icontains=chosen) | Q(slug__icontains=chosen))[:MOST_OFFERED],
+        "most": MOST_OFFERED,
+    }
+    return render(request, "operating/group.html", context, status=422 if form.errors else 200)
+
+
+MOST_OFFERED = 50
+"""Raters who can be chosen at once; a search narrows them down."""
+
+
+def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpResponse:
+    named = Rater.objects.filter(pk__in=[pk for pk in request.POST.getlist("rater") if pk.isdecimal()])
+    studies = _studies_of(group.raters.all())
+    if "delete" in request.POST:
+        group.delete()
+    elif "rename" in request.POST:
+        form.save()
+    elif "add" in request.POST:
+        group.raters.add(*named)
+        studies |= _studies_of(named)
+    elif "take-out" in request.POST:
+        group.raters.remove(*named)
+    announce(studies)
+    if "delete" in request.POST:
+        messages.success(request, f"The group {group.name} is deleted; its raters stay.")
+        return redirect("operate-groups")
+    messages.success(request, "Saved.")
+    return redirect("operate-group", group=group.pk)
+
+
+def _studies_of(raters: Iterable[Rater]) -> set[Study]:
+    """The studies in which some of these raters have a say."""
+    return set(Study.objects.filter(comparisons__rater__in=raters).distinct())
+
+
+# Keys to the API. Their hashes are shown nowhere.
+
+
+class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A new key, of a judge or of the account that asks."""
+
+    scopes = forms.MultipleChoiceField(
+        label="What it may be used for",
+        choices=Scope.choices,
+        initial=USUAL_SCOPES,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = ApiToken
+        fields = ("rater", "label", "scopes")
+        labels = {"rater": "Whose key", "label": "What it is for"}
+
+    def __init__(self, user: Visitor, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        judges = Rater.objects.filter(Q(kind="judge", study=None) | Q(user=user))
+        self.fields["rater"] = forms.ModelChoiceField(
+            judges,
+            required=False,
+            label="Whose key",
+            empty_label="Yourself",
+            help_text="A judge, or yourself. For somebody else: python manage.py api_token, on the server.",
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """The rater is the account's own unless one is chosen, and may have the scopes."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            cleaned["rater"] = cleaned["rater"] or rater_of(self.user)
+            try:
+                check_scopes(cleaned["rater"], cleaned["scopes"])
+            except ScopeError as error:
+                self.add_error("scopes", str(error))
+        return cleaned
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def keys(request: HttpRequest) -> HttpResponse:
+    """All keys, and a form for another, answered by the one page that ever shows the key."""
+    form = KeyForm(request.user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = form.cleaned_data
+        key = issue_token(made["rater"], made["label"], made["scopes"])
+        context = {"rater": made["rater"], "scopes": sorted(made["scopes"]), "key": key}
+        return render(request, "operating/key.html", context)
+    found = ApiToken.objects.select_related("rater").order_by("-pk")
+    context = {"page": paged(request, found), "form": form}
+    return render(request, "operating/keys.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@staff_only
+def revoke(request: HttpRequest, key: int) -> HttpResponse:
+    """Make a key stop working; twice is once."""
+    found = get_object_or_404(ApiToken, pk=key)
+    ApiToken.objects.filter(pk=found.pk, revoked_at=None).update(revoked_at=timezone.now())
+    messages.success(request, f"The key {found} is revoked.")
+    return redirect("operate-keys")
