@@ -7,7 +7,7 @@ from typing import Final
 from leaderboard.pages.table import Cell
 from leaderboard.pages.wording import signed
 from leaderboard.quality.figures import Figures
-from leaderboard.stats.rater_quality import Share
+from leaderboard.stats.intervals import Share
 
 
 @dataclass(frozen=True)

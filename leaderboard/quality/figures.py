@@ -13,18 +13,16 @@ from django.db.models import Case, Value, When
 from arena.models import Comparison, Pair, Purpose, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
+from leaderboard.stats.intervals import Share, exact_share, wilson_share
 from leaderboard.stats.rater_quality import (
     Consistency,
     Outlier,
-    Share,
     Speed,
     WithOthers,
     consistency,
-    exact_share,
     majority_of_others,
     outliers,
     speed,
-    wilson_share,
     with_others,
 )
 from leaderboard.stats.tie_bands import verdicts

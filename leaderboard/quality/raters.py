@@ -15,7 +15,8 @@ from leaderboard.pages.table import DataTable
 from leaderboard.quality import kept
 from leaderboard.quality.cells import COLUMNS, FILE_COLUMNS, Shown, file_row, shown
 from leaderboard.quality.figures import Compared, Figures
-from leaderboard.stats.rater_quality import ALPHA, Share
+from leaderboard.stats.intervals import Share
+from leaderboard.stats.rater_quality import ALPHA
 
 # What stands out in a rater's figures, in words, and how much of it chance would bring. Pure.
 

@@ -18,7 +18,7 @@ from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.standings.content import BOOTSTRAPPED, TIES, digest, matrix_table, rankings, standings
 from leaderboard.stats import Method
-from leaderboard.stats.elo_bootstrap import load_for
+from leaderboard.stats.elo import load_for
 
 # What the header of a page counts.
 

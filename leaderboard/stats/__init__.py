@@ -2,20 +2,18 @@
 
 from leaderboard.stats.anchored import anchored
 from leaderboard.stats.anchored_result import Anchored
-from leaderboard.stats.bradley_terry import BradleyTerryFit, bradley_terry
-from leaderboard.stats.bradley_terry_bootstrap import BradleyTerryBootstrap, bootstrap_bradley_terry
+from leaderboard.stats.bootstrap import Bootstrap
+from leaderboard.stats.bradley_terry import BradleyTerryFit, bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.checks import StatsError
-from leaderboard.stats.davidson import DavidsonBootstrap, DavidsonFit, bootstrap_davidson, davidson
+from leaderboard.stats.davidson import DavidsonFit, bootstrap_davidson, davidson
 from leaderboard.stats.descriptive import Histogram, Matrices, Summary, describe, matrices, rating_histogram
-from leaderboard.stats.elo import EloParameters, sequential_elo
-from leaderboard.stats.elo_bootstrap import EloBootstrap, bootstrap_elo
+from leaderboard.stats.elo import EloParameters, bootstrap_elo, sequential_elo
 from leaderboard.stats.flips import Flips, flips
 from leaderboard.stats.games import Games, games_from_ratings, make_games
-from leaderboard.stats.intervals import central_interval, percentiles
+from leaderboard.stats.intervals import central_interval, normal_interval, percentiles
 from leaderboard.stats.label_correlation import Correlation, correlate, pair_means
 from leaderboard.stats.length_bias import LengthEffect, length_effect
-from leaderboard.stats.ordinal import OrdinalFit, ordinal
-from leaderboard.stats.ordinal_bootstrap import OrdinalBootstrap, bootstrap_ordinal
+from leaderboard.stats.ordinal import OrdinalFit, bootstrap_ordinal, ordinal
 from leaderboard.stats.planning import Plan, plan_from_assumptions, plan_from_data
 from leaderboard.stats.position_bias import Position, position
 from leaderboard.stats.ranking import Standings, rank_games, rank_ratings
@@ -23,7 +21,7 @@ from leaderboard.stats.ranking_method import METHODOLOGY, METHODS, Method
 from leaderboard.stats.ranking_rows import Standing
 from leaderboard.stats.ratings import Ratings, make_ratings
 from leaderboard.stats.robustness import Removals, fewest_removals
-from leaderboard.stats.sandwich import Sandwich, normal_interval, sandwich, sandwich_samples
+from leaderboard.stats.sandwich import Sandwich, sandwich, sandwich_samples
 from leaderboard.stats.score_differences import ScoreDifferences, score_differences
 from leaderboard.stats.separation import (
     Groups,
@@ -40,12 +38,10 @@ __all__ = [
     "METHODOLOGY",
     "METHODS",
     "Anchored",
-    "BradleyTerryBootstrap",
+    "Bootstrap",
     "BradleyTerryFit",
     "Correlation",
-    "DavidsonBootstrap",
     "DavidsonFit",
-    "EloBootstrap",
     "EloParameters",
     "Flips",
     "Games",
@@ -54,7 +50,6 @@ __all__ = [
     "LengthEffect",
     "Matrices",
     "Method",
-    "OrdinalBootstrap",
     "OrdinalFit",
     "Plan",
     "Position",

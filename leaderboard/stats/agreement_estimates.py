@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.special import stdtrit
 
 from leaderboard.stats.agreement_opinions import Measure, resample
 from leaderboard.stats.checks import FloatArray, IntArray
@@ -34,8 +35,6 @@ def z_intervals(
     from one prompt, where all rounds agree (as they do where raters agree on everything), or where most
     rounds are undefined.
     """
-    from scipy.special import stdtrit
-
     known = ~np.isnan(samples)
     z = np.arctanh(np.clip(np.where(known, samples, 0.0), CLOSEST - 1.0, 1.0 - CLOSEST))
     rounds = np.maximum(known.sum(axis=-1), 1)

@@ -12,19 +12,21 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
 
 from arena.rating.scales import POINTS
+from leaderboard.stats.bootstrap import check_run
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, RatingError
-from leaderboard.stats.intervals import check_run
 from leaderboard.stats.resampling import cluster_draws
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
-# Ratings as opinions about pairs: which of the two is better and by how much, in the pair's own orientation.
+# Ratings as opinions about pairs: which of the two is better and by how much, in the pair's own
+# orientation.
 #
 # Which completion of a pair is called its first is arbitrary. So every statistic of this folder enters each
-# pair twice, once as it is and once mirrored; ratings are mapped to [-1, 1] around the middle of their scale,
-# where mirroring is a change of sign. Renaming contestants then cannot change a number, and ratings on
-# different scales can be compared.
+# pair twice, once as it is and once mirrored; ratings are mapped to [-1, 1] around the middle of their
+# scale, where mirroring is a change of sign. Renaming contestants then cannot change a number, and ratings
+# on different scales can be compared.
 
 
 STEPS: Final = 28
@@ -229,8 +231,6 @@ def measure(
     value: Callable[[FloatArray], FloatArray],
 ) -> Measure:
     """A measure of things about ``pair``; ``sums`` are kinds of sum with the amounts added to them."""
-    from scipy.sparse import coo_array
-
     prompt = topics.prompt[pair]
     line = topics.category[prompt] * kinds
     lines = np.concatenate([line + kind for kind, _ in sums])

@@ -14,23 +14,25 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
-from leaderboard.stats.anchored_pairs import BoolArray, RatedPairs, balance, check_pairs
+from leaderboard.stats.anchored_pairs import RatedPairs, balance, check_pairs
 from leaderboard.stats.anchored_result import Anchored, Counts, Estimate
-from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, PairTable, gradient, hessian, newton
-from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError
-from leaderboard.stats.connectivity import connected_components
+from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BradleyTerryLikelihood
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.intervals import bounds
+from leaderboard.stats.newton import climb
+from leaderboard.stats.pair_table import PairTable, connected_components
 
 # The estimating equation behind human-anchored ratings: means of Bradley-Terry scores over sets of pairs.
 #
 # A pair i between contestants a and b has the design vector x (1 at a, -1 at b). Over a set S of pairs with
 # outcomes s, the Bradley-Terry fit solves mean(x (sigma(x theta) - s)) = 0. Prediction-powered inference
-# (Angelopoulos, Duchi and Zrnic 2023, *PPI++*; for Bradley-Terry: Boyeau et al. 2024, *AutoEval Done Right*)
-# adds such means: human outcomes over the pairs people rated, plus ``power`` times the judge's outcomes over
-# all judged pairs, minus ``power`` times the judge's outcomes over the pairs rated by both. The last two
-# cancel
-# on average whatever the judge does, provided that people rated a random part of the judged pairs.
+# (Angelopoulos, Duchi and Zrnic 2023, *PPI++*; for Bradley-Terry: Boyeau et al. 2024, *AutoEval Done
+# Right*) adds such means: human outcomes over the pairs people rated, plus ``power`` times the judge's
+# outcomes over all judged pairs, minus ``power`` times the judge's outcomes over the pairs rated by both.
+# The last two cancel on average whatever the judge does, provided that people rated a random part of the
+# judged pairs.
 
 
 FARTHEST: Final = 15.0
@@ -109,17 +111,18 @@ class Equation:
         """The solution of the weighted sum of the parts, None where there is no finite one."""
         table = self._cells[0]
         won, lost = self.totals(weights)
-        flag = np.array([prior])
+        everyone = np.full((self.contestants, 1), prior)
+        likelihood = BradleyTerryLikelihood(table, won, lost, everyone)
         with np.errstate(all="ignore"):
             try:
-                theta = newton(table, won, lost, flag, start[:, None])
+                theta = table.centred(climb(likelihood, start[:, None]))
             except np.linalg.LinAlgError:
                 return None
-            slope, half = gradient(table, won, lost, flag, theta)
+            slope = likelihood.slope(theta)
         solved = prior or np.abs(slope).max() <= _SOLVED * self.scale
         if not (solved and np.abs(theta).max() <= FARTHEST):
             return None
-        bread = table.centred(np.linalg.inv(hessian(table, won + lost, half, flag, theta)[0])).T
+        bread = table.centred(np.linalg.inv(likelihood.curvature(theta)[0])).T
         return Solution(theta[:, 0], self.weighted(weights, theta[:, 0]) @ bread, bread, prior)
 
     def weighted(self, weights: Sequence[float], theta: FloatArray) -> FloatArray:
@@ -276,8 +279,6 @@ class _Spread:
         return error
 
     def _quantile(self) -> float:
-        from scipy.special import stdtrit
-
         return float(stdtrit(max(self.prompts - 1, 1), self.tail))
 
 

@@ -5,12 +5,18 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import chdtrc, fdtrc
 
-from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
+from leaderboard.stats.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LengthMismatchError,
+    ParameterError,
+    ScoreError,
+)
 from leaderboard.stats.games import make_games, scores
 from leaderboard.stats.ratings import Ratings
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +197,6 @@ def _of_pairs(facts: FloatArray, judged: RatedPairs) -> float:
     distance, degrees = _squared(sums.sum(axis=0), sums.T @ sums, float((off**2).sum()))
     if not degrees:
         return 1.0
-    from scipy.special import fdtrc
 
     freedom = prompts - degrees
     return float(fdtrc(degrees, freedom, distance * freedom / (degrees * (prompts - 1))))
@@ -199,8 +204,6 @@ def _of_pairs(facts: FloatArray, judged: RatedPairs) -> float:
 
 def _drawn(facts: FloatArray, chosen: BoolArray) -> float:
     """For the mean of ``facts`` (things, k) over the chosen, drawn one by one from all (chi-square)."""
-    from scipy.special import chdtrc
-
     sample = int(chosen.sum())
     covariance = np.atleast_2d(np.cov(facts.T)) * (1.0 - sample / len(facts)) / sample
     difference = facts[chosen].mean(axis=0) - facts.mean(axis=0)

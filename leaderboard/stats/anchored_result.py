@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.stats.anchored_pairs import BoolArray
-from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS
 from leaderboard.stats.separation import rank_upper_bound
 

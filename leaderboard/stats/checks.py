@@ -113,3 +113,6 @@ def dense_labels(name: str, labels: npt.ArrayLike) -> IntArray:
         return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
     except TypeError as error:
         raise ClusterError(f"{name} must hold labels of one kind, none of them missing") from error
+
+
+BoolArray = npt.NDArray[np.bool_]

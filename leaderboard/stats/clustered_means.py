@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
+from leaderboard.stats.intervals import student_reach, wilson
 
 _NO_ERROR: Final = 1e-9
 """A smaller standard error is one of rounding: prompts cancel exactly where both orders were asked."""
@@ -87,14 +88,6 @@ def share_estimate(won: FloatArray, count: FloatArray, level: float) -> Estimate
     return Estimate(n, prompts, value, low, high)
 
 
-def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
-    """Wilson's interval of a share of n observations."""
-    squared = quantile**2 / n
-    middle = (share + squared / 2.0) / (1.0 + squared)
-    reach = quantile / (1.0 + squared) * float(np.sqrt(share * (1.0 - share) / n + squared / (4.0 * n)))
-    return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
-
-
 def _jackknife(total: FloatArray, count: FloatArray) -> tuple[float | None, float | None, int, int]:
     """The ratio of the sums, its standard error (None for fewer than two prompts), observations, prompts."""
     present = count > 0
@@ -108,10 +101,3 @@ def _jackknife(total: FloatArray, count: FloatArray) -> tuple[float | None, floa
     left_out = (total.sum() - total) / (count.sum() - count)
     error = np.sqrt((prompts - 1.0) / prompts * ((left_out - left_out.mean()) ** 2).sum())
     return value, float(error), n, prompts
-
-
-def student_reach(prompts: int, level: float) -> float:
-    """How many standard errors an interval of the level in percent reaches to either side."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(prompts - 1.0, 0.5 + level / 200.0))

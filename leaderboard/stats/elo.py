@@ -1,34 +1,40 @@
-"""How many games at the end of a round decide its ratings: Elo forgets what came before.
+"""Elo: one pass over the games in their order, and its bootstrap over resampled games.
 
-Take two runs of Elo through the same games from different ratings. A game between a and b brings the runs
-closer: what they differ by in a and in b is averaged with the weights 1 - w and w. Here w is K times the
-slope of the expected score somewhere between the runs, so at most ``pull``, K * ln(base) / scale / 4. The
-squared difference falls by 2 * w * (1 - w) times the square of how far the two differences were apart. Over
-games drawn by chance it falls per game, on average, by a factor of at least 1 - 2 * (1 - pull) * rate. The
-rate is an eigenvalue of the Laplacian matrix whose weights are the means of w over the pairs: the smallest,
-after one zero for each connected group. So after log(distance / TOLERANCE) / ((1 - pull) * rate) games the
-runs agree to TOLERANCE, wherever they began, and a round that plays only these games has the ratings of the
-whole round.
-
-The slope is taken with the Bradley-Terry ratings, where Elo settles, moved ALLOWANCE standard deviations of
-Elo's own movement apart. Where no finite ratings exist Elo does not settle, and a round plays all its
-games.
+The expected score is 1 / (1 + base ** ((rating_b - rating_a) / scale)), computed as (1 + tanh) / 2, the same
+number without overflow. NumPy runs the bootstrap everywhere; numba (``make fast``) is several times as fast,
+but costs 1.4 seconds in a new process, and 3.6 the first time on a machine (docs/performance.md).
 """
 
+import logging
 import math
-from dataclasses import dataclass
-from typing import Final
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.bradley_terry import PairTable, all_games, climb
-from leaderboard.stats.checks import FloatArray, ParameterError
+from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, choose_threads, in_blocks
+from leaderboard.stats.bradley_terry import all_games
+from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, StatsError, column
+from leaderboard.stats.elo_pools import Clusters, group_by_cluster, worth_drawing
 from leaderboard.stats.games import make_games
-from leaderboard.stats.outcomes import Outcomes
+from leaderboard.stats.newton import climb
+from leaderboard.stats.outcomes import Outcomes, outcomes_of, parts
+from leaderboard.stats.pair_table import PairTable
 
-# Sequential Elo: one pass over the games in their order.
+logger = logging.getLogger(__name__)
 
+K: Final = 32.0
+"""Points that one game moves a rating by at most."""
+
+SCALE: Final = 400.0
+BASE: Final = 10.0
+INIT: Final = 1000.0
 
 LARGEST: Final = 1e9
 """No parameter may be larger, nor K or scale smaller than its inverse: floats would not hold the ratings."""
@@ -41,10 +47,10 @@ class EloParameters:
     Raises ParameterError for values out of range.
     """
 
-    k: float = 32.0
-    scale: float = 400.0
-    base: float = 10.0
-    init: float = 1000.0
+    k: float = K
+    scale: float = SCALE
+    base: float = BASE
+    init: float = INIT
 
     def __post_init__(self) -> None:
         for name in ("k", "scale"):
@@ -93,19 +99,16 @@ def sequential_elo(
     score: npt.ArrayLike,
     contestants: int,
     *,
-    k: float = 32.0,
-    scale: float = 400.0,
-    base: float = 10.0,
-    init: float = 1000.0,
+    k: float = K,
+    scale: float = SCALE,
+    base: float = BASE,
+    init: float = INIT,
 ) -> FloatArray:
-    """Ratings after one pass over the games in their order, of shape (contestants,).
+    """Ratings (contestants,) after one pass over the games in their order.
 
-    After each game ``a`` gains K * (score - expected) and ``b`` loses the same, where the expected score is
-    1 / (1 + base ** ((rating_b - rating_a) / scale)); it is computed as (1 + tanh) / 2, the same number
-    without overflow. A contestant without games keeps ``init``. Raises StatsError for bad input.
+    After each game ``a`` gains K * (score - expected) and ``b`` loses the same. A contestant without games
+    keeps ``init``. Raises a StatsError for bad input.
     """
-    import numpy as np
-
     games = make_games(a, b, score, contestants)
     parameters = EloParameters(k, scale, base, init)
     rate = parameters.half_rate
@@ -118,10 +121,175 @@ def sequential_elo(
     return np.array(ratings)
 
 
+def bootstrap_elo(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    score: npt.ArrayLike,
+    contestants: int,
+    *,
+    rounds: int = ROUNDS,
+    k: float = K,
+    scale: float = SCALE,
+    base: float = BASE,
+    init: float = INIT,
+    seed: int = 0,
+    cluster: npt.ArrayLike | None = None,
+    crossed: npt.ArrayLike | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+) -> Bootstrap:
+    """Run Elo over ``rounds`` resamples of the games.
+
+    ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``. A round
+    draws single games, or whole clusters where ``cluster`` names that of each game (its prompt), with
+    ``crossed`` clusters of a second kind that run across the first (its rater): see elo_pools.py. Of many
+    games a round plays only the last, as the others have no influence left (see games_remembered).
+
+    ``backend`` is "numpy", "numba" or None for the faster one; ``threads`` None means as many as help. Both
+    change the time taken alone: ratings agree to 1e-9. Raises a StatsError for bad input.
+    """
+    parameters = EloParameters(k, scale, base, init)
+    check_run(rounds, seed, threads)
+    games = read_games(a, b, score, contestants, cluster, crossed)
+    outcomes = games.outcomes if isinstance(games, Clusters) else games
+    last = games_remembered(outcomes, contestants, parameters)
+    updates = rounds * last
+    chosen, module = open_backend(backend, updates, games.of_game.dtype)
+    # NumPy's steps are too short to share: threads slow it down.
+    used = choose_threads(threads, chosen == "numba" and updates >= WORTH_THREADS)
+    samples = elo_samples(
+        games, contestants, parameters, rounds, seed, backend=module, threads=used, last=last
+    )
+    drawn = games if isinstance(games, Clusters) else None
+    return Bootstrap(
+        samples,
+        asdict(parameters),
+        seed,
+        clusters=None if drawn is None else len(drawn),
+        crossed_clusters=None if drawn is None else drawn.crossed_clusters,
+        threads=used,
+        backend=chosen,
+    )
+
+
+def elo_samples(
+    games: Outcomes | Clusters,
+    contestants: int,
+    parameters: EloParameters,
+    rounds: int,
+    seed: int,
+    *,
+    backend: "Backend",
+    threads: int = 1,
+    rounds_at_once: int | None = None,
+    last: int | None = None,
+) -> FloatArray:
+    """Ratings of shape (rounds, contestants); backend, blocks and threads change the time taken alone.
+
+    A round plays its ``last`` games, None for all of them.
+    """
+    last = len(games.of_game) if last is None else last
+    at_once = min(rounds_at_once or backend.ROUNDS_AT_ONCE, -(-rounds // threads))
+    if isinstance(games, Outcomes):
+        return np.concatenate(
+            in_blocks(
+                lambda block: backend.walk_games(games, last, contestants, parameters, seed, block),
+                rounds,
+                at_once,
+                threads,
+            )
+        )
+    sizes = backend.pool_sizes(games, seed, np.arange(rounds))
+    late = worth_drawing(games, sizes, last, seed)
+    samples = np.empty((rounds, contestants))
+
+    def play(which: IntArray, longest: int, walk: Callable[[IntArray], FloatArray]) -> None:
+        if len(which):
+            held = max(1, (MEMORY - games.nbytes) // (longest * games.of_game.itemsize))
+            size = min(at_once, max(1, held // threads))
+            blocks = in_blocks(lambda block: walk(which[block]), len(which), size, min(threads, held))
+            samples[which] = np.concatenate(blocks)
+
+    play(
+        np.flatnonzero(late),
+        last,
+        lambda some: backend.walk_late(games, last, contestants, parameters, seed, some),
+    )
+    play(
+        np.flatnonzero(~late),
+        int(sizes.max()),
+        lambda some: backend.walk_pools(games, sizes[some], contestants, parameters, seed, some),
+    )
+    return samples
+
+
+def read_games(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    score: npt.ArrayLike,
+    contestants: int,
+    cluster: npt.ArrayLike | None,
+    crossed: npt.ArrayLike | None = None,
+) -> Outcomes | Clusters:
+    """The outcome of each game, arranged by cluster if there are clusters; ``crossed`` is a second kind.
+
+    Raises the errors of make_games, and NoGamesError if there is no game.
+    """
+    first, second, points = column("a", a), column("b", b), column("score", score)
+    label = None if cluster is None else column("cluster", cluster)
+    other = None if crossed is None else column("crossed", crossed)
+    _check(first, second, points, contestants, label, other)
+    outcomes = outcomes_of(first, second, points.astype(np.float64, copy=False), contestants)
+    return outcomes if label is None else group_by_cluster(outcomes, label, other)
+
+
+def _check(
+    a: npt.NDArray[Any],
+    b: npt.NDArray[Any],
+    score: npt.NDArray[Any],
+    contestants: int,
+    label: npt.NDArray[Any] | None,
+    other: npt.NDArray[Any] | None,
+) -> None:
+    def check(part: slice = slice(None)) -> None:
+        cluster, crossed = (None if labels is None else labels[part] for labels in (label, other))
+        make_games(a[part], b[part], score[part], contestants, cluster=cluster, crossed=crossed)
+
+    lengths = {len(array) for array in (a, b, score, label, other) if array is not None}
+    if len(lengths) > 1 or (label is None and other is not None):
+        check()
+    try:
+        for part in parts(len(a)):
+            check(part)
+    except StatsError:
+        # Found in a part: the whole says at which position.
+        check()
+        raise
+    check_count(len(a))
+
+
+# How many games at the end of a round decide its ratings: Elo forgets what came before.
+#
+# Take two runs of Elo through the same games from different ratings. A game between a and b brings the runs
+# closer: what they differ by in a and in b is averaged with the weights 1 - w and w. Here w is K times the
+# slope of the expected score somewhere between the runs, so at most ``pull``, K * ln(base) / scale / 4. The
+# squared difference falls by 2 * w * (1 - w) times the square of how far the two differences were apart.
+# Over games drawn by chance it falls per game, on average, by a factor of at least 1 - 2 * (1 - pull) *
+# rate. The rate is an eigenvalue of the Laplacian matrix whose weights are the means of w over the pairs:
+# the smallest, after one zero for each connected group. So after log(distance / TOLERANCE) / ((1 - pull) *
+# rate) games the runs agree to TOLERANCE, wherever they began, and a round that plays only these games has
+# the ratings of the whole round.
+#
+# The slope is taken with the Bradley-Terry ratings, where Elo settles, moved ALLOWANCE standard deviations
+# of Elo's own movement apart. Where no finite ratings exist Elo does not settle, and a round plays all its
+# games.
+
 TOLERANCE: Final = 1e-7
 """What is left, in points, of where a run began: a root mean square over rounds."""
 
+
 ALLOWANCE: Final = 1.0
+
 
 LARGEST_PULL: Final = 0.5
 """With a larger K a game may carry a rating past where it belongs, and averages say little."""
@@ -174,3 +342,102 @@ def _movement(parameters: EloParameters) -> float:
     rating has the variance K * scale / (2 * ln(base)) and a difference twice that.
     """
     return ALLOWANCE * math.sqrt(parameters.k * parameters.scale / math.log(parameters.base))
+
+
+# Which code runs a bootstrap, and on how many threads: a matter of time taken, nothing else.
+
+BACKENDS: Final = {"numpy": "leaderboard.stats.elo_walk", "numba": "leaderboard.stats.elo_walk_numba"}
+WORTH_COMPILING: Final = 60_000_000
+"""Updates (games x rounds) from which numba is faster than NumPy although it has to be loaded first."""
+
+
+WORTH_THREADS: Final = 5_000_000
+
+
+MEMORY: Final = 130_000_000
+"""Bytes for the numbers of the games and, while clusters are resampled, the pools of all rounds in hand."""
+
+
+class Backend(Protocol):
+    """What the module of a backend offers; elo_walk.py documents it."""
+
+    @property
+    def ROUNDS_AT_ONCE(self) -> int:  # noqa: N802
+        """Rounds of one block, where memory allows."""
+        ...
+
+    def prepare(self, dtype: np.dtype[Any], /) -> None: ...
+
+    def walk_games(
+        self,
+        outcomes: Outcomes,
+        games: int,
+        contestants: int,
+        parameters: EloParameters,
+        seed: int,
+        rounds: IntArray,
+        /,
+    ) -> FloatArray: ...
+
+    def walk_pools(
+        self,
+        clusters: Clusters,
+        sizes: IntArray,
+        contestants: int,
+        parameters: EloParameters,
+        seed: int,
+        rounds: IntArray,
+        /,
+    ) -> FloatArray: ...
+
+    def walk_late(
+        self,
+        clusters: Clusters,
+        games: int,
+        contestants: int,
+        parameters: EloParameters,
+        seed: int,
+        rounds: IntArray,
+        /,
+    ) -> FloatArray: ...
+
+    def pool_sizes(self, clusters: Clusters, seed: int, rounds: IntArray, /) -> IntArray: ...
+
+
+def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tuple[str, Backend]:
+    """Name and module of the wanted backend, ready for outcome numbers of this type.
+
+    Without a wish it is the faster one for so many updates, and NumPy where numba is installed but does not
+    work. Raises ParameterError if the wanted one does not exist or is not installed.
+    """
+    name = wanted or _faster(updates)
+    if name not in BACKENDS:
+        raise ParameterError(f"there is no backend {name!r}; choose one of {', '.join(BACKENDS)}")
+    if name == "numba" and not has_numba():
+        raise ParameterError("backend is 'numba', which is not installed; `make fast` installs it")
+    try:
+        backend = cast(Backend, import_module(BACKENDS[name]))
+        backend.prepare(dtype)
+    except Exception as error:  # a release that does not fit NumPy's, a damaged cache, a full disk
+        if wanted:
+            raise
+        logger.warning("Numba does not work (%s: %s); NumPy runs instead.", type(error).__name__, error)
+        return open_backend("numpy", updates, dtype)
+    return name, backend
+
+
+def load_for(updates: int) -> None:
+    """Have the faster backend for so many updates loaded, in however many bootstraps they will come."""
+    open_backend(None, updates, np.dtype(np.uint16))
+
+
+@cache
+def has_numba() -> bool:
+    """Whether numba is installed; it is not imported."""
+    return find_spec("numba") is not None
+
+
+def _faster(updates: int) -> str:
+    """Numba once it is loaded, or where the work pays for loading it."""
+    worth = updates >= WORTH_COMPILING or BACKENDS["numba"] in sys.modules
+    return "numba" if worth and has_numba() else "numpy"

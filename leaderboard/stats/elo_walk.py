@@ -13,14 +13,10 @@ import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.elo_games import late_games
+from leaderboard.stats.elo_pools import Clusters, cluster_steps, game_steps, late_games, pool_sizes
 from leaderboard.stats.outcomes import Outcomes
-from leaderboard.stats.resampling import (
-    Clusters,
-    cluster_steps,
-    game_steps,
-    pool_sizes,  # noqa: F401 - a backend offers it
-)
+
+__all__ = ["ROUNDS_AT_ONCE", "pool_sizes", "prepare", "walk_games", "walk_late", "walk_pools"]
 
 ROUNDS_AT_ONCE: Final = 1024
 STEPS_AT_ONCE: Final = 32

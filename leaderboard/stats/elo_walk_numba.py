@@ -1,12 +1,12 @@
-"""Many rounds of Elo side by side, compiled by numba: what walk.py does in NumPy, several times as fast.
+"""Many rounds of Elo side by side, compiled by numba: what elo_walk.py does, several times as fast.
 
 The outer loop walks the steps, the inner loops run over a block of rounds, so that the processor works on
 several rounds at once instead of waiting for one. Each inner loop does one thing: the compiler then turns the
 arithmetic into vector instructions, while loads and stores at drawn places stay single. Draws are those of
-random_stream, expected scores those of walk.py to about 1e-15, so samples agree to 1e-9 and better.
+resampling.py, expected scores those of elo_walk.py to about 1e-15, so samples agree to 1e-9 and better.
 
 ``error_model="numpy"`` because a branch for division by zero would stop vectorising; ``contract`` lets a
-product and a sum be one instruction; ``nogil`` because rounds.py shares blocks among threads. Threads of
+product and a sum be one instruction; ``nogil`` because bootstrap.py shares blocks among threads. Threads of
 numba's own (``parallel=True``) are not used: they survive neither a fork nor two callers at once. All of the
 compiled code is in this file, by whose date numba tells whether its cache is old.
 """
@@ -22,18 +22,17 @@ import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.elo_games import LATE_GAMES, late_games
+from leaderboard.stats.elo_pools import Clusters, fill_pools, late_games
+from leaderboard.stats.elo_pools import pool_sizes as sizes_of_crossed
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import (
     CLUSTER_DRAWS,
     GAME_DRAWS,
+    LATE_GAMES,
     POOL_ORDER,
-    Clusters,
     WordArray,
-    fill_pools,
     round_keys,
 )
-from leaderboard.stats.resampling import pool_sizes as sizes_of_crossed
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -64,7 +63,7 @@ def _compiled(function: Kernel) -> Kernel:
 
 @_compiled
 def _word(key: np.uint64, counter: np.uint64) -> np.uint64:
-    """As random_stream.words; ``counter`` is (step + 1) * GOLDEN."""
+    """As resampling.words; ``counter`` is (step + 1) * GOLDEN."""
     word = key + counter
     word ^= word >> S30
     word *= FIRST
@@ -76,7 +75,7 @@ def _word(key: np.uint64, counter: np.uint64) -> np.uint64:
 
 @_compiled
 def _choice(key: np.uint64, counter: np.uint64, things: np.uint64) -> np.uint64:
-    """As random_stream.choices; ``counter`` as for _word."""
+    """As resampling.choices; ``counter`` as for _word."""
     return ((_word(key, counter) >> S32) * things) >> S32
 
 
@@ -189,7 +188,7 @@ def _fill_pools(
 ) -> None:
     """Put the games of the drawn clusters of each round into its row, in random order.
 
-    The shuffle is that of resampling.cluster_steps, but done before the walk: one row fits a cache that the
+    The shuffle is that of elo_pools.cluster_steps, but done before the walk: one row fits a cache that the
     rows of all rounds would not.
     """
     clusters = np.uint64(len(start) - 1)
@@ -221,7 +220,7 @@ def _fill_late(
     draw_keys: WordArray,
     keys: WordArray,
 ) -> None:
-    """Put the last games of each round into its row, drawn as in late_games.py."""
+    """Put the last games of each round into its row, drawn as by elo_pools.late_games."""
     clusters, games = np.uint64(len(start) - 1), pools.shape[1]
     taken, places = np.zeros((len(start) - 1) * largest, np.bool_), np.empty(games, np.int64)
     for r in range(len(pools)):
@@ -277,7 +276,7 @@ def prepare(dtype: np.dtype[Any]) -> None:
 def walk_games(
     outcomes: Outcomes, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
-    """As walk.walk_games."""
+    """As elo_walk.walk_games."""
     keys = round_keys(seed, rounds, GAME_DRAWS)
     gain = 2.0 * parameters.half_rate * parameters.k
     state = _walk_games(outcomes.of_game, games, _packed(outcomes), contestants, keys, gain)
@@ -292,7 +291,7 @@ def walk_pools(
     seed: int,
     rounds: IntArray,
 ) -> FloatArray:
-    """As walk.walk_pools."""
+    """As elo_walk.walk_pools."""
     outcomes = clusters.outcomes
     draw_keys, order_keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, POOL_ORDER))
     pools = np.empty((len(rounds), int(sizes.max())), dtype=clusters.of_game.dtype)
@@ -311,7 +310,7 @@ def walk_pools(
 def walk_late(
     clusters: Clusters, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
-    """As walk.walk_late."""
+    """As elo_walk.walk_late."""
     if clusters.crossed is None:
         pools = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
         draw_keys, keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, LATE_GAMES))
@@ -324,7 +323,7 @@ def walk_late(
 
 
 def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
-    """As resampling.pool_sizes."""
+    """As elo_pools.pool_sizes."""
     if clusters.crossed is not None:
         return sizes_of_crossed(clusters, seed, rounds)
     sizes = np.zeros(len(rounds), dtype=np.int64)

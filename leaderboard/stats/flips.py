@@ -100,9 +100,9 @@ def both_orders(
 # How far the order moves ratings, on the rating scale: from both orders of a pair, and from one.
 #
 # Preferences lie on [-1, 1] on every scale, 1 being the strongest for what is shown second. One rater's
-# preferences for a pair in its two orders would cancel if the order did not matter; half their sum is how far
-# that pair is moved towards the second, whatever its answers are worth. Ratings in one order tell the same on
-# average where the order was drawn by lot, with the spread of the pairs added.
+# preferences for a pair in its two orders would cancel if the order did not matter; half their sum is how
+# far that pair is moved towards the second, whatever its answers are worth. Ratings in one order tell the
+# same on average where the order was drawn by lot, with the spread of the pairs added.
 
 
 @dataclass(frozen=True)

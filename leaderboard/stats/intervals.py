@@ -1,67 +1,17 @@
-"""Quantiles of bootstrap samples and central intervals of any level."""
+"""Intervals: levels, percentiles of samples, Student's t around estimates, and shares of trials."""
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
+from scipy.special import betaincinv, ndtri, stdtrit
 
-from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError, whole_number
-from leaderboard.stats.games import Games
-from leaderboard.stats.resampling import LARGEST, check_seed
-
-# What every bootstrap does with its rounds: check them, cut them into blocks, share those among threads.
-
-
-T = TypeVar("T")
-
-MOST_ROUNDS: Final = 1_000_000
-"""Their ratings take 8 MB for each contestant; no interval needs as many."""
-
-
-def in_blocks(run: Callable[[IntArray], T], rounds: int, size: int, threads: int) -> list[T]:
-    """What ``run`` makes of each block of round numbers, in their order."""
-    blocks = [np.arange(start, min(start + size, rounds)) for start in range(0, rounds, size)]
-    if threads == 1 or len(blocks) == 1:
-        return [run(block) for block in blocks]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(run, blocks))
-
-
-def resamplable(games: Games) -> Games:
-    """The games, if there are some and not too many to draw from; raise a StatsError otherwise."""
-    check_count(len(games))
-    return games
-
-
-def check_count(games: int) -> None:
-    """Raise a StatsError if there is no game to draw, or too many to draw from."""
-    if not games:
-        raise NoGamesError("there are no games to resample")
-    if games > LARGEST:
-        raise ParameterError(f"there are {games} games; at most {LARGEST} can be resampled")
-
-
-def check_rounds(rounds: int) -> int:
-    """Return the number of rounds; raise ParameterError where there are none, or more than memory holds."""
-    if whole_number("rounds", rounds) < 1:
-        raise ParameterError(f"rounds is {rounds}; it must be at least 1")
-    if rounds > MOST_ROUNDS:
-        raise ParameterError(f"rounds is {rounds}; it must be at most {MOST_ROUNDS}")
-    return rounds
-
-
-def check_run(rounds: int, seed: int, threads: int | None) -> None:
-    """Raise ParameterError for numbers no bootstrap can run with."""
-    check_rounds(rounds)
-    if threads is not None and whole_number("threads", threads) < 1:
-        raise ParameterError(f"threads is {threads}; it must be at least 1")
-    check_seed(seed)
-
+from leaderboard.stats.checks import FloatArray, ParameterError
 
 LEVELS: Final = (50.0, 80.0, 90.0, 95.0, 99.0)
 """Percent; what depends on the level of an interval is kept with every standing for each of these."""
+
 
 KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.5)
 """Kept with every standing, whatever the level shown: the ends of the intervals of LEVELS."""
@@ -92,6 +42,12 @@ def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, 
     return low, high
 
 
+def median(samples: FloatArray) -> FloatArray:
+    """The median of each contestant's samples."""
+    result: FloatArray = np.median(samples, axis=0)
+    return result
+
+
 def student_quantiles(
     rating: FloatArray, standard_error: FloatArray, units: int, wanted: tuple[float, ...]
 ) -> FloatArray:
@@ -99,14 +55,73 @@ def student_quantiles(
 
     ``units`` games or clusters give one degree of freedom less. NaN where the standard error is.
     """
-    from scipy.special import stdtrit
-
     reach = stdtrit(max(1, units - 1), np.array(wanted) / 100.0)
     result: FloatArray = rating + np.multiply.outer(reach, standard_error)
     return result
 
 
-def median(samples: FloatArray) -> FloatArray:
-    """The median of each contestant's samples."""
-    result: FloatArray = np.median(samples, axis=0)
-    return result
+@dataclass(frozen=True)
+class Share:
+    """``count`` of ``n`` trials, and the interval of the share; None where there was no trial."""
+
+    count: int
+    n: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def wilson_share(count: int, n: int, level: float = 95.0) -> Share:
+    """The share with Wilson's score interval (1927)."""
+    _check(count, n, level)
+    if n == 0:
+        return Share(0, 0)
+    quantile = float(ndtri(0.5 + level / 200.0))
+    return Share(count, n, count / n, *wilson(count / n, n, quantile))
+
+
+def exact_share(count: int, n: int, level: float = 95.0) -> Share:
+    """The share with the exact binomial interval of Clopper and Pearson (1934).
+
+    It holds the truth at least as often as it says, also for few trials; where chance alone is in question,
+    as for the side that a rater prefers, that is the side to err on.
+    """
+    _check(count, n, level)
+    if n == 0:
+        return Share(0, 0)
+    tail = (1.0 - level / 100.0) / 2.0
+    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 1.0 - tail)) if count < n else 1.0
+    return Share(count, n, count / n, low, high)
+
+
+def _check(count: int, n: int, level: float) -> None:
+    check_level(level, "level")
+    if not 0 <= count <= n:
+        raise ParameterError(f"count is {count} of {n} trials; it must lie between 0 and their number")
+
+
+def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """Wilson's interval of a share of n observations."""
+    squared = quantile**2 / n
+    middle = (share + squared / 2.0) / (1.0 + squared)
+    reach = quantile / (1.0 + squared) * float(np.sqrt(share * (1.0 - share) / n + squared / (4.0 * n)))
+    return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
+
+
+def student_reach(prompts: int, level: float) -> float:
+    """How many standard errors an interval of the level in percent reaches to either side."""
+    return float(stdtrit(prompts - 1.0, 0.5 + level / 200.0))
+
+
+def normal_interval(
+    rating: FloatArray, standard_error: FloatArray, level: float, units: int | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the interval of the level in percent; NaN where there is no standard error.
+
+    With ``units``, the number of games or clusters the standard error comes from, Student's t with one degree
+    of freedom less takes the place of the normal distribution: for few units it covers better.
+    """
+    tail = 0.5 + check_level(level) / 200.0
+    reach = standard_error * (ndtri(tail) if units is None else stdtrit(max(1, units - 1), tail))
+    return rating - reach, rating + reach

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
-from leaderboard.stats.clustered_means import prompt_numbers, rounded, share_estimate, student_reach, sums
+from leaderboard.stats.clustered_means import prompt_numbers, rounded, share_estimate, sums
+from leaderboard.stats.intervals import student_reach
 
 BINS: Final = 5
 """Bins on either side of 0, each with about as many comparisons."""
@@ -135,8 +137,6 @@ def slope_through_origin(
 
 def _fitted(x: FloatArray, points: FloatArray) -> tuple[float, float, FloatArray]:
     """The most likely slope, the curvature there, and the residuals: Newton's steps, none of them long."""
-    from scipy.special import expit
-
     slope = 0.0
     for _ in range(_MOST_STEPS):
         expected = expit(slope * x)

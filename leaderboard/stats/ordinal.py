@@ -1,7 +1,13 @@
-"""The penalised log-likelihood of the ordinal model, for many rounds at once, and its maximum.
+"""Bradley-Terry for graded ratings: a cumulative-logit model of the whole scale.
 
-It is concave (Burridge 1981; Pratt 1981), so Newton steps, halved while they would go down, arrive. Where no
-finite maximum exists they never settle: the parameter that runs away gains about one unit at every step.
+P(rating <= k) = F(tau_k + d), with F logistic and d = theta_first - theta_second + position + effects +
+lean. A rating of 1 says that the first is much better, so a larger d gives smaller ratings. Thresholds are
+symmetric about zero: ``position`` is the advantage, in log-odds, of standing first, and a mirror changes no
+rating of a contestant. On 2 points this is Bradley-Terry with a position term. Scales of different length
+have thresholds of their own and share everything else.
+
+Cumulative logits: McCullagh 1980. For paired comparisons: Tutz 1986; Agresti 1992. Covariates for length and
+style: Li, Angelopoulos and Chiang 2024 (*Does style matter?*).
 """
 
 from collections.abc import Sequence
@@ -9,346 +15,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, PRIOR_GAMES, BoolArray
-from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, NotIdentifiedError
-from leaderboard.stats.connectivity import ABOVE, BELOW
-from leaderboard.stats.ordinal_table import OrdinalTable, make_table, threshold_rows
-from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_run, refit
+from leaderboard.stats.bradley_terry import CENTRE, PARAMETERS, POINTS_PER_UNIT
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
+from leaderboard.stats.ordinal_likelihood import Sums, WholeFit, fit_everything, settled, width_slope
+from leaderboard.stats.ordinal_table import make_table, threshold_rows
+from leaderboard.stats.outcome_weights import DRAWN_TOGETHER
+from leaderboard.stats.pair_table import ABOVE, BELOW
+from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings
+from leaderboard.stats.resampling import CLUSTER_DRAWS, CROSSED_DRAWS, number_of, times_drawn
 from leaderboard.stats.sandwich import spread_of_units
-
-TOLERANCE: Final = 1e-10
-NEWTON_STEPS: Final = 25
-"""Enough for any finite maximum; one that has not settled by then is taken to be infinite."""
-
-_LONGEST_STEP: Final = 3.0
-_HALVINGS: Final = 30
-_SLACK: Final = 1e-9
-"""A likelihood this much lower (relative) is rounding, not a step too far."""
-
-_RIDGE: Final = 1e-13
-"""Added to the diagonal of curvatures (relative): solvable where a round says nothing about a parameter."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """What the likelihood needs of each round: cells won and lost, ratings inside the widths.
-
-    Arrays have the shapes (cells, rounds), (cells, rounds) and (widths, rounds). ``prior``, of shape
-    (rounds,), says where each contestant, the position and each effect are given ``PRIOR_GAMES`` drawn
-    games on their own. ``penalty`` (parameters, rounds) / 2 times the square of each parameter is taken off:
-    the pull of rater leans towards zero.
-    """
-
-    won: FloatArray
-    lost: FloatArray
-    inside: FloatArray
-    prior: BoolArray
-    penalty: FloatArray
-
-    @classmethod
-    def of(cls, table: OrdinalTable, weights: FloatArray, prior: BoolArray, penalty: FloatArray) -> "Sums":
-        """Add up the distinct ratings with ``weights`` (distinct, rounds), and imaginary ones if needed."""
-        unused = (table.level @ weights) == 0.0
-        everything = np.concatenate((weights, table.spread @ unused))
-        return cls(table.won @ everything, table.lost @ everything, table.inside @ everything, prior, penalty)
-
-    def take(self, rounds: IntArray, prior: bool | None = None) -> "Sums":
-        """Some of the rounds; with ``prior``, all with or all without it."""
-        flags = self.prior[rounds] if prior is None else np.full(len(rounds), prior)
-        return Sums(
-            self.won[:, rounds], self.lost[:, rounds], self.inside[:, rounds], flags, self.penalty[:, rounds]
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class OrdinalModel:
-    """The likelihood of the sums of a table."""
-
-    table: OrdinalTable
-
-    @property
-    def _prior_at(self) -> slice:
-        return slice(0, self.table.layout.effects_at.stop)
-
-    def start(self, rounds: int) -> FloatArray:
-        """Equal contestants and evenly spaced thresholds, (parameters, rounds)."""
-        place = np.zeros((self.table.layout.size, rounds))
-        for points in self.table.layout.scales:
-            at = self.table.layout.thresholds_at(points)
-            place[at] = np.arange(1.0, at.stop - at.start + 1.0)[:, None]
-        return place
-
-    def log_likelihood(self, sums: Sums, place: FloatArray) -> FloatArray:
-        """Of shape (rounds,), penalties included; minus infinity where thresholds are out of order."""
-        odds = self.table.design @ place
-        value = -(sums.won * np.logaddexp(0.0, -odds) + sums.lost * np.logaddexp(0.0, odds)).sum(axis=0)
-        width = self.table.widths @ place
-        ordered = (width > 0.0).all(axis=0)
-        value += (sums.inside * np.log(-np.expm1(-np.where(width > 0.0, width, 1.0)))).sum(axis=0)
-        value -= 0.5 * (sums.penalty * place * place).sum(axis=0)
-        own = place[self._prior_at]
-        drawn = np.logaddexp(0.0, -own) + np.logaddexp(0.0, own)
-        value -= sums.prior * (0.5 * PRIOR_GAMES) * drawn.sum(axis=0)
-        result: FloatArray = np.where(ordered, value, -np.inf)
-        return result
-
-    def gradient(self, sums: Sums, place: FloatArray) -> FloatArray:
-        """The slope of the log-likelihood, (parameters, rounds)."""
-        half = np.tanh(0.5 * (self.table.design @ place))
-        surplus = 0.5 * ((sums.won - sums.lost) - (sums.won + sums.lost) * half)
-        slope: FloatArray = self.table.design_by_parameter @ surplus
-        slope += self.table.widths.T @ (sums.inside * width_slope(self.table.widths @ place))
-        slope -= sums.penalty * place
-        slope[self._prior_at] -= sums.prior * (0.5 * PRIOR_GAMES) * np.tanh(0.5 * place[self._prior_at])
-        return slope
-
-    def curvature(self, sums: Sums, place: FloatArray) -> FloatArray:
-        """Minus the second derivative (rounds, parameters, parameters), made regular by gauge or prior."""
-        half = np.tanh(0.5 * (self.table.design @ place))
-        weight = 0.25 * (sums.won + sums.lost) * (1.0 - half * half)
-        slope = width_slope(self.table.widths @ place)
-        bend = sums.inside * slope * (1.0 + slope)
-        own = self._prior_at
-        pull = 0.25 * PRIOR_GAMES * (1.0 - np.tanh(0.5 * place[own]) ** 2)
-        matrix = self._of_cells(weight)
-        for number in range(place.shape[1]):
-            matrix[number] += (self.table.widths.T * bend[:, number]) @ self.table.widths
-            diagonal = np.einsum("ii->i", matrix[number])
-            scale = diagonal.max(initial=1e-3)
-            diagonal += sums.penalty[:, number] + _RIDGE * scale
-            if sums.prior[number]:
-                diagonal[own] += pull[:, number]
-            else:
-                matrix[number] += self.table.gauge * scale
-        return matrix
-
-    def _of_cells(self, weight: FloatArray) -> FloatArray:
-        """The part of the cells, of ``weight`` (cells, rounds) each: (rounds, parameters, parameters)."""
-        size, rounds = self.table.layout.size, weight.shape[1]
-        if rounds > 1:
-            matrix: FloatArray = np.ascontiguousarray((self.table.products @ weight).T)
-            return matrix.reshape(rounds, size, size)
-        scaled = self.table.design.copy()
-        scaled.data *= weight[self.table.row_of_entry, 0]
-        single: FloatArray = (self.table.design_by_parameter @ scaled).toarray()[None]
-        return single
-
-    def newton(self, sums: Sums, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The maximum of each round from ``start`` (parameters, rounds), and the last step that led there.
-
-        A round has settled if its last step is below the tolerance (see ``settled``).
-        """
-        place, step = np.array(start), np.full(start.shape, np.inf)
-        for _ in range(NEWTON_STEPS):
-            open_rounds = np.flatnonzero(~settled(step))
-            if not len(open_rounds):
-                break
-            part = sums.take(open_rounds)
-            place[:, open_rounds], step[:, open_rounds] = self._newton_step(part, place[:, open_rounds])
-        return place, step
-
-    def _newton_step(self, sums: Sums, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-        slope = self.gradient(sums, place)
-        solved = np.linalg.solve(self.curvature(sums, place), slope.T[:, :, None])[:, :, 0]
-        step = np.ascontiguousarray(solved.T, dtype=np.float64)
-        # Of the odds of a rating: in a long chain of contestants the ends may move much farther.
-        reach = np.abs(self.table.design @ step).max(axis=0, initial=0.0)
-        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(reach, TOLERANCE))
-        value = self.log_likelihood(sums, place)
-        for _ in range(_HALVINGS):
-            worse = self.log_likelihood(sums, place + step) < value - _SLACK * (1.0 + np.abs(value))
-            if not worse.any():
-                break
-            step[:, worse] *= 0.5
-        return place + step, step
-
-
-def settled(step: FloatArray) -> BoolArray:
-    """Which rounds have arrived, by the last ``step`` of each (parameters, rounds)."""
-    small: BoolArray = np.abs(step).max(axis=0, initial=0.0) < TOLERANCE
-    return small
-
-
-def width_slope(width: FloatArray) -> FloatArray:
-    """The slope of log(1 - exp(-width)) for positive widths, without overflow."""
-    fallen = np.exp(-width)
-    slope: FloatArray = fallen / -np.expm1(-width)
-    return slope
-
-
-# The ordinal model fitted to all ratings: what is identified, the prior where needed, and rater leans.
-
-
-_FIRST_LEAN_SD: Final = 0.5
-_SMALLEST_LEAN_SD: Final = 0.01
-_LEAN_STEPS: Final = 100
-_LEAN_TOLERANCE: Final = 1e-6
-_NOT_IDENTIFIED: Final = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class WholeFit:
-    """The maximum for all ratings: ``place`` (parameters, 1) and the inverse of the curvature there.
-
-    ``penalty`` (parameters, 1) is the pull on leans (see Sums), ``lean_sd`` the standard deviation it stands
-    for, 0 where no leans are fitted. ``prior`` says that no finite maximum exists without the prior;
-    ``running`` (contestants,) is how far each contestant still moved when the search for one was given up,
-    else 0.
-    """
-
-    model: OrdinalModel
-    place: FloatArray
-    penalty: FloatArray
-    inverse: FloatArray
-    prior: bool
-    running: FloatArray
-    lean_sd: float
-
-
-def fit_everything(table: OrdinalTable) -> WholeFit:
-    """Fit all ratings; raise NotIdentifiedError where position or effects cannot be told from contestants.
-
-    Leans are random effects: normal about zero. Their standard deviation is found by repeating sd**2 =
-    sum of squared leans / effective number of leans (Schall 1991), and is at least 0.01.
-    """
-    layout = table.layout
-    fit = _fit(table, _FIRST_LEAN_SD if layout.raters else 0.0, None)
-    for _ in range(_LEAN_STEPS if layout.raters else 0):
-        leans = fit.place[layout.leans_at, 0]
-        unexplained = np.diag(fit.inverse)[layout.leans_at].sum() / fit.lean_sd**2
-        effective = max(layout.raters - unexplained, 1e-6)
-        lean_sd = max(float(np.sqrt(leans @ leans / effective)), _SMALLEST_LEAN_SD)
-        steady = abs(lean_sd - fit.lean_sd) < _LEAN_TOLERANCE * fit.lean_sd
-        fit = _fit(table, lean_sd, fit)
-        if steady:
-            break
-    return fit
-
-
-def _fit(table: OrdinalTable, lean_sd: float, earlier: WholeFit | None) -> WholeFit:
-    penalty = np.zeros((table.layout.size, 1))
-    if lean_sd:
-        penalty[table.layout.leans_at] = lean_sd**-2
-    model = OrdinalModel(table)
-    sums = Sums.of(table, table.count[:, None], np.array([False]), penalty)
-    if earlier is None:
-        _check_identified(model, sums)
-        place, step = model.newton(sums, model.start(1))
-        running = np.where(settled(step), 0.0, step)[: table.layout.contestants, 0]
-        prior = not settled(step)[0]
-    else:
-        place, prior, running = earlier.place, earlier.prior, earlier.running
-    if prior or earlier is not None:
-        sums = sums.take(np.array([0]), prior)
-        place, _ = model.newton(sums, model.start(1) if earlier is None else place)
-    inverse = np.linalg.inv(model.curvature(sums, place)[0])
-    return WholeFit(model, place, penalty, inverse, prior, running, lean_sd)
-
-
-def _check_identified(model: OrdinalModel, sums: Sums) -> None:
-    curvature = model.curvature(sums, model.start(1))[0]
-    root = np.sqrt(np.diag(curvature))
-    values, vectors = np.linalg.eigh(curvature / root[:, None] / root[None, :])
-    layout = model.table.layout
-    loose = np.abs(vectors[:, values < _NOT_IDENTIFIED]).max(axis=1, initial=0.0) > 1e-4
-    names = ["position"] * layout.position + list(layout.effects)
-    mixed_up = [
-        name for name, is_loose in zip(names, loose[layout.position_at.start :], strict=False) if is_loose
-    ]
-    if mixed_up:
-        raise NotIdentifiedError(
-            f"the effect of {' and '.join(mixed_up)} cannot be told from the contestants in these "
-            "comparisons; fit without it, or show each pair in both orders",
-            tuple(mixed_up),
-        )
-
-
-# Standard errors of the ordinal model that hold when ratings of one prompt, or of one rater, go together.
-
-
-_UNITS_AT_ONCE: Final = 4096
-
-
-def sandwich(
-    fit: WholeFit, unit: IntArray | None, crossed: IntArray | None = None, *, of_raters: bool
-) -> FloatArray:
-    """The cluster-robust covariance (parameters, parameters) of the fit (Huber 1967; Liang and Zeger 1986).
-
-    ``unit`` numbers from 0 what goes together (prompts, raters), or is None where every rating stands alone;
-    ``crossed`` the raters where they are a second kind of unit. ``of_raters`` says that units are raters, so
-    that the pull on a lean belongs to one. For contestants it is the covariance of ratings with each
-    component's mean taken away, in log-odds.
-    """
-    table, slopes = fit.model.table, _slopes(fit)
-    meat = spread_of_units(
-        lambda units: _spread(fit, slopes, units, of_raters),
-        unit,
-        crossed,
-        lambda raters: _spread(fit, slopes, raters, of_raters=True),
-    )
-    bread = fit.inverse - table.gauge @ fit.inverse
-    covariance: FloatArray = bread @ meat @ bread.T
-    return covariance
-
-
-def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) -> FloatArray:
-    """The sum over units of the outer products of their slopes, times G / (G - 1)."""
-    table = fit.model.table
-    if unit is None:
-        units = int(table.count.sum())
-        half = slopes * np.sqrt(table.count)
-        meat = (half @ half.T).toarray()
-    else:
-        units = int(unit.max(initial=-1)) + 1
-        totals = slopes @ _contents(table.of_rating, unit, table.distinct, units)
-        meat = np.zeros((table.layout.size, table.layout.size))
-        for start in range(0, units, _UNITS_AT_ONCE):
-            part = totals[:, start : start + _UNITS_AT_ONCE].toarray()
-            if of_raters and table.layout.raters:
-                _pull(fit, part, start)
-            meat += part @ part.T
-    spread: FloatArray = meat * (units / max(units - 1, 1))
-    return spread
-
-
-def _pull(fit: WholeFit, part: FloatArray, start: int) -> None:
-    """Add the slope of the penalty on the lean of each rater from ``start`` to the rater's own column."""
-    leans = fit.model.table.layout.leans_at
-    row = leans.start + start + np.arange(part.shape[1])
-    part[row, np.arange(part.shape[1])] -= (fit.penalty * fit.place)[row, 0]
-
-
-def _slopes(fit: WholeFit) -> Any:
-    """Sparse (parameters, distinct): what one of each distinct rating adds to the slope."""
-    table = fit.model.table
-    chance = 0.5 + 0.5 * np.tanh(0.5 * (table.design @ fit.place))
-    won, lost, inside = (part[:, : table.distinct] for part in (table.won, table.lost, table.inside))
-    surplus = won * (1.0 - chance) - lost * chance
-    between = inside * width_slope(table.widths @ fit.place)
-    from scipy.sparse import csr_array
-
-    return (table.design_by_parameter @ surplus + csr_array(table.widths.T) @ between).tocsr()
-
-
-def _contents(of_rating: IntArray, unit: IntArray, distinct: int, units: int) -> Any:
-    from scipy.sparse import csr_array
-
-    return csr_array((np.ones(len(unit)), (of_rating, unit)), shape=(distinct, units))
-
-
-# Bradley-Terry for graded ratings: a cumulative-logit model of the whole scale.
-#
-# P(rating <= k) = F(tau_k + d), with F logistic and d = theta_first - theta_second + position + effects +
-# lean:
-# 1 says that the first is much better, so a larger d gives smaller ratings. Thresholds are symmetric about
-# zero, so ``position`` is the advantage, in log-odds, of standing first, and looking at the same comparisons
-# in a mirror changes no rating of a contestant. On 2 points this is Bradley-Terry (with a position term).
-# Scales of different length in one data set have thresholds of their own and share everything else.
-#
-# Cumulative logits: McCullagh 1980. For paired comparisons: Tutz 1986; Agresti 1992. Effects of length and
-# style as covariates: Li, Angelopoulos and Chiang 2024 (*Does style matter?*).
-
 
 _STILL: Final = 1e-3
 """A rating that runs away gains about one unit in every step, the others hardly move."""
@@ -422,7 +100,7 @@ def ordinal(
         raise NoGamesError("there are no ratings to rank")
     unit, crossed = _unit(ratings, resample), None if resample is None else ratings.crossed(resample)
     fit = fit_everything(make_table(ratings, position=position, adjust=adjust, raters=raters))
-    units = min((int(kind.max()) + 1 for kind in (unit, crossed) if kind is not None), default=len(ratings))
+    units = min(filter(None, map(number_of, (unit, crossed))), default=len(ratings))
     return _described(fit, sandwich(fit, unit, crossed, of_raters=resample == "raters"), units)
 
 
@@ -464,3 +142,203 @@ def _direction(step: float) -> str | None:
     if abs(step) < _STILL:
         return None
     return ABOVE if step > 0 else BELOW
+
+
+# Standard errors that hold when ratings of one prompt, or of one rater, go together.
+
+_UNITS_AT_ONCE: Final = 4096
+
+
+def sandwich(
+    fit: WholeFit, unit: IntArray | None, crossed: IntArray | None = None, *, of_raters: bool
+) -> FloatArray:
+    """The cluster-robust covariance (parameters, parameters) of the fit (Huber 1967; Liang and Zeger 1986).
+
+    ``unit`` numbers from 0 what goes together (prompts, raters), or is None where every rating stands alone;
+    ``crossed`` the raters where they are a second kind of unit. ``of_raters`` says that units are raters, so
+    that the pull on a lean belongs to one. For contestants it is the covariance of ratings with each
+    component's mean taken away, in log-odds.
+    """
+    table, slopes = fit.model.table, _slopes(fit)
+    meat = spread_of_units(
+        lambda units: _spread(fit, slopes, units, of_raters),
+        unit,
+        crossed,
+        lambda raters: _spread(fit, slopes, raters, of_raters=True),
+    )
+    bread = fit.inverse - table.gauge @ fit.inverse
+    covariance: FloatArray = bread @ meat @ bread.T
+    return covariance
+
+
+def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) -> FloatArray:
+    """The sum over units of the outer products of their slopes, times G / (G - 1)."""
+    table = fit.model.table
+    if unit is None:
+        units = int(table.count.sum())
+        half = slopes * np.sqrt(table.count)
+        meat = (half @ half.T).toarray()
+    else:
+        units = int(unit.max(initial=-1)) + 1
+        totals = slopes @ _contents(table.of_rating, unit, table.distinct, units)
+        meat = np.zeros((table.layout.size, table.layout.size))
+        for start in range(0, units, _UNITS_AT_ONCE):
+            part = totals[:, start : start + _UNITS_AT_ONCE].toarray()
+            if of_raters and table.layout.raters:
+                _pull(fit, part, start)
+            meat += part @ part.T
+    spread: FloatArray = meat * (units / max(units - 1, 1))
+    return spread
+
+
+def _pull(fit: WholeFit, part: FloatArray, start: int) -> None:
+    """Add the slope of the penalty on the lean of each rater from ``start`` to the rater's own column."""
+    leans = fit.model.table.layout.leans_at
+    row = leans.start + start + np.arange(part.shape[1])
+    part[row, np.arange(part.shape[1])] -= (fit.penalty * fit.place)[row, 0]
+
+
+def _slopes(fit: WholeFit) -> Any:
+    """Sparse (parameters, distinct): what one of each distinct rating adds to the slope."""
+    table = fit.model.table
+    chance = 0.5 + 0.5 * np.tanh(0.5 * (table.design @ fit.place))
+    won, lost, inside = (part[:, : table.distinct] for part in (table.won, table.lost, table.inside))
+    surplus = won * (1.0 - chance) - lost * chance
+    between = inside * width_slope(table.widths @ fit.place)
+
+    return (table.design_by_parameter @ surplus + csr_array(table.widths.T) @ between).tocsr()
+
+
+def _contents(of_rating: IntArray, unit: IntArray, distinct: int, units: int) -> Any:
+    return csr_array((np.ones(len(unit)), (of_rating, unit)), shape=(distinct, units))
+
+
+# The bootstrap: the maximum of a resample lies near that of all ratings, so one inverse curvature, taken
+# there, serves every round. Rounds this does not settle, rounds that need the prior, and rounds in which a
+# contestant lost its connection get Newton steps of their own.
+
+_CHORD_STEPS: Final = 20
+_LONGEST_CHORD: Final = 1.0
+_NUMBERS_AT_ONCE: Final = 250_000
+"""The size of arrays of cells (or of a curvature) and rounds: bounds memory, and fits a processor's cache."""
+
+
+def bootstrap_ordinal(
+    ratings: Ratings,
+    *,
+    resample: str = "prompts",
+    rounds: int = ROUNDS,
+    seed: int = 0,
+    threads: int | None = None,
+    position: bool = True,
+    adjust: Sequence[str] = (),
+    raters: bool = False,
+) -> Bootstrap:
+    """Fit the ordinal model to ``rounds`` resamples (other arguments as for ordinal).
+
+    Units are drawn as by bootstrap_bradley_terry with the same seed. Position and effects (per standard
+    deviation of all ratings) are in log-odds; the spread of leans is that of all ratings in every round.
+    Raises a StatsError for bad input.
+    """
+    if not len(ratings):
+        raise NoGamesError("there are no ratings to resample")
+    check_run(rounds, seed, threads)
+    unit, crossed, used = ratings.unit(resample), ratings.crossed(resample), threads or 1
+    table = make_table(ratings, position=position, adjust=adjust, raters=raters)
+    whole, layout = fit_everything(table), table.layout
+    place, prior = refit(
+        lambda weights, some: fit_rounds(whole, weights, _raters_drawn(layout.raters, resample, seed, some)),
+        table.distinct_ratings,
+        unit,
+        crossed,
+        rounds=rounds,
+        seed=seed,
+        together=DRAWN_TOGETHER,
+        threads=used,
+    )
+    centred = (place - table.gauge @ place)[: layout.contestants]
+    return Bootstrap(
+        CENTRE + POINTS_PER_UNIT * np.ascontiguousarray(centred.T),
+        PARAMETERS,
+        seed,
+        number_of(unit),
+        number_of(crossed),
+        used,
+        others={"position": place[layout.position_at].sum(axis=0)},
+        effects=dict(zip(layout.effects, place[layout.effects_at], strict=True)),
+        prior_rounds=int(prior.sum()),
+        component=table.component,
+    )
+
+
+def _raters_drawn(leaning: int, resample: str, seed: int, rounds: IntArray) -> FloatArray | None:
+    """How often each of the raters whose leans are fitted is drawn, (raters, rounds); None where none is."""
+    purpose = {"raters": CLUSTER_DRAWS, PROMPTS_AND_RATERS: CROSSED_DRAWS}.get(resample)
+    if purpose is None or not leaning:
+        return None
+    return times_drawn(seed, rounds, leaning, purpose).T.astype(np.float64)
+
+
+def fit_rounds(
+    fit: WholeFit, weights: FloatArray, raters_drawn: FloatArray | None = None
+) -> tuple[FloatArray, BoolArray]:
+    """The parameters of each round of ``weights`` (distinct ratings, rounds), and which took the prior.
+
+    ``raters_drawn`` (raters, rounds) says how often whole raters were drawn, where they were and their leans
+    are fitted: one drawn twice has its lean, and the pull on it, twice.
+    """
+    table = fit.model.table
+    numbers_of_round = max(table.design.shape[0], table.layout.size**2)
+    parts = -(-numbers_of_round * weights.shape[1] // _NUMBERS_AT_ONCE)
+    some = (part for part in np.array_split(np.arange(weights.shape[1]), parts) if len(part))
+    places, priors = zip(
+        *(
+            _fit_part(fit, weights[:, part], None if raters_drawn is None else raters_drawn[:, part])
+            for part in some
+        ),
+        strict=True,
+    )
+    return np.concatenate(places, axis=1), np.concatenate(priors)
+
+
+def _fit_part(
+    fit: WholeFit, weights: FloatArray, raters_drawn: FloatArray | None
+) -> tuple[FloatArray, BoolArray]:
+    rounds = weights.shape[1]
+    prior = fit.model.table.falls_apart(weights) | fit.prior
+    sums = Sums.of(fit.model.table, weights, prior, _penalty(fit, rounds, raters_drawn))
+    place, done = np.repeat(fit.place, rounds, axis=1), np.zeros(rounds, dtype=bool)
+    shared = np.flatnonzero(prior == fit.prior)
+    if len(shared):
+        place[:, shared], done[shared] = _chord(fit, sums.take(shared, fit.prior))
+    for with_prior in (False, True):
+        rest = np.flatnonzero(~done & (prior == with_prior))
+        if len(rest):
+            start = np.repeat(fit.place, len(rest), axis=1)
+            place[:, rest], step = fit.model.newton(sums.take(rest, with_prior), start)
+            done[rest] = settled(step)
+            prior[rest] |= ~done[rest]
+    return place, prior
+
+
+def _penalty(fit: WholeFit, rounds: int, raters_drawn: FloatArray | None) -> FloatArray:
+    penalty = np.repeat(fit.penalty, rounds, axis=1)
+    if raters_drawn is not None:
+        # Somebody who was not drawn has no ratings in the round; the pull keeps the lean at zero.
+        penalty[fit.model.table.layout.leans_at] *= np.maximum(raters_drawn, 1.0)
+    return penalty
+
+
+def _chord(fit: WholeFit, sums: Sums) -> tuple[FloatArray, BoolArray]:
+    """Steps with the inverse curvature of all ratings; where each round arrived, and whether it settled."""
+    widths = fit.model.table.widths
+    place = np.repeat(fit.place, sums.won.shape[1], axis=1)
+    step = np.full(place.shape, np.inf)
+    for _ in range(_CHORD_STEPS):
+        step = fit.inverse @ fit.model.gradient(sums, place)
+        if settled(step).all():
+            break
+        reached = place + np.clip(step, -_LONGEST_CHORD, _LONGEST_CHORD)
+        out_of_order = ~(widths @ reached > 0.0).all(axis=0)
+        place = np.where(out_of_order, place, reached)
+    return place, settled(step)

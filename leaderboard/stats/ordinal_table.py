@@ -6,19 +6,20 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from arena.rating.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
-from leaderboard.stats.connectivity import connected_components
 from leaderboard.stats.outcomes import Outcomes
+from leaderboard.stats.pair_table import connected_components
 from leaderboard.stats.ratings import Ratings
 
 # The thresholds of a symmetric ordinal scale, as linear functions of few free numbers.
 #
 # A scale of n points has n - 1 thresholds tau_1 < ... < tau_(n-1) with tau_k = -tau_(n-k), so that a rating
-# and
-# its mirror image are equally likely between equals. Free are the positive ones, smallest first: none of 2
-# points, one of 3, two of 5, three of 8. A rating and its mirror image form a level; level 0 is the middle.
+# and its mirror image are equally likely between equals. Free are the positive ones, smallest first: none
+# of 2 points, one of 3, two of 5, three of 8. A rating and its mirror image form a level; level 0 is the
+# middle.
 
 
 def free_thresholds(points: int) -> int:
@@ -102,15 +103,14 @@ class Layout:
 # Ratings reduced to what the ordinal model needs: distinct binary cells, and how ratings add up to them.
 #
 # Rating r of n points says two yes-or-no things: "at most r" holds (unless r = n) and "at most r - 1" does
-# not
-# (unless r = 1). With log-odds z_k = tau_k + d for "at most k", the logistic distribution lets the
-# probability
-# of the rating factor into them:
+# not (unless r = 1). With log-odds z_k = tau_k + d for "at most k", the logistic distribution lets the
+# probability of the rating factor into them:
 #
 # P(r) = F(z_r) F(-z_(r-1)) (1 - exp(-(tau_r - tau_(r-1)))),
 #
-# so the likelihood is that of logistic regression on the cells (row of the design, threshold k), each so many
-# times won and lost, times a term for the width between thresholds, which depends on the thresholds alone.
+# so the likelihood is that of logistic regression on the cells (row of the design, threshold k), each so
+# many times won and lost, times a term for the width between thresholds, which depends on the thresholds
+# alone.
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +180,6 @@ class OrdinalTable:
 
         So that curvatures of many rounds are one product with the weights of their cells.
         """
-        from scipy.sparse import csr_array
-
         entries = np.diff(self.design.indptr)[self.row_of_entry]
         left = np.repeat(np.arange(len(entries)), entries)
         nth = np.arange(len(left)) - np.repeat(np.cumsum(entries) - entries, entries)
@@ -334,8 +332,6 @@ def _ones(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
 
 
 def _sparse(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
-    from scipy.sparse import csr_array
-
     return csr_array((value, (row, column)), shape=shape)
 
 

@@ -12,12 +12,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
 
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, PairTable, bradley_terry
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, bradley_terry
 from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError, whole_number
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.outcomes import distinct_outcomes
+from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import FittedTable
 from leaderboard.stats.sandwich import sandwich
@@ -85,8 +88,6 @@ def _chance(lead: FloatArray) -> FloatArray:
 
 
 def _root(function: Callable[[float], float]) -> float:
-    from scipy.optimize import brentq
-
     return float(brentq(function, -_FARTHEST, _FARTHEST, xtol=1e-6))
 
 
@@ -433,6 +434,4 @@ def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | 
 
 def _quantile(share: float) -> float:
     """The normal quantile."""
-    from scipy.special import ndtri
-
     return float(ndtri(share))

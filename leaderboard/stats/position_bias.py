@@ -22,34 +22,25 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.special import chdtrc, fdtrc, log_ndtr
 
 from arena.rating.scales import POINTS
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, RatingError
-from leaderboard.stats.clustered_means import (
-    Estimate,
-    mean_estimate,
-    prompt_numbers,
-    rounded,
-    share_estimate,
-    student_reach,
-)
+from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, rounded, share_estimate
+from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.ratings import Ratings
 
 # Position bias: whether raters prefer what is shown first, whoever wrote it.
 #
 # A rater without it gives rating r as often as its mirror image n + 1 - r. The histogram is tested against
-# its
-# mirror image with Bowker's statistic (1948): the sum of (c_r - c_m)^2 / (c_r + c_m) over the mirrored pairs
-# of
-# ratings that occur. Taken as chi-squared it assumes independent ratings. Ratings of one prompt are not, so
-# the
-# test that is reported corrects it by Rao and Scott's second-order correction (1981) with the covariance of
-# the
-# differences between prompts, in its F form (Rao and Thomas 1989). Two bounds hold where prompts say too
-# little
-# about that covariance: no p smaller than for independent ratings, and none smaller than 2^(1 - prompts), the
-# smallest that flipping whole prompts could give.
+# its mirror image with Bowker's statistic (1948): the sum of (c_r - c_m)^2 / (c_r + c_m) over the mirrored
+# pairs of ratings that occur. Taken as chi-squared it assumes independent ratings. Ratings of one prompt
+# are not, so the test that is reported corrects it by Rao and Scott's second-order correction (1981) with
+# the covariance of the differences between prompts, in its F form (Rao and Thomas 1989). Two bounds hold
+# where prompts say too little about that covariance: no p smaller than for independent ratings, and none
+# smaller than 2^(1 - prompts), the smallest that flipping whole prompts could give.
 
 
 TEST: Final = "rao-scott"
@@ -138,8 +129,6 @@ def mirror_test(counts: FloatArray) -> tuple[float | None, int, float | None, fl
     ``counts`` has a row for each prompt. All are None (and df 0) without a rating beside the middle; p is
     None for a single prompt.
     """
-    from scipy.special import chdtrc
-
     half = counts.shape[1] // 2
     here, there = counts[:, :half], counts[:, ::-1][:, :half]
     both = (here + there).sum(axis=0)
@@ -153,8 +142,6 @@ def mirror_test(counts: FloatArray) -> tuple[float | None, int, float | None, fl
 
 def _clustered_p(chi2: float, difference: FloatArray, independent: float) -> float | None:
     """Rao and Scott's p of Bowker's statistic from each prompt's scaled differences, within its bounds."""
-    from scipy.special import fdtrc
-
     prompts = len(difference)
     if prompts < 2:
         return None
@@ -274,8 +261,6 @@ class _Model:
 
     @classmethod
     def of(cls, ratings: Ratings) -> "_Model":
-        from scipy.sparse import csr_array
-
         columns = np.stack((ratings.first, ratings.second, ratings.points, ratings.rating))
         distinct, place = np.unique(columns, axis=1, return_inverse=True)
         first, second, points, rating = distinct
@@ -316,8 +301,6 @@ class _Model:
 
     def errors(self, place: FloatArray, prompt: IntArray) -> tuple[float, float]:
         """The standard errors of b and of sigma, in units, with the ratings of a prompt taken together."""
-        from scipy.sparse import csr_array
-
         of_seen, of_scale, _ = self._slopes(place)
         _, curvature = self._derivatives(place)
         towards = np.zeros((len(place), 2))
@@ -380,8 +363,6 @@ class _Model:
 
 def _log_share(low: FloatArray, high: FloatArray) -> FloatArray:
     """The logarithm of the normal distribution's share between two limits, exact in its tails."""
-    from scipy.special import log_ndtr
-
     turned = low > 0.0  # the share above is small there, and the one below would be 1 - small
     below = log_ndtr(np.where(turned, -high, low))
     above = log_ndtr(np.where(turned, -low, high))

@@ -12,14 +12,12 @@ from leaderboard.stats.bradley_terry import (
     PRIOR_GAMES,
     SCALE,
     BradleyTerryFit,
+    bootstrap_bradley_terry,
     bradley_terry,
 )
-from leaderboard.stats.bradley_terry_bootstrap import bootstrap_bradley_terry
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
-from leaderboard.stats.connectivity import connected_components
 from leaderboard.stats.davidson import DavidsonFit, bootstrap_davidson, davidson
-from leaderboard.stats.elo import sequential_elo
-from leaderboard.stats.elo_bootstrap import bootstrap_elo
+from leaderboard.stats.elo import bootstrap_elo, sequential_elo
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import (
     KEPT_PERCENTILES,
@@ -28,8 +26,8 @@ from leaderboard.stats.intervals import (
     percentiles,
     student_quantiles,
 )
-from leaderboard.stats.ordinal import OrdinalFit, ordinal
-from leaderboard.stats.ordinal_bootstrap import bootstrap_ordinal
+from leaderboard.stats.ordinal import OrdinalFit, bootstrap_ordinal, ordinal
+from leaderboard.stats.pair_table import connected_components
 from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import fewest_removals
@@ -127,7 +125,7 @@ def _davidson(material: Material, method: Method) -> Estimate:
         games.a, games.b, games.score, games.contestants, **_units(games), **_run(method)
     )
     if games.say_how_uncertain:
-        ties |= _interval(lambda wanted: percentiles(again.nu_samples[:, None], wanted)[:, 0], method)
+        ties |= _interval(lambda wanted: percentiles(again.others["nu"][:, None], wanted)[:, 0], method)
     return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
 
 
@@ -161,9 +159,9 @@ def _ordinal(material: Material, method: Method) -> Estimate:
     again = bootstrap_ordinal(material.ratings, **options, **_run(method))
     if material.games.say_how_uncertain:
         if options["position"]:
-            details["position"] |= _named_ends(again.position_samples, method)
-        for place, name in enumerate(again.adjust):
-            details["effects"][name] |= _named_ends(again.effect_samples[:, place], method)
+            details["position"] |= _named_ends(again.others["position"], method)
+        for name, samples in again.effects.items():
+            details["effects"][name] |= _named_ends(samples, method)
     return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
 
 

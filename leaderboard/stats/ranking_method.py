@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from leaderboard.stats.bootstrap import check_rounds
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.intervals import check_level, check_rounds
+from leaderboard.stats.intervals import check_level
 from leaderboard.stats.ratings import RESAMPLE
 from leaderboard.stats.resampling import check_seed
 from leaderboard.stats.tie_bands import TieBand

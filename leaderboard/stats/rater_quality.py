@@ -19,64 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
-from leaderboard.stats.clustered_means import Estimate, share_estimate, wilson
-from leaderboard.stats.intervals import check_level
+from leaderboard.stats.clustered_means import Estimate, share_estimate
+from leaderboard.stats.intervals import Share, wilson_share
 from leaderboard.stats.tie_bands import verdicts
 
 # Shares of independent trials with their intervals.
 
 
-@dataclass(frozen=True)
-class Share:
-    """``count`` of ``n`` trials, and the interval of the share; None where there was no trial."""
-
-    count: int
-    n: int
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-def wilson_share(count: int, n: int, level: float = 95.0) -> Share:
-    """The share with Wilson's score interval (1927)."""
-    from scipy.special import ndtri
-
-    _check(count, n, level)
-    if n == 0:
-        return Share(0, 0)
-    quantile = float(ndtri(0.5 + level / 200.0))
-    return Share(count, n, count / n, *wilson(count / n, n, quantile))
-
-
-def exact_share(count: int, n: int, level: float = 95.0) -> Share:
-    """The share with the exact binomial interval of Clopper and Pearson (1934).
-
-    It holds the truth at least as often as it says, also for few trials; where chance alone is in question,
-    as for the side that a rater prefers, that is the side to err on.
-    """
-    from scipy.special import betaincinv
-
-    _check(count, n, level)
-    if n == 0:
-        return Share(0, 0)
-    tail = (1.0 - level / 100.0) / 2.0
-    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
-    high = float(betaincinv(count + 1, n - count, 1.0 - tail)) if count < n else 1.0
-    return Share(count, n, count / n, low, high)
-
-
-def _check(count: int, n: int, level: float) -> None:
-    check_level(level, "level")
-    if not 0 <= count <= n:
-        raise ParameterError(f"count is {count} of {n} trials; it must lie between 0 and their number")
-
-
 # How often a rater's verdict is that of most others on the same pair, also beyond chance.
 #
-# A verdict is first, tie or second in terms of the pair, whichever was shown first. A pair counts for a rater
-# where others have rated it and one verdict is more frequent among them than any other. Beyond chance is
-# Cohen's kappa (1960) of the rater with that majority: chance is what two raters would agree on who gave the
-# same numbers of each verdict regardless of the pair.
+# A verdict is first, tie or second in terms of the pair, whichever was shown first. A pair counts for a
+# rater where others have rated it and one verdict is more frequent among them than any other. Beyond chance
+# is Cohen's kappa (1960) of the rater with that majority: chance is what two raters would agree on who gave
+# the same numbers of each verdict regardless of the pair.
 
 
 VERDICTS = 3

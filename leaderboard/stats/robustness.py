@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
 
-from leaderboard.stats.bradley_terry import PairTable, all_games, climb
+from leaderboard.stats.bradley_terry import all_games
 from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
-from leaderboard.stats.connectivity import connected_components
 from leaderboard.stats.games import Games
+from leaderboard.stats.newton import climb
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.pair_table import PairTable, connected_components
 from leaderboard.stats.ratings import RESAMPLE
 
 # How much each game moves a gap between two ratings of Bradley-Terry, to first order (Hampel 1974).
@@ -181,8 +183,6 @@ class _Pool:
     @classmethod
     def of(cls, games: Games, unit: str) -> "_Pool":
         """The games as a pool; raise a StatsError where the unit asks for what is not there."""
-        from scipy.sparse import coo_array
-
         if unit not in RESAMPLE:
             raise ParameterError(f"unit is {unit!r}; choose one of {', '.join(RESAMPLE)}")
         if not len(games):

@@ -13,20 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array, hstack
+from scipy.special import gammaincinv, ndtri
 
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, BradleyTerryFit, PairTable, all_games
+from leaderboard.stats.bootstrap import check_run
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, BradleyTerryFit, all_games
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.davidson import DavidsonFit, chances, likelihood_of_rounds
 from leaderboard.stats.games import Games
-from leaderboard.stats.intervals import check_level, check_run
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
-from leaderboard.stats.resampling import round_keys, words
-
-# The middle of a sandwich covariance where units of two kinds run across each other.
-#
-# Games are dependent that share a unit of either kind, such as the prompt or the rater: the spread of the
-# scores over the first kind, plus that over the second, less that over both, which stands in each of them
-# (Cameron, Gelbach and Miller 2011, *Robust inference with multiway clustering*).
+from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.resampling import NORMAL_DRAWS, round_keys, words
 
 
 def spread_of_units(
@@ -51,9 +48,6 @@ def spread_of_units(
     positive: FloatArray = (direction * np.maximum(value, 0.0)) @ direction.T
     return positive
 
-
-NORMAL_DRAWS: Final = 12
-"""The purpose of the stream of normal draws; other purposes are in resampling.py."""
 
 _NEGLIGIBLE: Final = 1e-10
 
@@ -103,8 +97,6 @@ def _bradley_terry(
 
 def _davidson(table: PairTable, outcomes: Outcomes, fit: DavidsonFit) -> tuple[FloatArray, Any]:
     """The same with log nu as the last parameter."""
-    from scipy.sparse import csr_array, hstack
-
     x = np.append(fit.log_odds, [[np.log(fit.nu)]], axis=0)
     lead, tie = chances(x[outcomes.a] - x[outcomes.b], x[-1])
     surplus = 0.5 * (2.0 * outcomes.score - 1.0 - lead[:, 0])
@@ -114,8 +106,6 @@ def _davidson(table: PairTable, outcomes: Outcomes, fit: DavidsonFit) -> tuple[F
 
 
 def _by_side(outcomes: Outcomes, surplus: FloatArray, contestants: int) -> Any:
-    from scipy.sparse import csr_array
-
     row = np.arange(len(outcomes))
     places = (np.concatenate((row, row)), np.concatenate((outcomes.a, outcomes.b)))
     return csr_array((np.concatenate((surplus, -surplus)), places), shape=(len(row), contestants))
@@ -123,8 +113,6 @@ def _by_side(outcomes: Outcomes, surplus: FloatArray, contestants: int) -> Any:
 
 def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatArray:
     """The sum over units of the outer products of their scores, times G / (G - 1); NaN for a single unit."""
-    from scipy.sparse import coo_array
-
     if cluster is None:
         count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
         squared, units = scores.T @ (scores * count[:, None]), len(outcomes.of_game)
@@ -135,21 +123,6 @@ def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatA
         squared = of_cluster.T @ of_cluster
     spread: FloatArray = squared.toarray() * (units / (units - 1) if units > 1 else np.nan)
     return spread
-
-
-def normal_interval(
-    rating: FloatArray, standard_error: FloatArray, level: float, units: int | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Both ends of the interval of the level in percent; NaN where there is no standard error.
-
-    With ``units``, the number of games or clusters the standard error comes from, Student's t with one degree
-    of freedom less takes the place of the normal distribution: for few units it covers better.
-    """
-    from scipy.special import ndtri, stdtrit
-
-    tail = 0.5 + check_level(level) / 200.0
-    reach = standard_error * (ndtri(tail) if units is None else stdtrit(max(1, units - 1), tail))
-    return rating - reach, rating + reach
 
 
 class Rated(Protocol):
@@ -169,8 +142,6 @@ def sandwich_samples(
     contestant without a standard error keeps its rating in every round. With ``units`` the samples follow
     Student's t, as in normal_interval.
     """
-    from scipy.special import gammaincinv, ndtri
-
     check_run(rounds, seed, None)
     keys = round_keys(seed, np.arange(rounds), NORMAL_DRAWS)
     uniform = ((words(keys, 0, len(covariance) + 1) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53

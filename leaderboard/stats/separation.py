@@ -12,10 +12,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, NoGamesError
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, NoGamesError
 from leaderboard.stats.intervals import bounds, check_level, median
-
-BoolArray = npt.NDArray[np.bool_]
 
 _EQUAL: Final = 1e-6
 """Points; ratings closer than this are equal, so that no rounding error decides who is above whom."""

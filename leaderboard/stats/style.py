@@ -16,6 +16,7 @@ from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from splintr import Tokenizer
 
 from leaderboard.stats.checks import FloatArray, LengthMismatchError
 
@@ -24,12 +25,9 @@ from leaderboard.stats.checks import FloatArray, LengthMismatchError
 # A word is a run of letters, digits and the marks written over or under letters, with apostrophes inside it
 # (``don't`` is one word, ``snake_case`` is two). Unique words are counted without regard to case. Languages
 # without spaces, such as Chinese and Thai, have few words by this rule: there, tokens and characters say
-# more.
-# Tokens are those of o200k_base as splintr counts them from a vocabulary that is part of its package; names
-# of
-# special tokens inside a text are text like any other. Every count takes time linear in the length of the
-# text,
-# and a lone surrogate counts as the one character U+FFFD that stands for it.
+# more. Tokens are those of o200k_base as splintr counts them from a vocabulary that is part of its package;
+# names of special tokens inside a text are text like any other. Every count takes time linear in the length
+# of the text, and a lone surrogate counts as the one character U+FFFD that stands for it.
 
 
 VERSION: Final = 1
@@ -90,8 +88,6 @@ class _Tokenizer(Protocol):
 
 @cache
 def _tokenizer() -> _Tokenizer:
-    from splintr import Tokenizer
-
     found: _Tokenizer = Tokenizer.from_pretrained(VOCABULARY)
     return found
 

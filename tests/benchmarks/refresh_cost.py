@@ -116,9 +116,9 @@ def main() -> None:
 
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     if "numpy" in sys.argv:
-        from leaderboard.stats import elo_bootstrap
+        from leaderboard.stats import elo
 
-        elo_bootstrap.has_numba = lambda: False  # type: ignore[assignment]
+        elo.has_numba = lambda: False  # type: ignore[assignment]
     print(json.dumps(measure()))
 
 

@@ -21,7 +21,7 @@ MOST_MEMORY = 150
 @pytest.fixture(autouse=True)
 def whole_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Play every game of a round, as the others do: what is measured is the time of an update."""
-    module = "leaderboard.stats.elo_bootstrap.games_remembered"
+    module = "leaderboard.stats.elo.games_remembered"
     monkeypatch.setattr(module, lambda outcomes, *_: len(outcomes.of_game))
 
 

@@ -21,17 +21,15 @@ from leaderboard.stats import (
     sandwich,
     sequential_elo,
 )
-from leaderboard.stats import elo_bootstrap as elo_module
-from leaderboard.stats.bradley_terry_bootstrap import weights_of_rounds
-from leaderboard.stats.elo_bootstrap import BACKENDS
-from leaderboard.stats.elo_games import late_games, worth_drawing
+from leaderboard.stats import elo as elo_module
+from leaderboard.stats.elo import BACKENDS
+from leaderboard.stats.elo_pools import group_by_cluster, late_games, pool_sizes, worth_drawing
+from leaderboard.stats.outcome_weights import weights_of_rounds
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
 from leaderboard.stats.resampling import (
     CLUSTER_DRAWS,
     CROSSED_DRAWS,
     POOL_ORDER,
-    group_by_cluster,
-    pool_sizes,
 )
 from tests.leaderboard.stats.ordinal.simulation import simulated_ratings
 from tests.leaderboard.stats.rated_studies import Design, simulate
@@ -153,7 +151,7 @@ class TestReferences:
                 )
             )
             assert found.samples[number] == pytest.approx(fit.rating, abs=1e-6)
-            assert found.position_samples[number] == pytest.approx(fit.position, abs=1e-8)
+            assert found.others["position"][number] == pytest.approx(fit.position, abs=1e-8)
 
     def test_it_is_as_wide_as_the_sandwich_over_both(self):
         games = crossed_study(Design(60, 20, 20, 150.0, 100.0))
@@ -179,7 +177,7 @@ class TestReferences:
             ordinal(ratings, raters=True, resample="raters").position_se, rel=0.2
         )
         found = bootstrap_ordinal(ratings, raters=True, resample=both, rounds=200)
-        assert found.position_samples.std() == pytest.approx(fit.position_se, rel=0.2)
+        assert found.others["position"].std() == pytest.approx(fit.position_se, rel=0.2)
 
 
 class TestSpread:

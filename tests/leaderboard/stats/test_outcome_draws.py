@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, poisson
 
-from leaderboard.stats.bradley_terry_bootstrap import LARGEST_PART, AliasTables, OutcomeDraws
+from leaderboard.stats.outcome_weights import LARGEST_PART, AliasTables, OutcomeDraws
 from leaderboard.stats.resampling import round_keys, words
 
 ROUNDS = np.arange(20_000)

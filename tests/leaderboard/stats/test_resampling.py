@@ -4,15 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.stats import bootstrap_elo, elo_walk, make_games, sequential_elo
+from leaderboard.stats.elo_pools import cluster_steps, group_by_cluster, pool_sizes
 from leaderboard.stats.outcomes import GAMES_AT_ONCE, Outcomes, outcomes_of
-from leaderboard.stats.resampling import (
-    CLUSTER_DRAWS,
-    POOL_ORDER,
-    cluster_draws,
-    cluster_steps,
-    group_by_cluster,
-    pool_sizes,
-)
+from leaderboard.stats.resampling import CLUSTER_DRAWS, POOL_ORDER, cluster_draws
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.test_random_stream import choice_in_plain_integers
 
@@ -132,6 +126,6 @@ def test_a_pool_longer_than_one_part_is_filled_whole(monkeypatch):
     arguments = (games.a, games.b, games.score, 3)
     options = {"rounds": 8, "cluster": games.cluster, "backend": "numpy"}
     whole = bootstrap_elo(*arguments, **options).samples
-    monkeypatch.setattr("leaderboard.stats.resampling.GAMES_AT_ONCE", 4)
+    monkeypatch.setattr("leaderboard.stats.elo_pools.GAMES_AT_ONCE", 4)
     monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 3)
     assert np.array_equal(bootstrap_elo(*arguments, **options).samples, whole)

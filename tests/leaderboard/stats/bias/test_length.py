@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.special import expit
 
 from leaderboard.stats.checks import LengthMismatchError, ParameterError, ScoreError
-from leaderboard.stats.clustered_means import wilson
+from leaderboard.stats.intervals import wilson
 from leaderboard.stats.length_bias import BINS, length_effect, slope_through_origin
 
 GAMES = st.lists(

@@ -171,7 +171,7 @@ def test_groups_that_never_met_are_centred_apart_and_share_nu():
 class TestBootstrap:
     @pytest.mark.parametrize("clustered", [False, True])
     def test_each_round_is_the_fit_of_its_own_games(self, clustered):
-        from leaderboard.stats.bradley_terry_bootstrap import weights_of_rounds
+        from leaderboard.stats.outcome_weights import weights_of_rounds
         from leaderboard.stats.outcomes import distinct_outcomes
 
         games = simulated_games(4, seed=8, tie_share=0.1, clustered=clustered)
@@ -184,7 +184,7 @@ class TestBootstrap:
             fit = davidson(make_games(outcomes.a[again], outcomes.b[again], outcomes.score[again], 4))
             priors += fit.prior
             assert result.samples[number] == pytest.approx(fit.rating, abs=1e-6)
-            assert result.nu_samples[number] == pytest.approx(fit.nu, abs=1e-8)
+            assert result.others["nu"][number] == pytest.approx(fit.nu, abs=1e-8)
         assert result.prior_rounds == priors
         assert 0 < priors < 40
 
@@ -196,12 +196,12 @@ class TestBootstrap:
 
     def test_without_any_tie_nu_is_zero_in_every_round(self):
         result = bootstrap(simulated_games(10, seed=2), rounds=20)
-        assert not result.nu_samples.any()
+        assert not result.others["nu"].any()
 
     def test_the_result_carries_its_parameters(self):
         result = bootstrap(simulated_games(5, tie_share=0.3, clustered=True), rounds=3, seed=2)
-        assert (result.samples.shape, result.nu_samples.shape, result.seed) == ((3, 4), (3,), 2)
-        assert (result.rounds, result.clusters, result.scale, result.centre) == (3, 5, 400.0, 1000.0)
+        assert (result.samples.shape, result.others["nu"].shape, result.seed) == ((3, 4), (3,), 2)
+        assert (result.rounds, result.clusters) == (3, 5)
 
 
 def test_it_refuses_no_games_and_no_rounds():

@@ -12,13 +12,13 @@ from scipy.sparse.csgraph import connected_components
 from leaderboard.stats import (
     bootstrap_bradley_terry,
     bradley_terry,
-    bradley_terry_bootstrap,
     central_interval,
     make_games,
+    outcome_weights,
 )
-from leaderboard.stats.bradley_terry_bootstrap import choose_threads, rounds_together
+from leaderboard.stats.bootstrap import choose_threads, processors
 from leaderboard.stats.checks import NoGamesError, ParameterError
-from leaderboard.stats.elo_bootstrap import processors
+from leaderboard.stats.outcome_weights import rounds_together
 from tests.leaderboard.stats.coverage import CENTRED, coverage
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
@@ -216,7 +216,7 @@ class TestBootstrap:
     @pytest.mark.parametrize("clustered", [False, True])
     def test_each_round_is_the_fit_of_its_own_games(self, clustered):
         """Rounds are rebuilt game by game from the weights and fitted one at a time."""
-        from leaderboard.stats.bradley_terry_bootstrap import weights_of_rounds
+        from leaderboard.stats.outcome_weights import weights_of_rounds
         from leaderboard.stats.outcomes import distinct_outcomes
 
         games = simulated_games(10, seed=6, tie_share=0.2, clustered=clustered)
@@ -246,16 +246,16 @@ class TestBootstrap:
         assert bootstrap(games, rounds=70).samples == pytest.approx(one.samples[:70], abs=1e-9)
 
     def test_threads_are_taken_only_where_they_help(self):
-        assert choose_threads(None, 570, 1000) == 1
-        assert choose_threads(None, 10_000, 1000) == min(16, processors())
-        assert choose_threads(3, 10, 10) == 3
+        assert choose_threads(None, False) == 1
+        assert choose_threads(None, True) == min(16, processors())
+        assert choose_threads(3, False) == 3
         assert bootstrap(simulated_games(5), rounds=3).threads == 1
 
     def test_blocks_are_smaller_where_there_are_many_outcomes(self, monkeypatch):
         assert (rounds_together(18), rounds_together(15_000), rounds_together(10**6)) == (64, 64, 8)
         games = simulated_games(3, seed=7)
         one = bootstrap(games, rounds=100).samples
-        monkeypatch.setattr(bradley_terry_bootstrap, "_MOST_NUMBERS", 1)
+        monkeypatch.setattr(outcome_weights, "_MOST_NUMBERS", 1)
         assert bootstrap(games, rounds=100).samples == pytest.approx(one, abs=1e-8)
 
     def test_a_round_that_cuts_somebody_off_is_finite_and_counted(self):
@@ -275,7 +275,8 @@ class TestBootstrap:
     def test_the_result_carries_its_parameters(self):
         result = bootstrap(simulated_games(5, clustered=True), rounds=3, seed=2)
         assert (result.samples.shape, result.rounds, result.seed) == ((3, 4), 3, 2)
-        assert (result.clusters, result.scale, result.centre) == (5, 400.0, 1000.0)
+        assert result.parameters == {"scale": 400.0, "centre": 1000.0, "prior_games": 1.0}
+        assert result.clusters == 5
         assert result.component.tolist() == [0] * 4
 
     def test_its_width_shrinks_with_the_number_of_games(self):

@@ -2,36 +2,44 @@ import json
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
-from leaderboard.stats import Method, bootstrap_elo, elo_bootstrap, elo_walk, elo_walk_numba, rank_games
+from leaderboard.stats import (
+    Method,
+    bootstrap,
+    bootstrap_elo,
+    elo,
+    elo_walk,
+    elo_walk_numba,
+    rank_games,
+)
+from leaderboard.stats.bootstrap import choose_threads
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.elo_bootstrap import choose_threads, open_backend
+from leaderboard.stats.elo import open_backend
 from tests.leaderboard.stats.simulation import simulated_games
 
 UINT16 = np.dtype(np.uint16)
-LITTLE, MUCH = elo_bootstrap.WORTH_COMPILING - 1, elo_bootstrap.WORTH_COMPILING
+LITTLE, MUCH = elo.WORTH_COMPILING - 1, elo.WORTH_COMPILING
 
 
 @pytest.fixture
 def cold(monkeypatch):
     """Numba is installed but not loaded yet."""
-    modules = {elo_bootstrap.BACKENDS["numpy"]: elo_walk, elo_bootstrap.BACKENDS["numba"]: elo_walk_numba}
-    monkeypatch.delitem(sys.modules, elo_bootstrap.BACKENDS["numba"])
-    monkeypatch.setattr(elo_bootstrap, "import_module", modules.__getitem__)
+    modules = {elo.BACKENDS["numpy"]: elo_walk, elo.BACKENDS["numba"]: elo_walk_numba}
+    monkeypatch.delitem(sys.modules, elo.BACKENDS["numba"])
+    monkeypatch.setattr(elo, "import_module", modules.__getitem__)
 
 
 @pytest.fixture
 def without_numba(monkeypatch):
-    monkeypatch.setattr(elo_bootstrap, "find_spec", lambda name: None if name == "numba" else find_spec(name))
-    elo_bootstrap.has_numba.cache_clear()
+    monkeypatch.setattr(elo, "find_spec", lambda name: None if name == "numba" else find_spec(name))
+    elo.has_numba.cache_clear()
     yield
     monkeypatch.undo()
-    elo_bootstrap.has_numba.cache_clear()
+    elo.has_numba.cache_clear()
 
 
 class TestTheChoice:
@@ -47,9 +55,9 @@ class TestTheChoice:
     def test_much_work_in_little_pieces_is_worth_loading_it_before(self, cold, monkeypatch):
         prepared = []
         monkeypatch.setattr(elo_walk_numba, "prepare", prepared.append)
-        elo_bootstrap.load_for(LITTLE)
+        elo.load_for(LITTLE)
         assert prepared == []
-        elo_bootstrap.load_for(MUCH)
+        elo.load_for(MUCH)
         assert prepared == [UINT16]
 
     def test_without_numba_numpy_does_all_the_work(self, without_numba):
@@ -86,54 +94,29 @@ class TestNumbaThatDoesNotWork:
 
 
 class TestThreads:
-    def test_little_work_takes_one(self):
-        assert choose_threads(None, "numba", elo_bootstrap.WORTH_THREADS - 1) == 1
-
-    def test_much_work_takes_the_processors_there_are(self, monkeypatch):
-        monkeypatch.setattr(elo_bootstrap, "processors", lambda: 3)
-        assert choose_threads(None, "numba", elo_bootstrap.WORTH_THREADS) == 3
+    @pytest.mark.parametrize(
+        ("backend", "worth", "wanted", "used"),
+        [("numba", 3, None, 1), ("numba", 2, None, 3), ("numpy", 2, None, 1), ("numpy", 3, 5, 5)],
+    )
+    def test_only_much_work_by_numba_takes_the_processors_there_are(
+        self, monkeypatch, backend, worth, wanted, used
+    ):
+        monkeypatch.setattr(bootstrap, "processors", lambda: 3)
+        monkeypatch.setattr(elo, "WORTH_THREADS", worth)
+        found = bootstrap_elo([0], [1], [1], 2, rounds=2, backend=backend, threads=wanted)
+        assert found.threads == used
 
     def test_a_large_machine_is_not_filled(self, monkeypatch):
-        monkeypatch.setattr(elo_bootstrap, "processors", lambda: 400)
-        assert choose_threads(None, "numba", MUCH) == elo_bootstrap.MOST_THREADS
-
-    def test_numpy_takes_one(self):
-        assert choose_threads(None, "numpy", 100 * MUCH) == 1
-
-    def test_a_wish_is_granted(self):
-        assert choose_threads(5, "numpy", 1) == 5
-
-    def test_there_is_at_least_one_processor(self):
-        assert elo_bootstrap.processors() >= 1
-
-    @pytest.mark.parametrize("clustered", [False, True])
-    def test_several_callers_at_once_do_not_disturb_each_other(self, clustered):
-        games = simulated_games(15, clustered=clustered)
-
-        def samples(seed):
-            return bootstrap_elo(
-                games.a,
-                games.b,
-                games.score,
-                4,
-                rounds=200,
-                seed=seed,
-                cluster=games.cluster,
-                backend="numba",
-            ).samples
-
-        alone = [samples(seed) for seed in range(8)]
-        with ThreadPoolExecutor(4) as pool:
-            together = list(pool.map(samples, range(8)))
-        assert np.array_equal(alone, together)
+        monkeypatch.setattr(bootstrap, "processors", lambda: 400)
+        assert choose_threads(None, True) == bootstrap.MOST_THREADS
 
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_standings_are_the_same_to_the_letter(monkeypatch, clustered):
     games = simulated_games(30, tie_share=0.2, clustered=clustered)
     texts = []
-    for name in elo_bootstrap.BACKENDS:
-        monkeypatch.setattr(elo_bootstrap, "_faster", lambda updates, name=name: name)
+    for name in elo.BACKENDS:
+        monkeypatch.setattr(elo, "_faster", lambda updates, name=name: name)
         texts.append(rank_games(games, ("a", "b", "c", "d"), Method(rounds=100)).canonical_json())
     assert texts[0] == texts[1]
 
@@ -194,8 +177,8 @@ def test_an_interrupt_ends_all_threads():
 class TestTheCacheOfCompiledCode:
     PROGRAM = (
         "from leaderboard.stats import bootstrap_elo\n"
-        "from leaderboard.stats.elo import backends\n"
-        "backends.WORTH_COMPILING = 0\n"
+        "from leaderboard.stats import elo\n"
+        "elo.WORTH_COMPILING = 0\n"
         "found = bootstrap_elo([0, 1], [1, 2], [1, 1], 3, rounds=3, cluster=[0, 1])\n"
         "print(found.backend, found.samples.tolist(), sep='\\n')"
     )

@@ -21,7 +21,7 @@ from leaderboard.stats.checks import (
     NoGamesError,
     ParameterError,
 )
-from leaderboard.stats.elo_bootstrap import BACKENDS, elo_samples, open_backend, read_games
+from leaderboard.stats.elo import BACKENDS, elo_samples, open_backend, read_games
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
 from tests.leaderboard.stats.test_random_stream import choice_in_plain_integers
@@ -58,8 +58,8 @@ class TestResamplingGames:
     def test_the_result_carries_its_parameters(self):
         result = bootstrap(simulated_games(3), rounds=7, k=16, seed=9, backend="numpy", threads=2)
         assert result.samples.shape == (7, 4)
-        assert (result.rounds, result.k, result.scale, result.base) == (7, 16, 400.0, 10.0)
-        assert (result.init, result.seed, result.clusters) == (1000.0, 9, None)
+        assert result.parameters == {"k": 16, "scale": 400.0, "base": 10.0, "init": 1000.0}
+        assert (result.rounds, result.seed, result.clusters) == (7, 9, None)
         assert (result.backend, result.threads) == ("numpy", 2)
 
     def test_who_plays_no_game_keeps_the_start(self):
@@ -148,7 +148,7 @@ def test_backends_agree_on_any_games(games, seed, k, threads):
 def test_little_memory_for_pools_changes_nothing(monkeypatch, backend):
     games = simulated_games(20, clustered=True)
     whole = samples(games)
-    monkeypatch.setattr("leaderboard.stats.elo_bootstrap.MEMORY", 1000)
+    monkeypatch.setattr("leaderboard.stats.elo.MEMORY", 1000)
     assert samples(games, backend, threads=3) == pytest.approx(whole, abs=1e-9)
 
 

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import EloParameters, bootstrap_elo, elo, make_games, sequential_elo
-from leaderboard.stats import elo_bootstrap as module
-from leaderboard.stats.elo import games_remembered
-from leaderboard.stats.elo_bootstrap import BACKENDS
-from leaderboard.stats.elo_games import LATE_GAMES, late_games, worth_drawing
+from leaderboard.stats import elo as module
+from leaderboard.stats.elo import BACKENDS, games_remembered
+from leaderboard.stats.elo_pools import late_games, pool_sizes, worth_drawing
 from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.resampling import CLUSTER_DRAWS, cluster_draws, pool_sizes
+from leaderboard.stats.resampling import CLUSTER_DRAWS, LATE_GAMES, cluster_draws
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 from tests.leaderboard.stats.test_random_stream import word_in_plain_integers
 from tests.leaderboard.stats.test_resampling import every_game_an_outcome

@@ -3,8 +3,8 @@ import pytest
 from scipy.optimize import minimize
 
 from leaderboard.stats import make_games
-from leaderboard.stats.bradley_terry import PairTable
 from leaderboard.stats.outcomes import distinct_outcomes
+from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.robustness import FittedTable
 from tests.leaderboard.stats.simulation import simulated_games
 

@@ -60,7 +60,7 @@ def _held(setting: Setting, ratings: Ratings, truth: Any, rounds: int) -> tuple[
     fit = ordinal(ratings, resample=setting.resample, **setting.fitted)
     found = bootstrap_ordinal(ratings, resample=setting.resample, rounds=rounds, **setting.fitted)
     effects = list(fit.effects.values())
-    samples = np.column_stack((found.samples, found.position_samples, found.effect_samples))
+    samples = np.column_stack((found.samples, found.others["position"], *found.effects.values()))
     centre = np.array([*fit.rating, fit.position, *(effect.log_odds for effect in effects)])
     error = np.array([*fit.rating_se, fit.position_se, *(effect.se for effect in effects)])
     true = np.array([*rating, position, *(effect * fitted.sd for fitted in effects)])

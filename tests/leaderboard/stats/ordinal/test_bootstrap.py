@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.stats import bootstrap_bradley_terry, bootstrap_ordinal, make_ratings, ordinal
 from leaderboard.stats.checks import NoGamesError, ParameterError
-from leaderboard.stats.ordinal import fit_everything
-from leaderboard.stats.ordinal_bootstrap import fit_rounds
+from leaderboard.stats.ordinal import fit_everything, fit_rounds
 from leaderboard.stats.ordinal_table import make_table
 from leaderboard.stats.resampling import cluster_draws
 from tests.leaderboard.stats.ordinal.coverage import Setting, coverage
@@ -41,7 +40,7 @@ class TestReferences:
             rows = np.concatenate([np.flatnonzero(unit == one) for one in drawn])
             fit = ordinal(taken(ratings, rows))
             assert found.samples[number] == pytest.approx(fit.rating, abs=1e-6)
-            assert found.position_samples[number] == pytest.approx(fit.position, abs=1e-8)
+            assert found.others["position"][number] == pytest.approx(fit.position, abs=1e-8)
 
     def test_so_it_is_with_covariates(self):
         ratings = simulated_ratings(30, effect=0.4, seed=2)
@@ -52,7 +51,7 @@ class TestReferences:
             fit = ordinal(taken(ratings, rows), adjust=["length"])
             assert found.samples[number] == pytest.approx(fit.rating, abs=1e-6)
             effect = fit.effects["length"]
-            assert found.effect_samples[number, 0] / sd == pytest.approx(
+            assert found.effects["length"][number] / sd == pytest.approx(
                 effect.log_odds / effect.sd, abs=1e-8
             )
 
@@ -87,7 +86,7 @@ class TestReferences:
         found = bootstrap_ordinal(ratings, resample="games", rounds=2000)
         fit = ordinal(ratings, resample="games")
         assert found.samples.std(axis=0) == pytest.approx(fit.rating_se, rel=0.08)
-        assert found.position_samples.std() == pytest.approx(fit.position_se, rel=0.08)
+        assert found.others["position"].std() == pytest.approx(fit.position_se, rel=0.08)
         assert found.clusters is None
 
     def test_position_among_raters_who_lean_is_as_uncertain_as_their_mean(self):
@@ -97,7 +96,7 @@ class TestReferences:
         # Their mean lean, and 240 ratings of each rater, about 0.11 for one.
         expected = np.sqrt((fit.rater_lean.var() + 0.11**2) / 20)
         assert fit.position_se == pytest.approx(expected, rel=0.1)
-        assert found.position_samples.std() == pytest.approx(expected, rel=0.15)
+        assert found.others["position"].std() == pytest.approx(expected, rel=0.15)
         these = ordinal(ratings, raters=True, resample="prompts")
         assert these.position_se < expected / 2
 
@@ -149,9 +148,8 @@ class TestInput:
     def test_what_made_the_samples(self):
         ratings = simulated_ratings(10, raters=2)
         found = bootstrap_ordinal(ratings, rounds=5, seed=9, adjust=["length"], resample="raters")
-        assert (found.rounds, found.seed, found.resample, found.clusters) == (5, 9, "raters", 2)
-        assert found.adjust == ("length",)
-        assert found.effect_samples.shape == (5, 1)
+        assert (found.rounds, found.seed, found.clusters, list(found.effects)) == (5, 9, 2, ["length"])
+        assert found.effects["length"].shape == (5,)
 
     def test_no_ratings(self):
         with pytest.raises(NoGamesError):

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.rater_quality import Share, exact_share, wilson_share
+from leaderboard.stats.intervals import Share, exact_share, wilson_share
 
 TRIALS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

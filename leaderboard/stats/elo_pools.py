@@ -1,0 +1,312 @@
+"""Which outcome is played at which step of which round of bootstrapped Elo.
+
+Games: each of n steps draws one of the n games, as in the published study.
+
+Clusters: a round draws as many clusters (prompts) as there are, with replacement. All their games, a cluster
+drawn twice counting twice, are its pool, which is played in a random order. Elo weighs late games more than
+early ones, so a fixed order would let the same prompts decide every round; and drawing the games of the pool
+with replacement again would add the noise of games to that of prompts. The order is a shuffle (Fisher and
+Yates 1938, as by Durstenfeld 1964) done while walking: step t draws one of the places t.. of the pool, plays
+the game there, and puts the game at t there.
+
+Crossed clusters (raters who rate the same prompts): a round draws prompts and, independently, raters. A
+game is in the pool as often as its prompt was drawn times as often as its rater was: the pigeonhole bootstrap
+(Owen 2007; Owen and Eckles 2012).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise, repeat
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from leaderboard.stats.checks import IntArray
+from leaderboard.stats.outcomes import GAMES_AT_ONCE, Outcomes, distinct_values, parts
+from leaderboard.stats.resampling import (
+    CROSSED_DRAWS,
+    GAME_DRAWS,
+    GOLDEN,
+    LATE_GAMES,
+    POOL_ORDER,
+    choices,
+    cluster_draws,
+    mix,
+    round_keys,
+    times_drawn,
+)
+
+_NUMBERS_AT_ONCE: Final = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Outcomes arranged by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``.
+
+    ``crossed`` numbers the cluster of a second kind that each game is in, from 0 and in the same order; it is
+    None where there is no second kind.
+    """
+
+    outcomes: Outcomes
+    start: IntArray
+    crossed: npt.NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @property
+    def crossed_clusters(self) -> int | None:
+        """The number of clusters of the second kind."""
+        return None if self.crossed is None else int(self.crossed.max()) + 1
+
+    @property
+    def of_game(self) -> npt.NDArray[Any]:
+        """The outcome number of each game, in the order of the clusters."""
+        return self.outcomes.of_game
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what is kept for each game."""
+        return self.of_game.nbytes + (0 if self.crossed is None else self.crossed.nbytes)
+
+    @property
+    def size(self) -> IntArray:
+        """The number of games of each cluster."""
+        return np.diff(self.start)
+
+
+def group_by_cluster(
+    outcomes: Outcomes, label: npt.NDArray[Any], other: npt.NDArray[Any] | None = None
+) -> Clusters:
+    """Arrange the outcomes of games by the label of their cluster, and in their order within it.
+
+    ``other`` holds the labels of a second kind of cluster.
+    """
+    crossed = None if other is None else _numbered(other)
+    moved = None if crossed is None else np.empty_like(crossed)
+    labels = distinct_values(label.__getitem__, len(label))
+    size = np.zeros(len(labels), dtype=np.int64)
+    for part in parts(len(label)):
+        found, times = np.unique(label[part], return_counts=True)
+        size[np.searchsorted(labels, found)] += times
+    start = np.concatenate(([0], np.cumsum(size)))
+    arranged, free = np.empty_like(outcomes.of_game), start[:-1].copy()
+    for part in parts(len(label)):
+        number = np.searchsorted(labels, label[part])
+        order = np.argsort(number, kind="stable")
+        found, first, times = np.unique(number[order], return_index=True, return_counts=True)
+        places = np.repeat(free[found] - first, times) + np.arange(len(order))
+        arranged[places] = outcomes.of_game[part][order]
+        if crossed is not None and moved is not None:
+            moved[places] = crossed[part][order]
+        free[found] += times
+    return Clusters(replace(outcomes, of_game=arranged), start, moved)
+
+
+def _numbered(label: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The labels numbered from 0 in sorted order, in as few bytes as hold the numbers."""
+    labels = distinct_values(label.__getitem__, len(label))
+    number = np.empty(len(label), dtype=np.min_scalar_type(len(labels)))
+    for part in parts(len(label)):
+        number[part] = np.searchsorted(labels, label[part])
+    return number
+
+
+def crossed_times(clusters: Clusters, seed: int, rounds: IntArray) -> Iterator[IntArray | None]:
+    """For each round how often each cluster of the second kind is drawn; None where there is none."""
+    number = clusters.crossed_clusters
+    if number is None:
+        yield from repeat(None, len(rounds))
+        return
+    for drawn in cluster_draws(seed, rounds, number, CROSSED_DRAWS):
+        yield np.bincount(drawn, minlength=number)
+
+
+def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
+    """How many games each round plays."""
+    if clusters.crossed is not None:
+        return _crossed_sizes(clusters, clusters.crossed, seed, rounds)
+    size = clusters.size
+    return np.array([size[drawn].sum() for drawn in cluster_draws(seed, rounds, len(clusters))])
+
+
+def _crossed_sizes(clusters: Clusters, crossed: npt.NDArray[Any], seed: int, rounds: IntArray) -> IntArray:
+    """The sum of the products of how often the two clusters of each game are drawn."""
+    shape = len(clusters), int(crossed.max()) + 1
+    contents = csr_array((np.ones(len(crossed)), crossed, clusters.start), shape=shape, copy=True)
+    contents.sum_duplicates()
+    sizes = []
+    together = max(1, _NUMBERS_AT_ONCE // sum(shape))
+    for some in (rounds[first : first + together] for first in range(0, len(rounds), together)):
+        first_kind = times_drawn(seed, some, shape[0])
+        second_kind = times_drawn(seed, some, shape[1], CROSSED_DRAWS)
+        sizes.append((first_kind * (contents @ second_kind.T).T).sum(axis=1))
+    return np.concatenate(sizes).astype(np.int64)
+
+
+def game_steps(
+    of_game: npt.NDArray[Any], last: int, seed: int, rounds: IntArray, steps_at_once: int
+) -> Iterator[npt.NDArray[Any]]:
+    """Outcome numbers of the ``last`` steps, in blocks (steps, rounds): every game drawn with replacement."""
+    keys, games = round_keys(seed, rounds, GAME_DRAWS), len(of_game)
+    for step in range(games - last, games, steps_at_once):
+        yield of_game.take(choices(keys, step, min(steps_at_once, games - step), games))
+
+
+def cluster_steps(
+    clusters: Clusters, sizes: IntArray, seed: int, rounds: IntArray, steps_at_once: int
+) -> Iterator[npt.NDArray[Any]]:
+    """Outcome numbers in blocks of shape (steps, rounds): whole clusters drawn, their games in random order.
+
+    ``sizes`` are the pool_sizes of the rounds. Those with fewer games than the most are filled with
+    ``len(clusters.outcomes)``.
+    """
+    pools = np.empty((int(sizes.max()), len(rounds)), dtype=clusters.of_game.dtype)
+    fill_pools(pools.T, clusters, seed, rounds)
+    keys, columns = round_keys(seed, rounds, POOL_ORDER), np.arange(len(rounds))
+    flat = pools.reshape(-1)
+    for first in range(0, len(pools), steps_at_once):
+        steps = np.arange(first, min(first + steps_at_once, len(pools)))
+        left = np.maximum(sizes[None, :] - steps[:, None], 1)
+        places = (choices(keys, first, len(steps), left) + steps[:, None]) * len(rounds) + columns
+        block = np.empty(places.shape, dtype=pools.dtype)
+        for step, where, played in zip(steps, places, block, strict=True):
+            flat.take(where, out=played, mode="clip")
+            flat[where] = pools[step]
+        yield block
+
+
+def fill_pools(pools: npt.NDArray[Any], clusters: Clusters, seed: int, rounds: IntArray) -> None:
+    """Put the games of the drawn clusters of each round into its row; what is left as for cluster_steps."""
+    draws = cluster_draws(seed, rounds, len(clusters))
+    for pool, drawn, times in zip(pools, draws, crossed_times(clusters, seed, rounds), strict=True):
+        done = 0
+        for places in _places(clusters, drawn):
+            played = places
+            if times is not None and clusters.crossed is not None:
+                played = places.repeat(times[clusters.crossed[places]])
+            pool[done : done + len(played)] = clusters.of_game[played]
+            done += len(played)
+        pool[done:] = len(clusters.outcomes)
+
+
+def _places(clusters: Clusters, drawn: IntArray) -> Iterator[IntArray]:
+    """Where the games of the drawn clusters stand, one cluster after the other, some at a time."""
+    sizes = clusters.size[drawn]
+    ends = np.cumsum(sizes)
+    cuts = [0, *(np.flatnonzero(np.diff(ends // GAMES_AT_ONCE)) + 1), len(drawn)]
+    done = 0
+    for first, last in pairwise(cuts):
+        few, end = sizes[first:last], int(ends[last - 1])
+        shift = clusters.start[drawn[first:last]] - (ends[first:last] - few)
+        yield np.repeat(shift, few) + np.arange(done, end)
+        done = end
+
+
+# The last games of a pool, drawn without making the pool: a round then costs as much as its last games and
+# not as all of them.
+#
+# The last games of a random order are games drawn from the pool without returning them. Attempt t draws one
+# of the round's clusters by the first half of a random word, and by the second half one of as many places
+# in it as the largest cluster has. A place that is not there, or was drawn before, is passed over, so that
+# every game left in the pool is equally likely to be the next. Of crossed clusters a game is in the pool
+# several times: its place is then as many places as the second cluster drawn most often was drawn, of which
+# as many are there as its own second cluster was.
+
+FEWEST_PLACES: Final = 1 / 8
+"""Share of the places that must be there: below it most attempts would be in vain."""
+
+
+MOST_PLACES: Final = 2**26
+_HALF: Final = np.uint64(32)
+_LOW: Final = np.uint64(2**32 - 1)
+
+
+def worth_drawing(clusters: Clusters, sizes: IntArray, games: int, seed: int) -> npt.NDArray[np.bool_]:
+    """The rounds from 0, by the ``sizes`` of their pools, whose last ``games`` are better drawn like this."""
+    places = len(clusters) * int(clusters.size.max())
+    if places > MOST_PLACES or len(clusters.of_game) < FEWEST_PLACES * places:
+        return np.zeros(len(sizes), dtype=bool)
+    numbers = np.arange(len(sizes))
+    copies = np.array([_most_copies(times) for times in crossed_times(clusters, seed, numbers)])
+    worth: npt.NDArray[np.bool_] = (sizes >= 2 * games * copies) & (places * copies <= MOST_PLACES)
+    return worth
+
+
+def late_games(clusters: Clusters, games: int, seed: int, rounds: IntArray) -> npt.NDArray[Any]:
+    """Outcome numbers of the last ``games`` games of each round, of shape (rounds, games)."""
+    found = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
+    keys, draws = round_keys(seed, rounds, LATE_GAMES), cluster_draws(seed, rounds, len(clusters))
+    drawing = _Drawing(clusters, games)
+    for row, key, drawn, times in zip(found, keys, draws, crossed_times(clusters, seed, rounds), strict=True):
+        row[:] = drawing.last_games(key, drawn, times)
+    return found
+
+
+class _Drawing:
+    """Draws the last games of one round after the other, in memory that the rounds share."""
+
+    def __init__(self, clusters: Clusters, games: int) -> None:
+        self.clusters, self.games = clusters, games
+        self.size = clusters.size
+        self.largest = int(self.size.max())
+        self.earliest_at = np.empty(0, dtype=np.int32)
+        self._make_room(0)
+
+    def last_games(self, key: np.uint64, drawn: IntArray, times: IntArray | None) -> npt.NDArray[Any]:
+        """Of the round with this key and these clusters, of the second kind each so many ``times``."""
+        places = len(drawn) * self.largest * _most_copies(times)
+        needed = int(self.games * places / len(self.clusters.of_game) * 1.05) + 64
+        while True:
+            if len(self.number) < needed:
+                self._make_room(needed)
+            found = self._try(key, drawn, times)[: self.games]
+            if len(found) == self.games:
+                return self.clusters.of_game.take(found)
+            needed = len(self.number) + len(self.number) // 4
+
+    def _make_room(self, attempts: int) -> None:
+        """For so many attempts, the last one first: of those at one place the earliest is written last."""
+        self.counter = np.arange(attempts, 0, -1, dtype=np.uint64) * GOLDEN
+        self.number = np.arange(attempts, dtype=np.int32)
+        self.word, self.spare = np.empty_like(self.counter), np.empty_like(self.counter)
+
+    def _try(self, key: np.uint64, drawn: IntArray, times: IntArray | None) -> IntArray:
+        """The games that the attempts find, the first one first."""
+        copies = _most_copies(times)
+        start, size = self.clusters.start.take(drawn), self.size.take(drawn) * copies
+        slot, offset = self._attempts(key, len(drawn), self.largest * copies)
+        there = np.flatnonzero(offset < size.take(slot))
+        slot, offset = slot.take(there), offset.take(there)
+        game = start.take(slot)
+        game += offset if copies == 1 else offset // copies
+        if times is not None and self.clusters.crossed is not None:
+            there = np.flatnonzero(offset % copies < times[self.clusters.crossed[game]])
+            slot, offset, game = slot.take(there), offset.take(there), game.take(there)
+        # Only places that are there get a number, so that what is kept of them is no larger than the pool.
+        end = np.cumsum(size)
+        if len(self.earliest_at) < end[-1]:
+            self.earliest_at = np.empty(end[-1], dtype=np.int32)
+        place = (end - size).take(slot)
+        place += offset
+        number = self.number[: len(place)]
+        self.earliest_at[place] = number
+        return game.compress(self.earliest_at.take(place) == number)[::-1]
+
+    def _attempts(self, key: np.uint64, slots: int, largest: int) -> tuple[IntArray, IntArray]:
+        """Which of the drawn clusters each attempt tries, and which place in it."""
+        np.add(self.counter, key, out=self.word)
+        mix(self.word, self.spare)
+        np.right_shift(self.word, _HALF, out=self.spare)
+        np.bitwise_and(self.word, _LOW, out=self.word)
+        for half, things in ((self.spare, slots), (self.word, largest)):
+            half *= np.uint64(things)
+            half >>= _HALF
+        return self.spare.view(np.int64), self.word.view(np.int64)
+
+
+def _most_copies(times: IntArray | None) -> int:
+    """How often a game is drawn with its second cluster, at most."""
+    return 1 if times is None else int(times.max())

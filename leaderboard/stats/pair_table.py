@@ -1,0 +1,168 @@
+"""The pairs of contestants that met: their points, who is connected, and whose ratings have no limit."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components as label
+
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.outcomes import Outcomes
+
+ABOVE: Final = "above"
+"""No upper limit: nobody outside its set has taken even half a point from the set."""
+BELOW: Final = "below"
+"""No lower limit: its set has taken no point from anybody outside."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """The pairs of contestants that met, ``a < b``, and the outcomes that belong to each pair.
+
+    ``component`` numbers the connected groups 0, 1, ... by size, then by their first contestant. Arrays "per
+    pair" have the shape (pairs, rounds): the points of each side summed over the games of a round.
+    """
+
+    a: IntArray
+    b: IntArray
+    contestants: int
+    pair_of_outcome: IntArray
+    score_of_outcome: FloatArray
+    count_of_outcome: FloatArray
+    component: IntArray
+
+    @classmethod
+    def of(cls, outcomes: Outcomes, contestants: int) -> "PairTable":
+        """Group the distinct outcomes of games by pair."""
+        code, pair = np.unique(outcomes.a * contestants + outcomes.b, return_inverse=True)
+        a, b = np.divmod(code, max(contestants, 1))
+        count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
+        component = connected_components(a, b, contestants)
+        return cls(a, b, contestants, pair.reshape(-1), outcomes.score, count, component)
+
+    @cached_property
+    def sides(self) -> Any:
+        """Sparse (contestants, pairs): 1 where the contestant is a of the pair, -1 where it is b."""
+        return self._incidence(1.0, -1.0)
+
+    @cached_property
+    def _as_a(self) -> Any:
+        return self._incidence(1.0, 0.0)
+
+    @cached_property
+    def _as_b(self) -> Any:
+        return self._incidence(0.0, 1.0)
+
+    def _incidence(self, for_a: float, for_b: float) -> Any:
+        pairs = np.arange(len(self.a))
+        values = np.concatenate((np.full(len(pairs), for_a), np.full(len(pairs), for_b)))
+        places = (np.concatenate((self.a, self.b)), np.concatenate((pairs, pairs)))
+        return csr_array((values, places), shape=(self.contestants, len(pairs)))
+
+    @cached_property
+    def _sums(self) -> tuple[Any, Any, Any]:
+        score = self.score_of_outcome
+        return self._summing(score), self._summing(1.0 - score), self._summing((score == 0.5).astype(float))
+
+    def _summing(self, values: FloatArray) -> Any:
+        places = (self.pair_of_outcome, np.arange(len(self.pair_of_outcome)))
+        summing = csr_array((values, places), shape=(len(self.a), len(values)))
+        summing.eliminate_zeros()
+        return summing
+
+    def points(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Points of a and of b per pair, from weights on the outcomes of shape (outcomes, rounds)."""
+        won, lost, _ = self._sums
+        return won @ weights, lost @ weights
+
+    def ties(self, weights: FloatArray) -> FloatArray:
+        """Ties per pair, from weights on the outcomes of shape (outcomes, rounds)."""
+        tied: FloatArray = self._sums[2] @ weights
+        return tied
+
+    @cached_property
+    def gauge(self) -> FloatArray:
+        """(contestants, contestants): fixes the mean of each component, which the likelihood leaves open."""
+        same = self.component[:, None] == self.component[None, :]
+        mean: FloatArray = same / same.sum(axis=1, keepdims=True)
+        return mean
+
+    def centred(self, theta: FloatArray) -> FloatArray:
+        """``theta`` (contestants, rounds) shifted so that each component has mean 0."""
+        return theta - self.gauge @ theta
+
+    def largest_difference(self, theta: FloatArray) -> FloatArray:
+        """The largest difference, in either direction, between the two of a pair, of shape (rounds,)."""
+        largest: FloatArray = np.abs(theta[self.a] - theta[self.b]).max(axis=0, initial=0.0)
+        return largest
+
+    def no_finite_maximum(self, won: FloatArray, lost: FloatArray) -> BoolArray:
+        """Whose component has no finite maximum in a round: (contestants, rounds).
+
+        That is the case unless everybody in the component can be reached from everybody in it by steps from
+        a contestant to one that took at least half a point from it (Ford 1957).
+        """
+        without = np.zeros((self.contestants, won.shape[1]), dtype=bool)
+        if self._joined_by(np.asarray(((won > 0) & (lost > 0)).all(axis=1))):
+            return without
+        roots = np.unique(self.component, return_index=True)[1]
+        start = np.array(without)
+        start[roots] = True
+        one_way = self._reach(start, won > 0, lost > 0)
+        other_way = self._reach(start, lost > 0, won > 0)
+        missing: BoolArray = self.gauge @ ~(one_way & other_way) > 0
+        return missing
+
+    def _joined_by(self, pairs: BoolArray) -> bool:
+        """Whether these pairs alone connect every component."""
+        if pairs.all():
+            return True
+        left = connected_components(self.a[pairs], self.b[pairs], self.contestants)
+        return np.array_equal(left, self.component)
+
+    def _reach(self, reached: BoolArray, a_to_b: BoolArray, b_to_a: BoolArray) -> BoolArray:
+        while True:
+            before = np.count_nonzero(reached)
+            to_b = self._as_b @ (reached[self.a] & a_to_b).astype(np.float32)
+            to_a = self._as_a @ (reached[self.b] & b_to_a).astype(np.float32)
+            reached = reached | (to_a > 0) | (to_b > 0)
+            if np.count_nonzero(reached) == before:
+                return reached
+
+
+def connected_components(a: IntArray, b: IntArray, contestants: int) -> IntArray:
+    """The connected group of each contestant: 0 is the largest, equal sizes by their first member."""
+    edges = csr_array((np.ones(len(a)), (a, b)), shape=(contestants, contestants))
+    found = label(edges, directed=False)[1]
+    _, first, size = np.unique(found, return_index=True, return_counts=True)
+    order = np.lexsort((first, -size))
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    numbered: IntArray = number[found].astype(np.int64)
+    return numbered
+
+
+def unbounded(
+    a: IntArray, b: IntArray, won: FloatArray, lost: FloatArray, contestants: int
+) -> tuple[str | None, ...]:
+    """Which contestants' ratings the games leave open: ``ABOVE``, ``BELOW`` or None for each.
+
+    ``won`` and ``lost`` (pairs,) are the points of each side of the pairs a, b. Contestants who have taken
+    at least half a point from each other, directly or around a circle, form a set. A set that has given no
+    point to the others it met is ``ABOVE`` them by any amount, one that has taken none is ``BELOW``. Sets in
+    between get None although their distance to those sets is open too.
+    """
+    giver = np.concatenate((b[won > 0], a[lost > 0]))
+    taker = np.concatenate((a[won > 0], b[lost > 0]))
+    points = csr_array((np.ones(len(giver)), (giver, taker)), shape=(contestants, contestants))
+    sets, number = label(points, directed=True, connection="strong")
+    across = number[giver] != number[taker]
+    gives, takes = np.zeros(sets, dtype=bool), np.zeros(sets, dtype=bool)
+    gives[number[giver[across]]] = True
+    takes[number[taker[across]]] = True
+    return tuple(
+        ABOVE if takes[own] and not gives[own] else BELOW if gives[own] and not takes[own] else None
+        for own in number.tolist()
+    )
