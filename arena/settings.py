@@ -158,7 +158,7 @@ SWEEPS = [
     "arena.rating.services.expire_lapsed",
     "arena.data.uploads.jobs.sweep",
     "judging.runs.recovery.sweep",
-    "judging.judges.panels.sweep_panels",
+    "judging.panels.services.sweep_panels",
     "leaderboard.refreshing.services.sweep",
     "leaderboard.snapshots.on_demand.sweep",
 ]

@@ -9,8 +9,6 @@ from arena.admin import ReadOnlyAdmin
 from judging.judges.services import JudgeError, check_url
 from judging.models import Judge, JudgeCall, JudgeRun, Price
 
-# The admin's form of a price: what no column can check.
-
 
 class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
     """What a model costs. Nothing is filled in: prices are the provider's to say."""

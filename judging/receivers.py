@@ -7,7 +7,7 @@ from django.dispatch import receiver
 
 from arena.models import Rater
 from arena.models.signals import Received, answers_received
-from judging.elsewhere import services as elsewhere_services
+from judging.remote import services as elsewhere_services
 
 
 @receiver(answers_received, dispatch_uid="judging.keep_calls")

@@ -10,7 +10,7 @@ from celery import shared_task
 from django.conf import settings
 from django.db import close_old_connections
 
-from judging.judges import panels
+from judging.panels import services as panels_services
 from judging.runs.calls import judge_assignment as services_judge_assignment
 from judging.runs.combining import Combiner
 from judging.runs.lifecycle import go_on
@@ -84,4 +84,4 @@ def plan_run(run_id: int) -> None:
 @shared_task  # type: ignore[untyped-decorator]
 def convene_panel(panel_id: int) -> None:
     """Let a panel give the verdicts that follow by now."""
-    panels.convene(panel_id)
+    panels_services.convene(panel_id)

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from judging.judges import views as judges_views
+from judging.panels import views as panels_views
 from judging.runs import views
 
 urlpatterns = [
@@ -10,8 +11,8 @@ urlpatterns = [
     path("judges/new/", judges_views.judge_form, name="judge_new"),
     path("judges/<slug:slug>/edit/", judges_views.judge_form, name="judge_edit"),
     path("judges/protocol/", judges_views.about_protocol, name="judge_protocol"),
-    path("panels/new/", judges_views.panel_form, name="panel_new"),
-    path("panels/<slug:slug>/edit/", judges_views.panel_form, name="panel_edit"),
+    path("panels/new/", panels_views.panel_form, name="panel_new"),
+    path("panels/<slug:slug>/edit/", panels_views.panel_form, name="panel_edit"),
     path("runs/new/", views.start_run, name="judge_run_new"),
     path("runs/preview/", views.preview_run, name="judge_run_preview"),
     path("runs/<int:run_id>/", views.run_page, name="judge_run"),

@@ -26,9 +26,9 @@ api = NinjaAPI(
     urls_namespace="api-v1",
 )
 RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), OpenAuth(Scope.READ)
-api.add_router("/assignments", "judging.elsewhere.api.router", auth=RATE)
+api.add_router("/assignments", "judging.remote.api.router", auth=RATE)
 api.add_router("/comparisons", "arena.api.views.router", auth=RATE)
-api.add_router("/judges", "judging.elsewhere.api.judges", auth=RATE)
+api.add_router("/judges", "judging.remote.api.judges", auth=RATE)
 api.add_router("/judge-runs", "judging.runs.api.router", auth=RUNS)
 api.add_router("/studies", "leaderboard.standings.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.results.api.studies", auth=READ)

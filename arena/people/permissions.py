@@ -206,3 +206,18 @@ def member(
 def may_sign_up(study: Study, user: Visitor) -> bool:
     """Whether this person, signed in or not, may join without an invitation. Operators always may."""
     return not study.is_closed and (study.sign_up_open or bool(user.is_active and user.is_staff))
+
+
+View = Callable[..., HttpResponseBase]
+
+
+def staff_only(view: View) -> View:
+    """Signed-in operators only: others are asked to sign in, or get 403."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_staff:
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return login_required(guarded)

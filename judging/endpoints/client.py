@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 
-from judging.protocols.runner import Message
+from judging.protocols.conversation import Message
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,18 @@
-"""The log-probabilities that come with a reply, checked. Pure."""
+"""The log-probabilities that come with a reply, and the expected rating by them. Pure.
+
+At the place of the verdict a model gives a probability to each token that could stand there. Those of the
+tokens that are answers are scaled to sum to 1 and weigh the mean of their ratings, so that one call tells
+how sure the judge was (G-Eval, Liu et al. 2023, section 2; AlpacaEval weighs its two tokens likewise).
+"""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from judging.endpoints.client import Token
+from judging.endpoints.client import Reply, Token, storable
+from judging.protocols.answer_scales import AnswerScale
+from judging.protocols.parsing import read_verdict, verdict_span
+from judging.protocols.replies import Place, ReplyText
 
 MOST_TOKENS: Final = 32_768
 """Of a longer reply no log-probabilities are kept."""
@@ -52,3 +61,86 @@ def _logprob(entry: object) -> float:
     if math.isnan(value) or value > 0.01:
         raise ValueError("a log-probability is none")
     return min(0.0, max(value, -1e9))
+
+
+AROUND: Final = " \t\r\n([{*_`\"'"
+"""What a token may carry before its answer: " 5", " (a"."""
+
+LONGEST_TOKEN: Final = 40
+"""Characters of a token that are stored."""
+
+
+def expected_rating(reply: Reply, scale: AnswerScale, place: Place) -> float | None:
+    """The expected rating of a reply whose verdict is asked for in this form and place.
+
+    Between the lowest and the highest rating (or score). None where it cannot be had: no log-probabilities,
+    no verdict, a verdict of several tokens (scores, grades, numbers of two digits), or a token for it that is
+    not to be told from another one in the same line.
+    """
+    token = _verdict_token(reply, scale, place)
+    return None if token is None else _mean(token, _answers(scale))
+
+
+def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[list[str | float]] | None:
+    """What the expected rating is made of, to be stored: tokens that could stand there, log-probabilities."""
+    token = _verdict_token(reply, scale, place)
+    if token is None:
+        return None
+    return [[storable(text)[:LONGEST_TOKEN], logprob] for text, logprob in token.alternatives]
+
+
+def _answers(scale: AnswerScale) -> Mapping[str, int]:
+    """The answers of one token each, with their ratings; empty where there are none."""
+    if scale.form == "binary":
+        return {"A": 1, "B": 2}
+    lowest, highest = (1, scale.points) if scale.form == "likert" else (scale.lowest, scale.highest)
+    # A first digit "1" may go on to "10", so scales of two digits cannot be told apart by one token.
+    if scale.form not in ("likert", "score") or highest > 9:
+        return {}
+    return {str(rating): rating for rating in range(lowest, highest + 1)}
+
+
+def _mean(token: Token, answers: Mapping[str, int]) -> float | None:
+    likely = dict(token.alternatives)
+    likely.setdefault(token.text, token.logprob)
+    logs = [(answers[_answer(text)], log) for text, log in likely.items() if _answer(text) in answers]
+    highest = max(log for _, log in logs)  # taken out, so that unlikely answers do not all become 0
+    weights = [(rating, math.exp(log - highest)) for rating, log in logs]
+    return sum(rating * weight for rating, weight in weights) / sum(weight for _, weight in weights)
+
+
+def _answer(token: str) -> str:
+    return token.strip(AROUND).rstrip(".)]}").upper()
+
+
+def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
+    """The one token that is the verdict, with alternatives; None where there is none, or several could be."""
+    answers = _answers(scale)
+    text = ReplyText(reply.text, reply.finish_reason, reply.refusal)
+    span = verdict_span(text, scale, place) if answers and reply.tokens else None
+    rating = read_verdict(text, scale, place).rating if span else None
+    if span is None or rating is None:
+        return None
+    within = _tokens_within(reply.tokens, reply.text, span)
+    said = [token for token in within if answers.get(_answer(token.text)) == rating]
+    return said[0] if len(said) == 1 and said[0].alternatives else None
+
+
+def _tokens_within(tokens: Sequence[Token], text: str, span: tuple[int, int]) -> list[Token]:
+    """The tokens that touch this span of the text; none where the tokens do not make up the text.
+
+    Thinking in a field of its own, and marks of the end, may have tokens before and after it.
+    """
+    pieces = [token.text.encode("utf-8", "surrogateescape") for token in tokens]
+    whole, wanted = b"".join(pieces), text.encode()
+    begin = whole.rfind(wanted)
+    after = whole[begin + len(wanted) :].strip()
+    if begin < 0 or (after and not (after.startswith(b"<") and after.endswith(b">"))):
+        return []
+    first, last = (begin + len(text[:offset].encode()) for offset in span)
+    touched, position = [], 0
+    for token, piece in zip(tokens, pieces, strict=True):
+        if position < last and position + len(piece) > first:
+            touched.append(token)
+        position += len(piece)
+    return touched

@@ -83,8 +83,7 @@ class OpenAIClient:
 
     def ask(self, request: Request) -> Reply:
         """See judging.endpoints.client.Client."""
-        import httpx2
-        import openai
+        import openai  # takes over a second, and only workers ask
 
         try:
             completion = self._client.post(
@@ -129,8 +128,6 @@ class OpenAIClient:
 
 def _kind(cause: BaseException) -> str:
     """Of what broke before or behind HTTP: without a connection nothing was sent, so nothing is charged."""
-    import httpx2
-
     if isinstance(cause, httpx2.ConnectError):
         return "unreachable"
     return "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
@@ -150,7 +147,7 @@ def connect(base_url: str, api_key: str) -> "OpenAI":
 
 @lru_cache(maxsize=32)
 def _connected(base_url: str, api_key: str) -> "OpenAI":
-    from openai import DefaultHttpxClient, OpenAI
+    from openai import DefaultHttpxClient, OpenAI  # see ask
 
     http = DefaultHttpxClient(follow_redirects=False, event_hooks={"response": [bound]})
     return OpenAI(base_url=base_url, api_key=api_key, max_retries=0, http_client=http)

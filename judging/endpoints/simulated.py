@@ -12,15 +12,13 @@ from statistics import fmean
 from typing import Any, Final
 
 from judging.endpoints.client import NoReplyError, Reply, Request
-from judging.protocols.answer_scales import GRADES, AnswerScale, answer_scale
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.conversation import Question
 from judging.protocols.protocol import SIDES, About
+from judging.protocols.rehearsal import NOTE, placed, verdict
 from judging.protocols.replies import Place
-from judging.protocols.runner import Question
 
 MODEL: Final = "simulated"
-
-NOTE: Final = "Simulated reply: no model was asked."
-"""Stands in every reply that has room for it."""
 
 
 @dataclass(frozen=True)
@@ -100,36 +98,3 @@ class SimulatedClient:
 def rating_question(points: int) -> Question:
     """The plainest question about a pair: one rating, on the first line."""
     return Question("rate", [], About.PAIR, scale=answer_scale("likert", points), place=Place.FIRST_LINE)
-
-
-def verdict(share: float, scale: AnswerScale) -> str:
-    """How a share of the belief is worded: in the second answer, or in the one answer that is scored.
-
-    Two scores differ by one of the differences there are, each of the same width; the better answer has the
-    highest score.
-    """
-    if scale.form == "score":
-        return str(scale.lowest + step_of(share, scale.highest - scale.lowest + 1))
-    if scale.form == "scores":
-        widest = scale.highest - scale.lowest
-        ahead = step_of(share, 2 * widest + 1) - widest
-        return f"{scale.highest - max(0, ahead)} {scale.highest + min(0, ahead)}"
-    step = step_of(share, scale.points)
-    return {"likert": str(step + 1), "binary": f"Answer {'AB'[step % 2]}", "grades": GRADES[step % 5]}[
-        scale.form
-    ]
-
-
-def step_of(share: float, steps: int) -> int:
-    """Which of so many equal steps a share falls on, from 0."""
-    return min(steps - 1, int(share * steps))
-
-
-def placed(words: str, place: Place, note: str = NOTE) -> str:
-    """A reply with the verdict in its place; a reply of one line has no room for a note."""
-    return {
-        Place.FIRST_LINE: f"{words}\n{note}",
-        Place.ONLY_LINE: words,
-        Place.LAST_LINE: f"{note}\n{words}",
-        Place.FIELD: f"{note}\nVerdict: {words}",
-    }[place]

@@ -13,10 +13,9 @@ from arena.models import Rater
 from judging.endpoints.keys import KeyVariableError, check_key_variable
 from judging.endpoints.simulated import Simulation
 from judging.models import Judge, JudgeCall
-from judging.protocols import wording
 from judging.protocols.answer_scales import POINTS
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.parameters import MOST_SAMPLES, check_parameters
+from judging.protocols.customization import MOST_SAMPLES, check_parameters, wording_problems
 from judging.protocols.protocol import Protocol
 
 RESERVED = frozenset(
@@ -149,7 +148,7 @@ def _check_manner(config: JudgeConfig) -> Protocol:
         check_parameters(protocol, config.parameters)
     except ValueError as error:
         raise JudgeError(str(error)) from error
-    wrong = wording.problems(protocol, config.wording)
+    wrong = wording_problems(protocol, config.wording)
     if wrong:
         raise JudgeError(" ".join(wrong))
     if config.form not in protocol.forms:

@@ -1,17 +1,206 @@
-"""Staff pages: judges, the protocols they can use, and panels."""
+"""Staff pages: configuring a judge, and the protocols it can use."""
 
 import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
 
+from django import forms
 from django.contrib import messages
+from django.db import transaction
+from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from judging.catalogue.describing import calls, described
-from judging.judges.forms import JudgeForm, PanelForm
-from judging.judges.staff import staff_only
-from judging.models import Judge, Panel
+from arena.data.json_input import JSONInput
+from arena.models import Rater
+from arena.people.permissions import staff_only
+from judging.judges.services import JudgeConfig, JudgeError, configure_judge, create_judge
+from judging.models import Judge
+from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.customization import text_name
+from judging.protocols.description import calls, described
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "The model": ("provider", "model", "base_url", "api_key_env"),
+    "How it is asked": (
+        "protocol",
+        "form",
+        "points",
+        "parameters",
+        "samples",
+        "wording_files",
+        "own_wording",
+    ),
+    "Sampling": ("temperature", "max_tokens", "timeout", "options", "logprobs"),
+    "Pace": ("concurrency", "requests_per_minute", "tokens_per_minute"),
+    "Runs": ("both_orders", "active"),
+    "Simulation": ("simulation",),
+}
+"""The fields below name and slug, as the page groups them."""
+
+NOT_OF_THE_MODEL = {"wording_files", "own_wording"}
+CONFIG_FIELDS = [name for names in GROUPS.values() for name in names if name not in NOT_OF_THE_MODEL]
+
+LONGEST_WORDING = 100_000
+"""Bytes of a file with the wording of one text."""
+
+
+class ManyFiles(forms.FileField):
+    """Several files at once, cleaned to a list."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = type("ManyFilesInput", (forms.FileInput,), {"allow_multiple_selected": True})()
+        super().__init__(**{"widget": widget, **options})
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        given = data if isinstance(data, list | tuple) else [data]
+        return [super(ManyFiles, self).clean(one, initial) for one in given if one]
+
+
+class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A judge with the name of its rater. Rules live in judging.services; this only shows them."""
+
+    name = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=120, help_text="Used in commands and in judge:SLUG. It never changes.")
+    protocol = forms.ChoiceField(initial="likert")
+    api_key_env = forms.RegexField(
+        r"^[A-Za-z_][A-Za-z0-9_]*$",
+        label="Key variable",
+        max_length=100,
+        required=False,
+        help_text="Name of the environment variable that holds the key, e.g. OPENAI_API_KEY. Never the key "
+        "itself. Leave empty where no key is needed.",
+        error_messages={
+            "invalid": "Give the name of an environment variable (letters, digits, underscores)."
+        },
+    )
+    wording_files = ManyFiles(
+        label="Own wording",
+        required=False,
+        help_text="Text files that replace prompt texts of the protocol, each named like its text, "
+        'e.g. rate.txt. Write "__" for the slash of a text such as prepair/compare.',
+    )
+    own_wording = forms.MultipleChoiceField(
+        label="Texts with a wording of their own",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Untick one to go back to the protocol's text.",
+    )
+
+    field_order = ["name", "slug", *(name for names in GROUPS.values() for name in names)]
+
+    class Meta:
+        model = Judge
+        fields = CONFIG_FIELDS
+        field_classes = {"options": JSONInput, "simulation": JSONInput, "parameters": JSONInput}
+        help_texts = {
+            "parameters": 'Where they differ from the defaults above, e.g. {"rules": false}.',
+            "points": "Of a verdict that is one number; the other answer scales have their own.",
+            "simulation": "Strengths in Elo points by the slugs of all contestants, noise and position bias, "
+            'e.g. {"noise": 200, "position_bias": -100, "strengths": {"model-a": 1100, "model-b": 900}}.',
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        protocol, own = self.fields["protocol"], self.fields["own_wording"]
+        assert isinstance(protocol, forms.ChoiceField)  # noqa: S101 - declared above
+        assert isinstance(own, forms.MultipleChoiceField)  # noqa: S101 - declared above
+        families = groupby(PROTOCOLS.values(), key=lambda each: each.family)
+        protocol.choices = [
+            (family, [(each.name, f"{each.name}: {each.title}") for each in members])
+            for family, members in families
+        ]
+        for name in ("options", "simulation", "parameters"):
+            self.fields[name].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
+        if self.instance.pk:
+            self.fields["slug"].disabled = True
+            self.initial.update({"name": self.instance.name, "slug": self.instance.slug})
+        if self.instance.wording:
+            own.choices = [(name, name) for name in self.instance.wording]
+            self.initial["own_wording"] = list(self.instance.wording)
+        else:
+            del self.fields["own_wording"]
+
+    def offer_scales_of(self, protocol: str) -> None:
+        """Offer only the answer scales of this protocol, in a choice that replaces the one on the page."""
+        scales, offered = self.fields["form"], PROTOCOLS[protocol].forms
+        assert isinstance(scales, forms.ChoiceField)  # noqa: S101 - of a column with choices
+        scales.choices = [(name, words) for name, words in FORMS.items() if name in offered]
+        scales.widget.attrs["hx-swap-oob"] = "true"
+
+    @property
+    def groups(self) -> Iterator[tuple[str, list[BoundField]]]:
+        """The fields under their headings, after name and slug."""
+        for title, names in GROUPS.items():
+            yield title, [self[name] for name in names if name in self.fields]
+
+    def clean_slug(self) -> str:
+        """A new judge needs a slug of its own."""
+        slug: str = self.cleaned_data["slug"]
+        taken = Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None)
+        if not self.instance.pk and taken.exists():
+            raise forms.ValidationError(f'There is a judge "{slug}" already.')
+        return slug
+
+    def clean_points(self) -> int:
+        """Forms that are stored on one scale only have no choice."""
+        points: int = self.cleaned_data["points"]
+        offered = POINTS.get(self.cleaned_data.get("form", "likert"), (points,))
+        return offered[0] if len(offered) == 1 else points
+
+    def clean_options(self) -> dict[str, Any]:
+        """An object, empty by default."""
+        return self._object("options")
+
+    def clean_simulation(self) -> dict[str, Any]:
+        """An object, empty by default."""
+        return self._object("simulation")
+
+    def clean_parameters(self) -> dict[str, Any]:
+        """An object, empty by default."""
+        return self._object("parameters")
+
+    def _object(self, name: str) -> dict[str, Any]:
+        value = self.cleaned_data[name] or {}
+        if not isinstance(value, dict):
+            raise forms.ValidationError('Enter a JSON object such as {"top_p": 0.9}.')
+        return value
+
+    def clean_wording_files(self) -> dict[str, str]:
+        """Their texts by the names of what they replace."""
+        wording = {}
+        for file in self.cleaned_data["wording_files"]:
+            name = text_name(file.name)
+            if file.size > LONGEST_WORDING:
+                raise forms.ValidationError(f"{file.name} is longer than {LONGEST_WORDING:,} bytes.")
+            try:
+                wording[name] = file.read().decode("utf-8-sig").strip()
+            except UnicodeDecodeError as error:
+                raise forms.ValidationError(f"{file.name} is not a text file in UTF-8.") from error
+        return wording
+
+    def _post_clean(self) -> None:
+        """Nothing: the service checks the whole judge, and a form must not change the row before it has."""
+
+    def store(self) -> Judge | None:
+        """Create or change the judge; None, with the reason among the form's errors, where that cannot be."""
+        kept = {name: self.instance.wording[name] for name in self.cleaned_data.get("own_wording", ())}
+        config = JudgeConfig(
+            **{name: self.cleaned_data[name] for name in CONFIG_FIELDS},
+            wording=kept | self.cleaned_data["wording_files"],
+        )
+        try:
+            with transaction.atomic():
+                if self.instance.pk:
+                    fresh = Judge.objects.select_related("rater").get(pk=self.instance.pk)
+                    return configure_judge(fresh, self.cleaned_data["name"], config)
+                return create_judge(self.cleaned_data["slug"], self.cleaned_data["name"], config)
+        except JudgeError as error:
+            self.add_error(None, str(error))
+            return None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,18 +240,3 @@ def _about(name: str) -> dict[str, object]:
         for each in described(protocol)["parameters"]
     ]
     return {"protocol": protocol, "calls": calls(protocol).words, "parameters": parameters}
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
-def panel_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Put a new panel together, or change one."""
-    panel = get_object_or_404(Panel.objects.select_related("rater"), rater__slug=slug) if slug else None
-    form = PanelForm(request.POST or None, panel=panel)
-    if request.method == "POST" and form.is_valid():
-        stored = form.store()
-        if stored:
-            messages.success(request, f"{stored} is saved.")
-            return redirect("judging")
-    context = {"form": form, "panel": panel}
-    return render(request, "judging/panel_form.html", context, status=422 if form.errors else 200)

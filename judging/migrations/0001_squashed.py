@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
             name='JudgeCall',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(help_text='Names the question (judging.protocols.runner).', max_length=120)),
+                ('key', models.CharField(help_text='Names the question among those of the protocol.', max_length=120)),
                 ('round', models.PositiveSmallIntegerField(default=0, help_text='Raised each time the assignment is asked anew although it has its answer.')),
                 ('attempt', models.PositiveIntegerField(help_text='Counted from 1 over all runs.')),
                 ('state', models.CharField(choices=[('in_flight', 'In flight'), ('replied', 'Replied'), ('failed', 'Failed'), ('abandoned', 'Abandoned')], default='in_flight', max_length=10)),

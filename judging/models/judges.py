@@ -1,4 +1,4 @@
-"""LLM raters."""
+"""Judges, panels of them, and the prices of the models they ask."""
 
 import json
 
@@ -10,8 +10,6 @@ from arena.rating import scales
 from judging.protocols.answer_scales import FORMS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import Manner
-
-# What models cost.
 
 
 class Price(models.Model):
@@ -184,9 +182,6 @@ class Judge(models.Model):
     def current_prompt_hash(self) -> str:
         """The hash of the wording it would be asked with now."""
         return self.manner.prompt_hash
-
-
-# Several judges as one rater.
 
 
 class Panel(models.Model):

@@ -1,5 +1,7 @@
 """Runs of judges over studies, and the assignments they are made of."""
 
+from __future__ import annotations
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -7,11 +9,24 @@ from django.utils import timezone
 
 from arena.models import Assignment, Study
 from judging.models.judges import Judge
-from judging.models.querysets import JudgeRunQuerySet
+
+
+class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
+    def active(self) -> JudgeRunQuerySet:
+        """Queued, running or paused: there is one of a judge over a study."""
+        return self.filter(state__in=["queued", "running", "paused"])
+
+    def going_on(self) -> JudgeRunQuerySet:
+        """Queued or running: it ends by itself."""
+        return self.filter(state__in=["queued", "running"])
+
+    def for_list(self) -> JudgeRunQuerySet:
+        """With what the list of runs shows beside each, newest first."""
+        return self.select_related("study", "judge__rater").order_by("-pk")
 
 
 class JudgeRun(models.Model):
-    """One judge over one study; its size and progress are counts of rows (judging.models.querysets)."""
+    """One judge over one study; its size and progress are counts of rows (judging.models.calls)."""
 
     class State(models.TextChoices):
         QUEUED = "queued", "Queued"

@@ -1,15 +1,21 @@
-"""The steps of one protocol about one pair: which questions are open, what each of them says. Pure."""
+"""A protocol about one pair: what to ask next, given the replies so far, and the verdict they lead to. Pure.
+
+A question has a key that is unique for the assignment: ``rate``, ``analyse.second`` (of a step about one
+answer), ``debate.3`` (the third of a list), ``2/rate`` (the second sample of a protocol) or
+``prepair/compare`` (a part of a protocol that lets others vote).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from judging.protocols import quoting, rendering
+from judging.protocols import rendering, replies
+from judging.protocols import rendering as protocols_rendering
 from judging.protocols.answer_scales import AnswerScale
-from judging.protocols.deciding import Verdicts
+from judging.protocols.deciding import Verdicts, majority
 from judging.protocols.parsing import no_text, read_verdict
 from judging.protocols.protocol import FAVOURING, SIDES, About, Manner, Slot, Step
-from judging.protocols.quoting import Quote
-from judging.protocols.rendering import Material
+from judging.protocols.rendering import Material, Quote
 from judging.protocols.replies import Place, ReplyText, Verdict, without_thinking
 
 Message = dict[str, str]
@@ -161,7 +167,7 @@ class Conversation:
         """The verdict of a reply, in the order of the assignment."""
         step = slot.step
         found = read_verdict(reply, self._manner.scale_of(step), self._manner.place_of(step))
-        return quoting.mirrored(found, self._manner.scale.points) if step.other_order else found
+        return replies.mirrored(found, self._manner.scale.points) if step.other_order else found
 
     def _unusable(self) -> Verdict | None:
         """Why a step that gives no verdict leaves nothing to go on with, as a verdict; else None."""
@@ -215,7 +221,7 @@ class Conversation:
         values: dict[str, object] = {
             **dict.fromkeys(manner.protocol.placeholders(step), ""),
             **{name: manner.wording_of(name) for name in manner.protocol.parameters},
-            **quoting.examples(manner.scale),
+            **protocols_rendering.examples(manner.scale),
             **blocks,
             "answers": "\n\n".join(blocks.values()),
             "query": rendering.query(shown, word),
@@ -242,7 +248,9 @@ class Conversation:
             if reply is not None:
                 verdict = self._verdict_seen_by(slot, one, reply)
                 exchange = one.step.about is About.PAIR and one.step.other_order != slot.step.other_order
-                text = quoting.quoted(reply, verdict, self._manner.scale_of(one.step), exchange=exchange)
+                text = protocols_rendering.quoted(
+                    reply, verdict, self._manner.scale_of(one.step), exchange=exchange
+                )
                 for placeholder, label in self._headings(slot, one, verdict):
                     if placeholder in named:
                         yield Quote(placeholder, label.upper(), text)
@@ -253,7 +261,7 @@ class Conversation:
             return None
         found = self._read(one, reply)
         turned = slot.step.other_order and one.step.about is About.PAIR
-        return quoting.mirrored(found, self._manner.scale.points) if turned else found
+        return replies.mirrored(found, self._manner.scale.points) if turned else found
 
     def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
         """By which placeholders a question can show an earlier reply, and what it is called there."""
@@ -268,7 +276,7 @@ class Conversation:
         elif one.side == slot.side or not one.side:
             yield one.step.name, label
         if verdict is not None and one.step.about is About.PAIR:
-            side = quoting.side_of(verdict, self._manner.scale.points)
+            side = replies.side_of(verdict, self._manner.scale.points)
             for placeholder, favoured in FAVOURING.items():
                 if side == favoured:
                     yield placeholder, f"evaluation in favour of answer {placeholder[-1]}"
@@ -281,3 +289,77 @@ def _answers(slot: Slot, shown: Material) -> dict[str, Sequence[str]]:
     if slot.step.about is About.COMPLETION:
         return {"answer": shown.first if slot.side == SIDES[0] else shown.second}
     return {}
+
+
+def next_questions(manner: Manner, material: Material, replies: Mapping[str, ReplyText]) -> list[Question]:
+    """Every question that can be asked now and has no reply; none when the verdict can be given."""
+    asked = {
+        conversation.key(slot): partial(conversation.question, slot, material)
+        for conversation in _vote(manner, replies).conversations()
+        for slot in conversation.open_slots()
+    }
+    return [question() for question in asked.values()]
+
+
+def open_keys(manner: Manner, replies: Mapping[str, ReplyText]) -> list[str]:
+    """The keys of next_questions, without the work of wording them."""
+    conversations = _vote(manner, replies).conversations()
+    return list(dict.fromkeys(one.key(slot) for one in conversations for slot in one.open_slots()))
+
+
+def is_complete(manner: Manner, replies: Mapping[str, ReplyText]) -> bool:
+    """Whether there is nothing left to ask."""
+    return not open_keys(manner, replies)
+
+
+def verdict(manner: Manner, replies: Mapping[str, ReplyText]) -> Verdict:
+    """What the judge says, once there is nothing left to ask."""
+    return _vote(manner, replies).verdict()
+
+
+def keys(manner: Manner) -> list[str]:
+    """Every key there can be, in the order of asking; steps that may turn out not to be needed included."""
+    return list(dict.fromkeys(key for one in _vote(manner, {}).conversations() for key in one.every_key()))
+
+
+@dataclass(frozen=True)
+class _Vote:
+    """Voters whose majority decides: samples of one protocol, or parts of one that lets others vote."""
+
+    voters: Sequence["_Vote | Conversation"]
+    points: int
+
+    def conversations(self) -> Iterator[Conversation]:
+        """Everything that is asked, in order."""
+        for voter in self.voters:
+            if isinstance(voter, Conversation):
+                yield voter
+            else:
+                yield from voter.conversations()
+
+    def verdict(self) -> Verdict:
+        """What the voters decide; one alone says what it says."""
+        verdicts = [voter.verdict() for voter in self.voters]
+        return verdicts[0] if len(verdicts) == 1 else majority(verdicts, self.points)
+
+
+def _vote(manner: Manner, replies: Mapping[str, ReplyText], prefix: str = "", sample: int = 0) -> _Vote:
+    """All samples of a protocol; ``sample`` is the one of the protocol around it."""
+    count = manner.samples if manner.samples > 1 else manner.protocol.samples
+    # Numbers are unique among the samples of samples.
+    return _Vote(
+        [_sample(manner, replies, prefix, sample * count + number) for number in range(count)],
+        manner.scale.points,
+    )
+
+
+def _sample(
+    manner: Manner, replies: Mapping[str, ReplyText], prefix: str, sample: int
+) -> "_Vote | Conversation":
+    parts = manner.protocol.parts
+    if not parts:
+        return Conversation(manner, replies, prefix, sample)
+    return _Vote(
+        [_vote(manner.of_part(part), replies, f"{prefix}{part.name}/", sample) for part in parts],
+        manner.scale.points,
+    )

@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from judging.protocols.answer_scales import AnswerScale
-from judging.protocols.quoting import side_of
-from judging.protocols.replies import Verdict
+from judging.protocols.replies import Verdict, side_of
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from judging.protocols import quoting, rendering
+from judging.protocols import rendering
+from judging.protocols import rendering as protocols_rendering
 from judging.protocols.answer_scales import POINTS, AnswerScale
 from judging.protocols.deciding import Decide, Verdicts, last_verdict
 from judging.protocols.replies import Place
-
-# The steps of a protocol: what each shows the model, when it is asked, what it asks for. Pure.
 
 
 class About(StrEnum):
@@ -138,20 +137,6 @@ def read_step(protocol: str, name: str, *, text: str = "", **options: object) ->
     return Step(name, template, text=text, **options)  # type: ignore[arg-type]
 
 
-__all__ = [
-    "SIDES",
-    "About",
-    "Catalogue",
-    "Manner",
-    "Parameter",
-    "Part",
-    "Protocol",
-    "Step",
-    "UnknownProtocolError",
-    "Value",
-    "read_step",
-]
-
 Value = bool | int | str | tuple[str, ...]
 """What a parameter of a protocol can be."""
 
@@ -274,7 +259,7 @@ class Manner:
         value = self.value(parameter)
         texts = self.protocol.parameters[parameter].texts
         if value in texts:
-            return rendering.fill(texts[value], quoting.examples(self.scale))
+            return rendering.fill(texts[value], protocols_rendering.examples(self.scale))
         return "\n".join(f"- {one}" for one in value) if isinstance(value, tuple) else str(value)
 
     def template(self, step: Step) -> str:

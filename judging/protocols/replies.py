@@ -1,10 +1,12 @@
 """What a parser reads, and what it makes of it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Literal
+
+from arena.rating import scales
 
 Reason = Literal["", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
 
@@ -133,3 +135,19 @@ def without_thinking(text: str) -> tuple[str, bool]:
     """The answer in a reply, and whether the thinking before it was never closed."""
     answer = answer_of(text)
     return text[answer.start : answer.end], answer.is_open
+
+
+def mirrored(verdict: Verdict, points: int) -> Verdict:
+    """The same opinion for who sees the two answers the other way round."""
+    if verdict.rating is None:
+        return verdict
+    scores = (verdict.scores[1], verdict.scores[0]) if verdict.scores else None
+    return replace(verdict, rating=scales.mirror(verdict.rating, points), scores=scores)
+
+
+def side_of(verdict: Verdict, points: int) -> str:
+    """Which answer a verdict prefers: first, second, or "" for neither or no verdict."""
+    if verdict.rating is None:
+        return ""
+    preference = scales.preference(verdict.rating, points)
+    return "first" if preference < 0 else "second" if preference > 0 else ""

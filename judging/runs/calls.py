@@ -23,9 +23,9 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from judging.endpoints.client import NoReplyError, Reply
-from judging.endpoints.limit_rules import Outage
+from judging.endpoints.limits import Outage
 from judging.models import JudgeCall
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.protocols.replies import ReplyText
 from judging.runs import claiming, committing, limiting, submitting
 from judging.runs.asking import Addressed, ask
@@ -137,7 +137,7 @@ class _Turn:
             if isinstance(result, Reply):
                 self._replies[call.key] = ReplyText(result.text, result.finish_reason, result.refusal)
                 replied = call
-        is_complete = is_last and runner.is_complete(self._work.manner, self._replies)
+        is_complete = is_last and conversation.is_complete(self._work.manner, self._replies)
         results = Results(
             [
                 Outcome(

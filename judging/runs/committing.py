@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from arena.models import Assignment
 from judging.endpoints.client import NoReplyError, Reply, RetryPolicy
-from judging.endpoints.expected import expected_rating, verdict_logprobs
-from judging.endpoints.limit_rules import Outage
+from judging.endpoints.limits import Outage
+from judging.endpoints.logprobs import expected_rating, verdict_logprobs
 from judging.models import JudgeCall, RunAssignment
-from judging.protocols.runner import Question
+from judging.protocols.conversation import Question
 from judging.runs import queue, spending
 from judging.runs.claiming import SUBMITTING
 from judging.runs.lifecycle import QUEUE_PATIENCE

@@ -17,19 +17,17 @@ from django.conf import settings
 
 from arena.models import Assignment, Completion, Pair, Study
 from arena.rating import planning
-from judging.catalogue import rehearsal
-from judging.catalogue.rehearsal import Rehearsed, rehearse
 from judging.endpoints import costs
 from judging.endpoints.costs import Load, Prices, Range, Total
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.protocols import runner
+from judging.protocols import conversation, rehearsal
+from judging.protocols.conversation import Question
 from judging.protocols.parsing import no_text
 from judging.protocols.protocol import About
-from judging.protocols.runner import Question
-from judging.runs.asking import AddressBook
-from judging.runs.endpoints import Endpoint, authors, endpoint_of
+from judging.protocols.rehearsal import Rehearsed, rehearse
+from judging.runs.asking import AddressBook, Endpoint, authors, endpoint_of
+from judging.runs.lifecycle import check_usable
 from judging.runs.spending import prices_of
-from judging.runs.usable import check_usable
 from judging.runs.work import Work, text_of
 
 # What earlier replies of a model tell about the next ones.
@@ -190,7 +188,7 @@ class _Estimating:
 
     def estimate(self, identical: int) -> Estimate:
         fewest, most = LOOKED_AT
-        keys = len(runner.keys(self._manner))
+        keys = len(conversation.keys(self._manner))
         works = self._works(self._scope.some(min(most, max(fewest, QUESTIONS // keys))))
         slots = self._slots(works)
         cached = self._cached(works, slots)
@@ -263,7 +261,7 @@ class _Estimating:
         """Which share of the first questions has its reply already, by key."""
         book = AddressBook()
         for work in works:
-            for question in runner.next_questions(self._manner, work.material, {}):
+            for question in conversation.next_questions(self._manner, work.material, {}):
                 name = book.address(work, question).request_hash
                 if name:
                     slots[question.key].hashes.add(name)

@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply, retry_after_seconds
-from judging.endpoints.limit_rules import MANY, Entry, Exit, Limits, Outage
-from judging.endpoints.limits import entrances
+from judging.endpoints.limits import MANY, Entry, Exit, Limits, Outage, entrances
 from judging.models import Judge, JudgeCall
 from judging.runs.asking import Addressed
 from judging.runs.combining import Combiner

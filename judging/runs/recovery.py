@@ -9,13 +9,12 @@ from django.utils import timezone
 from arena.models import Assignment
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun, RunAssignment
-from judging.models.querysets import JudgeCallQuerySet
+from judging.models.calls import JudgeCallQuerySet
 from judging.runs import queue, spending
 from judging.runs.calls import this_worker
 from judging.runs.claiming import put_back
 from judging.runs.committing import end_abandoned, lock_assignments, release
-from judging.runs.lifecycle import QUEUE_PATIENCE, feed, pause_run
-from judging.runs.usable import check_wording
+from judging.runs.lifecycle import QUEUE_PATIENCE, check_wording, feed, pause_run
 
 RECEIVED_WITHIN = timedelta(seconds=10)
 """Workers that have nothing else to do have begun with a message by then."""

@@ -21,7 +21,7 @@ from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, Price
-from judging.runs.endpoints import Endpoint, endpoints
+from judging.runs.asking import Endpoint, endpoints
 
 ZERO = Decimal(0)
 

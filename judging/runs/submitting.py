@@ -13,7 +13,7 @@ from django.utils import timezone
 from arena.api.auth import rater_token
 from arena.models import Assignment
 from judging.models import Judge, JudgeCall
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.protocols.protocol import Protocol
 from judging.protocols.replies import ReplyText, Verdict
 from judging.runs.claiming import SUBMITTING
@@ -39,7 +39,7 @@ class Submission:
         cls, call: JudgeCall, calls: Sequence[JudgeCall], replies: Mapping[str, ReplyText]
     ) -> "Submission":
         """The answer that replies, by key, amount to."""
-        return cls(call, calls, runner.verdict(call.run.judge.manner, replies))
+        return cls(call, calls, conversation.verdict(call.run.judge.manner, replies))
 
     @property
     def judge(self) -> Judge:

@@ -1,9 +1,11 @@
 """Staff pages: the overview; runs, their progress and their calls."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from time import time
 from typing import Any, Final
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,13 +13,14 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from arena.models import Study
+from arena.people.permissions import staff_only
 from arena.rating import planning
 from judging.judges.services import JudgeError
-from judging.judges.staff import staff_only
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
-from judging.runs import text as runs_text
+from judging.runs import summary as runs_text
+from judging.runs.api import EstimateOut, JudgeRunIn
 from judging.runs.estimating import estimate
-from judging.runs.forms import ChangeBudgetForm, RunForm
 from judging.runs.lifecycle import (
     cancel_run as services_cancel_run,
 )
@@ -32,9 +35,86 @@ from judging.runs.lifecycle import (
     start_run as services_start_run,
 )
 from judging.runs.limiting import outage_of
-from judging.runs.schemas import EstimateOut, JudgeRunIn
 from judging.runs.spending import change_budget as services_change_budget
 from judging.runs.spending import check_budget
+
+# Forms about runs.
+
+
+class BudgetField(forms.DecimalField):
+    """An amount that a run is never to pass; empty for no budget."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            **{"required": False, "max_digits": 12, "decimal_places": 6, "min_value": 0, **options}
+        )
+
+    def prepare_value(self, value: Any) -> Any:
+        """Without the zeros that its column adds."""
+        return format(value.normalize(), "f") if isinstance(value, Decimal) else value
+
+
+class RunForm(forms.Form):
+    """Which judge is to rate which study, and how much of it."""
+
+    study = forms.ModelChoiceField(Study.objects.filter(closed_at=None), to_field_name="slug")
+    judge = forms.ModelChoiceField(Judge.objects.filter(active=True).select_related("rater"))
+    kind = forms.ChoiceField(label="What is asked", choices=JudgeRun.Kind, required=False)
+    limit = forms.IntegerField(
+        label="At most this many pairs",
+        min_value=1,
+        max_value=2**31 - 1,
+        required=False,
+        help_text="Empty: all.",
+    )
+    both_orders = forms.ChoiceField(
+        label="Orders",
+        choices=[
+            ("", "as the judge is configured"),
+            ("on", "every pair in both"),
+            ("off", "every pair in one"),
+        ],
+        required=False,
+        help_text="Both orders are twice the calls; they show how much the judge is swayed by the order.",
+    )
+    budget = BudgetField(
+        help_text="The run pauses before it would pass it. In the currency of the prices; empty: no budget."
+    )
+    controls = forms.BooleanField(
+        label="Ask about identical completions too",
+        required=False,
+        help_text="A test of the judge: which side does it take where both are the same? Never a game.",
+    )
+    remote = forms.ChoiceField(
+        label="Asked by",
+        choices=[("", "this arena's workers"), ("elsewhere", "judge workers on other machines")],
+        required=False,
+        help_text="On the other machine: python manage.py judge_worker --judge SLUG --arena-url URL.",
+    )
+
+    def clean_kind(self) -> str:
+        """Whatever has no answer yet, unless something else is chosen."""
+        return self.cleaned_data["kind"] or JudgeRun.Kind.ALL
+
+    def clean_remote(self) -> bool:
+        """Whether workers elsewhere are to ask."""
+        return bool(self.cleaned_data["remote"])
+
+    def clean(self) -> dict[str, Any]:
+        """With both orders as the judge is configured, unless told otherwise."""
+        found: dict[str, Any] = super().clean() or {}
+        chosen, judge = found.get("both_orders"), found.get("judge")
+        found["both_orders"] = chosen == "on" or (not chosen and judge is not None and judge.both_orders)
+        return found
+
+
+class ChangeBudgetForm(forms.Form):
+    """Another budget for a run that goes on."""
+
+    budget = BudgetField(
+        label="Budget", help_text="In all, what is spent already included. Empty: no budget."
+    )
+
 
 LAST_CALLS = 30
 LAST_RUNS = 30

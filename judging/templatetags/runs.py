@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import template
 
 from judging.endpoints.costs import in_words
-from judging.runs.text import duration
+from judging.runs.summary import duration
 
 register = template.Library()
 register.filter("duration", duration)

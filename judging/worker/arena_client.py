@@ -15,8 +15,7 @@ from django.conf import settings
 
 from judging.protocols.replies import ReplyText, Verdict
 
-# HTTP connections that are kept open between requests: making one costs more than a small request. Pure.
-
+# Connections are kept open between requests: making one costs more than a small request.
 
 LONGEST_IDLE: Final = 1.0
 """Seconds after which an idle connection is used no more; gunicorn closes its side after two."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from judging.endpoints.client import Client, NoReplyError
-from judging.worker.arena import Arena, ArenaBusyError, Outcome
+from judging.worker.arena import Arena, ArenaBusyError, JudgeInfo, Outcome, Task, WorkerError, check_unchanged
 from judging.worker.arena_client import ArenaUnreachableError
-from judging.worker.assignments import JudgeInfo, Task, WorkerError, check_unchanged
 from judging.worker.journal import Entry, Failure, Journal, JournalError
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from arena.data import writing
 from arena.data.writing import WRITERS
 from arena.models import Study
-from judging.judges.staff import staff_only
+from arena.people.permissions import staff_only
 from leaderboard.files import exports
 
 MEANINGS: Final = {

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from arena.api.auth import operator_token
 from judging.models import JudgeRun
-from judging.runs import text as runs_text
+from judging.runs import summary as runs_text
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 
 POLL_SECONDS = 1.0

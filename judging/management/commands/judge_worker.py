@@ -14,9 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from judging.endpoints.keys import KeyVariableError, check_sendable
 from judging.endpoints.openai_client import OpenAIClient
-from judging.worker.arena import Arena
+from judging.worker.arena import Arena, JudgeInfo, WorkerError, check_wording, key_of
 from judging.worker.arena_client import ArenaClient
-from judging.worker.assignments import JudgeInfo, WorkerError, check_wording, key_of
 from judging.worker.journal import Journal, JournalError
 from judging.worker.worker import Worker, look_up_patiently
 

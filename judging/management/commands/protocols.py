@@ -7,11 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from judging.catalogue.describing import described
-from judging.catalogue.text import in_full, listing, markdown
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.customization import file_name
+from judging.protocols.description import described, in_full, listing, markdown
 from judging.protocols.protocol import Protocol, UnknownProtocolError
-from judging.protocols.wording import file_name
 
 
 class Command(BaseCommand):

@@ -9,17 +9,20 @@ from typing import Any
 import pytest
 import redis
 
-from judging.endpoints.limit_rules import (
+from judging.endpoints.limits import (
     FULL,
     LONGEST_DEBT,
     LONGEST_PAUSE,
     OPENS_AFTER,
+    Entrances,
     Entry,
     Exit,
     Limits,
+    MemoryStore,
+    RedisStore,
+    Store,
     answers,
 )
-from judging.endpoints.limits import Entrances, MemoryStore, RedisStore, Store
 
 _names = count(1)
 

@@ -6,15 +6,16 @@ from dataclasses import replace
 import pytest
 
 from judging.endpoints.client import Request
-from judging.endpoints.simulated import NOTE, SimulatedClient, Simulation, verdict
-from judging.protocols import runner
+from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.protocols import conversation
 from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.conversation import Question
 from judging.protocols.parsing import read_verdict
 from judging.protocols.protocol import About, Manner, Protocol
+from judging.protocols.rehearsal import NOTE, verdict
 from judging.protocols.rendering import Material
 from judging.protocols.replies import Place, ReplyText, Verdict
-from judging.protocols.runner import Question
 
 REQUEST = Request("simulated", [], 1.0)
 MATERIAL = Material(["Say hi"], "", ["hi"], ["hello"], b"secret")
@@ -103,9 +104,9 @@ def test_a_step_without_a_verdict_gets_a_text_that_says_it_is_simulated() -> Non
 
 def judged(manner: Manner, **options: object) -> Verdict:
     replies: dict[str, ReplyText] = {}
-    while questions := runner.next_questions(manner, MATERIAL, replies):
+    while questions := conversation.next_questions(manner, MATERIAL, replies):
         replies |= answered(questions, **options)
-    return runner.verdict(manner, replies)
+    return conversation.verdict(manner, replies)
 
 
 def answered(questions: list[Question], **options: object) -> Mapping[str, ReplyText]:

@@ -8,13 +8,13 @@ from typing import Final
 
 from judging.endpoints.client import Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
-from judging.protocols import rendering, runner
+from judging.protocols import conversation, rendering
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.conversation import Question
 from judging.protocols.protocol import Manner
 from judging.protocols.rendering import Material
 from judging.protocols.replies import ReplyText, Verdict
-from judging.protocols.runner import Question
 from tests.judging.injections.corpus import Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient, reply_of
 from tests.judging.protocols.scripted import GOOD, blocks, outside
@@ -55,10 +55,10 @@ def materials(injection: Injection | None) -> Iterator[Material]:
 def asked(manner: Manner, material: Material, judge: Judge) -> tuple[list[Question], Verdict]:
     """Every question of a protocol, and the verdict."""
     questions, replies = list[Question](), dict[str, ReplyText]()
-    while wave := runner.next_questions(manner, material, replies):
+    while wave := conversation.next_questions(manner, material, replies):
         questions += wave
         replies |= {question.key: ReplyText(judge(question), "stop") for question in wave}
-    return questions, runner.verdict(manner, replies)
+    return questions, conversation.verdict(manner, replies)
 
 
 def scripted(hears: Hears, order: str) -> Judge:

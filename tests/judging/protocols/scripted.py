@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from judging.endpoints.simulated import placed
 from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.rehearsal import placed
 from judging.protocols.rendering import verdict_text
 from judging.protocols.replies import Place
 from tests.judging.endpoints.server import Answer, Script

@@ -4,12 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.rating import scales
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.protocols.answer_scales import POINTS, answer_scale
+from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, Manner, Parameter, Protocol, Step
 from judging.protocols.rendering import Material
 from judging.protocols.replies import Place, ReplyText
-from judging.protocols.runner import Question
 from tests.judging.protocols.scripted import GOOD, outside, reply_to
 
 PARAMETERS = {
@@ -68,7 +68,7 @@ def ask(manner: Manner, material: Material) -> tuple[dict[str, Question], dict[s
     """All questions and replies by key; the remarks of the model are as foreign as the answers."""
     asked: dict[str, Question] = {}
     replies: dict[str, ReplyText] = {}
-    while questions := runner.next_questions(manner, material, replies):
+    while questions := conversation.next_questions(manner, material, replies):
         assert not asked.keys() & {question.key for question in questions}
         for question in questions:
             asked[question.key] = question
@@ -81,7 +81,7 @@ def ask(manner: Manner, material: Material) -> tuple[dict[str, Question], dict[s
 @settings(max_examples=150)
 def test_every_question_is_asked_once_and_fences_what_others_wrote(manner: Manner) -> None:
     asked, _ = ask(manner, PAIR)
-    assert set(asked) == set(runner.keys(manner))
+    assert set(asked) == set(conversation.keys(manner))
     for question in asked.values():
         for message in question.messages:
             if message["role"] == "user":
@@ -94,7 +94,7 @@ def test_a_question_stays_the_same_whatever_else_is_known(manner: Manner, data: 
     asked, replies = ask(manner, PAIR)
     key = data.draw(st.sampled_from(sorted(asked)))
     without = {name: reply for name, reply in replies.items() if name != key}
-    again = {question.key: question for question in runner.next_questions(manner, PAIR, without)}
+    again = {question.key: question for question in conversation.next_questions(manner, PAIR, without)}
     assert again[key] == asked[key]
 
 
@@ -102,7 +102,7 @@ def test_a_question_stays_the_same_whatever_else_is_known(manner: Manner, data: 
 @settings(max_examples=150)
 def test_the_swapped_pair_gets_the_mirrored_verdict(manner: Manner) -> None:
     there, back = (
-        runner.verdict(manner, ask(manner, material)[1]).rating for material in (PAIR, PAIR.swapped())
+        conversation.verdict(manner, ask(manner, material)[1]).rating for material in (PAIR, PAIR.swapped())
     )
     assert there is not None
     assert back == scales.mirror(there, manner.scale.points)

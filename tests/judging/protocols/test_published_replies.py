@@ -11,13 +11,12 @@ from typing import Any, Final
 
 import pytest
 
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import Manner
-from judging.protocols.quoting import mirrored
 from judging.protocols.rendering import Material
-from judging.protocols.replies import ReplyText, Verdict
+from judging.protocols.replies import ReplyText, Verdict, mirrored
 from tests.judging.protocols.replay import FOLDERS
 from tests.judging.protocols.scripted import blocks
 
@@ -51,11 +50,11 @@ def play(
     scale = answer_scale(*(("scores", 3) if protocol == "rating" else ("binary", 2)))
     manner = Manner(PROTOCOLS[protocol], scale)
     asked: list[str] = []
-    while questions := runner.next_questions(
+    while questions := conversation.next_questions(
         manner, material_of(record, order), {key: given[key] for key in asked}
     ):
         asked += [question.key for question in questions]
-    found = runner.verdict(manner, {key: given[key] for key in asked})
+    found = conversation.verdict(manner, {key: given[key] for key in asked})
     return asked, found if order == OWN else mirrored(found, scale.points)
 
 
@@ -136,7 +135,7 @@ def test_explanations_are_renamed_as_their_authors_did(
             if given.pop("synthesise", None):
                 shown_in += 1
                 manner = Manner(PROTOCOLS[protocol], answer_scale("binary", 2))
-                (question,) = runner.next_questions(manner, material_of(record, order), given)
+                (question,) = conversation.next_questions(manner, material_of(record, order), given)
                 shown = blocks(question.messages[-1]["content"])
                 published = words(record["results"][1][order]["prompt"])
                 favouring = [shown[f"EVALUATION IN FAVOUR OF ANSWER {name}"] for name in "AB"]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.parsing import read_verdict
-from judging.protocols.quoting import examples, in_words, mirrored, quoted, relabelled, side_of
-from judging.protocols.replies import Place, ReplyText, Verdict
+from judging.protocols.rendering import examples, in_words, quoted, relabelled
+from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of
 
 SCALES = [
     *(answer_scale("likert", points) for points in (2, 3, 5, 8)),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from judging.protocols import rendering, runner
+from judging.protocols import conversation, rendering
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import Catalogue, Manner, Protocol, Step, UnknownProtocolError
@@ -25,7 +25,7 @@ def manner(protocol: Protocol = LIKERT, points: int = 8) -> Manner:
 
 
 def asked(texts: Material, points: int = 8) -> str:
-    (question,) = runner.next_questions(manner(points=points), texts, {})
+    (question,) = conversation.next_questions(manner(points=points), texts, {})
     return question.messages[0]["content"]
 
 
@@ -172,7 +172,7 @@ def test_a_second_step_carries_the_conversation() -> None:
     steps = (Step("a", "one"), Step("b", "two $verdict", continues="a"))
     twice = manner(Protocol("twice", "", "", "", steps))
     replies = {"a": ReplyText("<think>hm</think>thinking aloud")}
-    (question,) = runner.next_questions(twice, material(), replies)
+    (question,) = conversation.next_questions(twice, material(), replies)
     assert question.key == "b"
     assert question.messages[:2] == [
         {"role": "user", "content": "one"},
@@ -180,5 +180,5 @@ def test_a_second_step_carries_the_conversation() -> None:
     ]
     assert question.messages[2]["content"].startswith("two Your verdict is one whole number")
     replies["b"] = ReplyText("5")
-    assert runner.next_questions(twice, material(), replies) == []
-    assert runner.verdict(twice, replies).rating == 5
+    assert conversation.next_questions(twice, material(), replies) == []
+    assert conversation.verdict(twice, replies).rating == 5

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating import scales
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.protocols.answer_scales import answer_scale
+from judging.protocols.conversation import Question
 from judging.protocols.deciding import compared, contradict, last_of
 from judging.protocols.protocol import About, Manner, Parameter, Part, Protocol, Step
 from judging.protocols.rendering import Material
 from judging.protocols.replies import Place, ReplyText
-from judging.protocols.runner import Question
 
 LIKERT = answer_scale("likert", 8)
 
@@ -47,9 +47,9 @@ def ask(
     manner: Manner, said: Mapping[str, ReplyText] | None = None, texts: Material | None = None
 ) -> dict[str, Question]:
     """What is asked next, by key."""
-    questions = runner.next_questions(manner, texts or make_material(), said or {})
-    assert runner.open_keys(manner, said or {}) == [question.key for question in questions]
-    assert runner.is_complete(manner, said or {}) == (not questions)
+    questions = conversation.next_questions(manner, texts or make_material(), said or {})
+    assert conversation.open_keys(manner, said or {}) == [question.key for question in questions]
+    assert conversation.is_complete(manner, said or {}) == (not questions)
     return {question.key: question for question in questions}
 
 
@@ -76,13 +76,13 @@ def test_keys_name_every_question_in_order() -> None:
         },
     )
     spoken = [f"speak.{number}" for number in (1, 2, 3, 4)]
-    assert runner.keys(manner) == ["aid", "look.first", "look.second", *spoken, "vote.1", "vote.2"]
+    assert conversation.keys(manner) == ["aid", "look.first", "look.second", *spoken, "vote.1", "vote.2"]
 
 
 def test_samples_and_parts_have_keys_and_numbers_of_their_own() -> None:
     inner = make_protocol(AID, RATE, samples=2)
     outer = make_manner(parts=(Part("p", inner), Part("q", make_protocol(RATE))), samples=2)
-    assert runner.keys(outer) == [
+    assert conversation.keys(outer) == [
         "p/aid",
         "p/rate",
         "p/2/rate",
@@ -124,15 +124,15 @@ def test_samples_share_aids_but_not_the_scores_of_single_answers() -> None:
         "2/score.second": 1,
     }
     said = {key: ReplyText("3" if key.endswith("first") else "8") for key in asked}
-    assert runner.verdict(manner, said).rating == 3
+    assert conversation.verdict(manner, said).rating == 3
 
 
 def test_the_majority_of_samples_decides() -> None:
     manner = make_manner(RATE, samples=3)
     said = {"rate": ReplyText("7"), "2/rate": ReplyText("2"), "3/rate": ReplyText("6")}
     assert ask(manner, said) == {}
-    assert runner.verdict(manner, said).rating == 6
-    assert runner.verdict(manner, {**said, "3/rate": ReplyText("")}).reason == "undecided"
+    assert conversation.verdict(manner, said).rating == 6
+    assert conversation.verdict(manner, {**said, "3/rate": ReplyText("")}).reason == "undecided"
 
 
 def test_what_does_not_build_on_each_other_is_asked_at_once() -> None:
@@ -206,7 +206,7 @@ def test_the_other_order_asks_what_the_swapped_pair_is_asked_first() -> None:
 def test_a_verdict_in_the_other_order_is_mirrored(points: int, data: st.DataObject) -> None:
     rating = data.draw(st.integers(1, points))
     manner = make_manner(OTHER, scale=answer_scale("likert", points))
-    assert runner.verdict(manner, replies(other=str(rating))).rating == points + 1 - rating
+    assert conversation.verdict(manner, replies(other=str(rating))).rating == points + 1 - rating
 
 
 def test_replies_about_the_other_order_are_quoted_in_ones_own() -> None:
@@ -261,13 +261,13 @@ def test_a_step_that_is_not_needed_is_not_asked() -> None:
     assert list(ask(manner, replies(rate="7"))) == ["other"]
     agreed = replies(rate="7", other="1")
     assert ask(manner, agreed) == {}
-    assert runner.verdict(manner, agreed).rating == 7
+    assert conversation.verdict(manner, agreed).rating == 7
     unscored = replies(rate="I do not know", other="1")
     assert ask(manner, unscored) == {}
-    assert runner.verdict(manner, unscored).reason == "unparsable"
+    assert conversation.verdict(manner, unscored).reason == "unparsable"
     contradicting = replies(rate="7", other="7")
     assert list(ask(manner, contradicting)) == ["sum"]
-    assert runner.verdict(manner, contradicting | replies(sum="3")).rating == 3
+    assert conversation.verdict(manner, contradicting | replies(sum="3")).rating == 3
 
 
 def test_what_builds_on_a_step_that_is_not_needed_waits_until_that_is_known() -> None:
@@ -286,7 +286,7 @@ def test_a_step_can_depend_on_a_parameter() -> None:
     for wanted, asked in ((False, ["rate"]), (True, ["aid"])):
         manner = make_manner(aid, rate, parameters={"with_aid": Parameter(wanted, "")})
         assert list(ask(manner)) == asked
-        assert runner.keys(manner) == ([*asked, "rate"] if wanted else asked)
+        assert conversation.keys(manner) == ([*asked, "rate"] if wanted else asked)
     without = make_manner(aid, rate, parameters={"with_aid": Parameter(False, "")})
     assert "An aid:" not in last(ask(without)["rate"])
 
@@ -305,7 +305,7 @@ def test_an_aid_that_says_nothing_ends_it_unscored(reply: ReplyText, reason: str
     manner = make_manner(AID, LOOK, Step("rate", "$aid $look_a $look_b $verdict"))
     for said in ({"aid": reply}, {"look.first": reply}, {"look.second": reply, **replies(aid="x")}):
         assert ask(manner, said) == {}
-        assert runner.verdict(manner, said).reason == reason
+        assert conversation.verdict(manner, said).reason == reason
 
 
 def test_a_part_that_ends_unscored_leaves_the_decision_to_the_others() -> None:
@@ -313,7 +313,7 @@ def test_a_part_that_ends_unscored_leaves_the_decision_to_the_others() -> None:
     manner = make_manner(parts=(Part("aided", aided), Part("plain", make_protocol(RATE))))
     said = {"aided/aid": ReplyText(""), "plain/rate": ReplyText("7")}
     assert ask(manner, said) == {}
-    assert runner.verdict(manner, said).rating == 7
+    assert conversation.verdict(manner, said).rating == 7
 
 
 def test_questions_about_one_answer_are_the_same_on_either_side_and_in_any_pair() -> None:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from arena.rating import scales
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, Manner, Value
 from judging.protocols.rendering import Material
 from judging.protocols.replies import ReplyText, Verdict
-from judging.protocols.runner import Question
 from tests.judging.protocols.scripted import (
     BLOCK,
     GOOD,
@@ -55,7 +55,7 @@ def ask(
 ) -> tuple[list[list[Question]], dict[str, ReplyText]]:
     """Ask the scripted model until nothing is left; the questions in waves, and the replies."""
     waves, replies = [], dict[str, ReplyText]()
-    while questions := runner.next_questions(manner, material, replies):
+    while questions := conversation.next_questions(manner, material, replies):
         waves.append(questions)
         for question in questions:
             said = f"{reply_to(question.messages, opinion)}"
@@ -94,8 +94,8 @@ def test_the_calls_are_those_of_the_table(
     manner = Manner(PROTOCOLS[name], scale, parameters)
     asked, replies = ask(manner, PAIR, by_position)
     assert [[seen(question) for question in wave] for wave in asked] == [list(wave) for wave in waves]
-    assert sorted(runner.keys(manner)) == sorted(replies)
-    assert runner.is_complete(manner, replies)
+    assert sorted(conversation.keys(manner)) == sorted(replies)
+    assert conversation.is_complete(manner, replies)
 
 
 @pytest.mark.parametrize(("name", "parameters", "waves", "scale"), CASES)
@@ -133,7 +133,7 @@ def test_the_verdict_is_read_and_mirrored_in_the_other_order(
 ) -> None:
     manner = Manner(PROTOCOLS[name], scale, parameters)
     verdicts: Sequence[Verdict] = [
-        runner.verdict(manner, ask(manner, material)[1]) for material in (PAIR, PAIR.swapped())
+        conversation.verdict(manner, ask(manner, material)[1]) for material in (PAIR, PAIR.swapped())
     ]
     ratings = [verdict.rating for verdict in verdicts]
     assert ratings[0] is not None

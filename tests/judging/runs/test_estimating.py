@@ -12,7 +12,7 @@ from arena.rating.planning import Wanted, Which
 from judging.endpoints import costs
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.runs.estimating import QUESTIONS, USUAL_REPLY, estimate
 from judging.runs.lifecycle import start_run
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
@@ -138,7 +138,7 @@ def test_questions_that_quote_replies_grow_with_them() -> None:
 def test_large_runs_are_looked_at_in_part() -> None:
     study = make_small_study(prompts=80, contestants=3)
     judge = likert(protocol="protocol-consistency")
-    keys = len(runner.keys(judge.manner))
+    keys = len(conversation.keys(judge.manner))
     found = estimate(study, judge, Wanted())
     assert found.assignments == 240
     assert found.looked_at == max(5, QUESTIONS // keys)

@@ -7,7 +7,7 @@ import pytest
 
 from arena.models import Assignment, Comparison
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.models.querysets import Progress
+from judging.models.calls import Progress
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison
 from judging.models import JudgeCall, JudgeRun
-from judging.protocols import runner
+from judging.protocols import conversation
 from judging.runs import calls
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
@@ -72,7 +72,7 @@ def test_what_does_not_build_on_each_other_is_asked_at_once(
     judge_all(run)
     assert Comparison.objects.get().status == "scored"
     assert states(run) == {"replied": 9}
-    assert set(run.calls.values_list("key", flat=True)) == set(runner.keys(run.judge.manner))
+    assert set(run.calls.values_list("key", flat=True)) == set(conversation.keys(run.judge.manner))
     assert process.places.take(20) == 9
 
 

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from judging import tasks
 from judging.endpoints.client import Reply
-from judging.endpoints.limit_rules import LONGEST_PAUSE
-from judging.endpoints.limits import Entrances, MemoryStore
+from judging.endpoints.limits import LONGEST_PAUSE, Entrances, MemoryStore
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.runs import committing, lifecycle, limiting, work
 from judging.runs.calls import judge_assignment

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from judging.models import JudgeCall, JudgeRun
-from judging.models.querysets import RECENTLY
+from judging.models.calls import RECENTLY
 from judging.runs.lifecycle import cancel_run, plan_run, start_run
 from tests.factories import make_judge, make_small_study
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token
 from arena.models import Assignment, Comparison, Completion, Contestant, Rater, Study
-from judging.elsewhere import services as elsewhere_services
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
-from judging.models.querysets import Progress
+from judging.models.calls import Progress
+from judging.remote import services as elsewhere_services
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils.html import strip_tags
 
 from arena.models import Assignment
-from judging.endpoints.limit_rules import Outage
+from judging.endpoints.limits import Outage
 from judging.models import Judge, JudgeCall, JudgeRun, Price
 from judging.runs import views
 from judging.runs.lifecycle import cancel_run, finish_if_done, pause_run, start_run

@@ -13,7 +13,7 @@ from judging.endpoints.costs import most_prompt_tokens
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.runs import spending
-from judging.runs.endpoints import Endpoint, endpoint_of
+from judging.runs.asking import Endpoint, endpoint_of
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
 
 pytestmark = pytest.mark.both_databases

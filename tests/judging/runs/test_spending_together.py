@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from judging.endpoints import costs
 from judging.models import JudgeCall, JudgeRun, Price
 from judging.runs import spending
-from judging.runs.endpoints import Endpoint, endpoint_of
+from judging.runs.asking import Endpoint, endpoint_of
 from tests.arena.rating.test_concurrency import at_once
 from tests.factories import make_assignment, make_judge, make_price, make_study
 

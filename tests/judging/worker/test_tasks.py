@@ -8,7 +8,7 @@ import pytest
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import Manner
-from judging.worker.assignments import JudgeInfo, Task, WorkerError, check_wording, key_of
+from judging.worker.arena import JudgeInfo, Task, WorkerError, check_wording, key_of
 
 HASH = Manner(PROTOCOLS["likert"], answer_scale("likert", 8)).prompt_hash
 JUDGE = JudgeInfo(

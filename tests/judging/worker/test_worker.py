@@ -18,9 +18,8 @@ from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from judging.worker import worker as worker_module
-from judging.worker.arena import Arena, ArenaBusyError, Outcome
+from judging.worker.arena import Arena, ArenaBusyError, Outcome, WorkerError
 from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
-from judging.worker.assignments import WorkerError
 from judging.worker.journal import Entry, Journal
 from judging.worker.worker import Worker
 from tests.factories import make_judge, make_small_study

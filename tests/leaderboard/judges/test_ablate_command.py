@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from arena.models import Comparison, Contestant, Pair
-from judging.judges.panels import create_panel
 from judging.models import JudgeCall, JudgeRun
+from judging.panels.services import create_panel
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
 

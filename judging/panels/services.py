@@ -14,9 +14,6 @@ from judging.judges.services import JudgeError, checks_in_words
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
 
-# What a panel of judges says, made of what its members said about the same showing of a pair. Pure.
-
-
 POINTS: Final = {"majority": 3, "mean": 8}
 """The rating scale of each rule: first, tie or second; and the full scale."""
 

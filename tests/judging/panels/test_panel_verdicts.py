@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating import scales
-from judging.judges.panels import Opinion, PanelVerdict, combined
+from judging.panels.services import Opinion, PanelVerdict, combined
 
 OPINIONS = st.lists(
     st.sampled_from(scales.POINTS).flatmap(

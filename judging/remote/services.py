@@ -21,8 +21,10 @@ from arena.rating import services as rating
 from arena.rating.answers import LeaseLostError, NotAllowedError
 from judging.endpoints.client import NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.models.querysets import JudgeCallQuerySet, JudgeRunQuerySet
-from judging.runs import committing, putting_aside, spending
+from judging.models.calls import JudgeCallQuerySet
+from judging.models.runs import JudgeRunQuerySet
+from judging.runs import committing, spending
+from judging.runs import work as runs_work
 from judging.runs.claiming import claim_elsewhere
 from judging.runs.committing import Outcome, Results, end_abandoned
 from judging.runs.lifecycle import finish_if_done
@@ -103,8 +105,8 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
             if row is None:
                 break
             [work] = with_calls([row])
-            if putting_aside.unrateable([work]):
-                putting_aside.put_waiting_aside(work.run, _waiting(judge, study))
+            if runs_work.unrateable([work]):
+                runs_work.put_waiting_aside(work.run, _waiting(judge, study))
                 continue
             call = claim_elsewhere(work, worker[:200], lease_time())
         if call:
@@ -143,7 +145,7 @@ def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
         raise NotAllowedError(
             f"{study.name} holds imported ratings of another judge {rater.slug}; use one with another slug."
         )
-    putting_aside.put_planned_aside(locked, rater)
+    runs_work.put_planned_aside(locked, rater)
     leased = rating.lease_planned(locked, rater, lease_time())
     ahead = planning.Wanted(limit=PLANNED_AHEAD)
     if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from judging.endpoints import costs
-from judging.endpoints.simulated import placed, verdict
-from judging.protocols import runner
+from judging.protocols import conversation
+from judging.protocols.answer_scales import GRADES, AnswerScale
+from judging.protocols.conversation import Question
 from judging.protocols.protocol import Manner, Protocol
 from judging.protocols.rendering import Material
-from judging.protocols.replies import ReplyText
-from judging.protocols.runner import Question
+from judging.protocols.replies import Place, ReplyText
 
 LONG: Final = 1000
 """Bytes by which a made-up reply is made longer to see how much of it later questions quote."""
@@ -47,7 +46,7 @@ def questions(manner: Manner, material: Material) -> Iterator[Question]:
 
 def size(question: Question) -> int:
     """The length of everything a question says, in bytes."""
-    return sum(costs.size(message["content"]) for message in question.messages)
+    return sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in question.messages)
 
 
 def _needing(manner: Manner, *, needed: bool) -> Manner:
@@ -69,7 +68,7 @@ def _needing(manner: Manner, *, needed: bool) -> Manner:
 def _walk(manner: Manner, material: Material, length: int) -> Iterator[Question]:
     """Every question about a pair, each being replied to with a text of this length."""
     replies: dict[str, ReplyText] = {}
-    while asked := runner.next_questions(manner, material, replies):
+    while asked := conversation.next_questions(manner, material, replies):
         yield from asked
         replies |= {question.key: _reply(question, length) for question in asked}
 
@@ -80,3 +79,40 @@ def _reply(question: Question, length: int) -> ReplyText:
     if question.scale is None or question.place is None:
         return ReplyText(text)
     return ReplyText(placed(verdict(0, question.scale), question.place, text))
+
+
+NOTE: Final = "Simulated reply: no model was asked."
+"""Stands in every reply that has room for it."""
+
+
+def verdict(share: float, scale: AnswerScale) -> str:
+    """How a share of the belief is worded: in the second answer, or in the one answer that is scored.
+
+    Two scores differ by one of the differences there are, each of the same width; the better answer has the
+    highest score.
+    """
+    if scale.form == "score":
+        return str(scale.lowest + step_of(share, scale.highest - scale.lowest + 1))
+    if scale.form == "scores":
+        widest = scale.highest - scale.lowest
+        ahead = step_of(share, 2 * widest + 1) - widest
+        return f"{scale.highest - max(0, ahead)} {scale.highest + min(0, ahead)}"
+    step = step_of(share, scale.points)
+    return {"likert": str(step + 1), "binary": f"Answer {'AB'[step % 2]}", "grades": GRADES[step % 5]}[
+        scale.form
+    ]
+
+
+def step_of(share: float, steps: int) -> int:
+    """Which of so many equal steps a share falls on, from 0."""
+    return min(steps - 1, int(share * steps))
+
+
+def placed(words: str, place: Place, note: str = NOTE) -> str:
+    """A reply with the verdict in its place; a reply of one line has no room for a note."""
+    return {
+        Place.FIRST_LINE: f"{words}\n{note}",
+        Place.ONLY_LINE: words,
+        Place.LAST_LINE: f"{note}\n{words}",
+        Place.FIELD: f"{note}\nVerdict: {words}",
+    }[place]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.endpoints.client import Reply, Token
-from judging.endpoints.expected import expected_rating, verdict_logprobs
+from judging.endpoints.logprobs import expected_rating, verdict_logprobs
 from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.replies import Place
 

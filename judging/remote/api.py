@@ -14,8 +14,8 @@ from arena.rating import scales
 from arena.rating import services as rating
 from arena.rating.answers import LeaseLostError, NotAllowedError
 from arena.texts.names import shown_turns
-from judging.elsewhere import services as elsewhere_services
 from judging.models import Judge, JudgeCall
+from judging.remote import services as elsewhere_services
 
 router = Router(tags=["assignments"])
 judges = Router(tags=["assignments"])

@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from judging.catalogue.text import WIDTH
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.wording import file_name
+from judging.protocols.customization import file_name
+from judging.protocols.description import WIDTH
 
 DOCS = Path(__file__).parents[3] / "docs"
 

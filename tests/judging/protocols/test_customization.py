@@ -6,11 +6,11 @@ import pytest
 
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.conversation import keys, next_questions
+from judging.protocols.customization import wording_problems
 from judging.protocols.protocol import About, Manner, Parameter, Part, Protocol, Step
 from judging.protocols.rendering import Material
 from judging.protocols.replies import Place, ReplyText
-from judging.protocols.runner import keys, next_questions
-from judging.protocols.wording import problems
 
 PAIR = Material(prompt=["Why?"], input="", first=["Because."], second=["Why not?"], secret=b"secret")
 
@@ -40,7 +40,7 @@ def make_protocol(**overrides: object) -> Protocol:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
 def test_the_texts_of_every_protocol_hold_what_they_must(protocol: Protocol) -> None:
-    assert problems(protocol, protocol.texts) == []
+    assert wording_problems(protocol, protocol.texts) == []
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
@@ -52,7 +52,7 @@ def test_whatever_a_text_may_use_is_filled_in(protocol: Protocol) -> None:
     form = protocol.forms[0]
     manner = Manner(protocol, answer_scale(form, POINTS[form][-1]), wording=wording)
 
-    assert problems(protocol, wording) == []
+    assert wording_problems(protocol, wording) == []
     asked, replies = [], dict[str, ReplyText]()
     while questions := next_questions(manner, PAIR, replies):
         asked += questions
@@ -72,24 +72,24 @@ def _texts_of(protocol: Protocol) -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 def test_an_operator_may_word_a_text_differently() -> None:
-    assert problems(PROTOCOLS["likert"], {"rate": GOOD}) == []
+    assert wording_problems(PROTOCOLS["likert"], {"rate": GOOD}) == []
 
 
 def test_the_two_answers_may_stand_apart() -> None:
     apart = GOOD.replace("$answers", "First: $answer_a\n\nSecond: $answer_b")
 
-    assert problems(PROTOCOLS["likert"], {"rate": apart}) == []
+    assert wording_problems(PROTOCOLS["likert"], {"rate": apart}) == []
 
 
 def test_a_parameter_may_be_left_out_or_used() -> None:
     without = "$notice $query $answers $look_a $look_b $ask $verdict"
 
-    assert problems(make_protocol(), {"compare": without}) == []
-    assert problems(make_protocol(), {"compare": f"{without} $rules $questions"}) == []
+    assert wording_problems(make_protocol(), {"compare": without}) == []
+    assert wording_problems(make_protocol(), {"compare": f"{without} $rules $questions"}) == []
 
 
 def test_two_dollars_are_a_dollar_sign() -> None:
-    assert problems(PROTOCOLS["likert"], {"rate": f"{GOOD} For $$5."}) == []
+    assert wording_problems(PROTOCOLS["likert"], {"rate": f"{GOOD} For $$5."}) == []
 
 
 BAD = [
@@ -113,14 +113,14 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "text", "sentence"), BAD)
 def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(name: str, text: str, sentence: str) -> None:
-    (problem,) = problems(make_protocol(), {name: text})
+    (problem,) = wording_problems(make_protocol(), {name: text})
 
     assert sentence in problem
     assert problem.endswith(".")
 
 
 def test_an_empty_text_lacks_everything() -> None:
-    found = problems(PROTOCOLS["likert"], {"rate": ""})
+    found = wording_problems(PROTOCOLS["likert"], {"rate": ""})
 
     assert len(found) == 3
     assert "$answers, $query is missing" in found[2]
@@ -129,9 +129,9 @@ def test_an_empty_text_lacks_everything() -> None:
 def test_the_texts_of_voters_are_named_after_them() -> None:
     voting = make_protocol(steps=(), parts=(Part("mine", make_protocol()),), parameters={})
 
-    assert problems(voting, voting.texts) == []
-    assert "so it must hold $notice" in problems(voting, {"mine/look": "$query $answer"})[0]
-    assert "its texts are: mine/look, mine/ask, mine/compare" in problems(voting, {"look": GOOD})[0]
+    assert wording_problems(voting, voting.texts) == []
+    assert "so it must hold $notice" in wording_problems(voting, {"mine/look": "$query $answer"})[0]
+    assert "its texts are: mine/look, mine/ask, mine/compare" in wording_problems(voting, {"look": GOOD})[0]
 
 
 def test_a_text_that_two_steps_share_is_held_to_what_both_can_use() -> None:
@@ -142,6 +142,6 @@ def test_a_text_that_two_steps_share_is_held_to_what_both_can_use() -> None:
         ),
     )
 
-    assert problems(shared, {"review": GOOD}) == []
-    (problem,) = problems(shared, {"review": f"{GOOD} $review"})
+    assert wording_problems(shared, {"review": GOOD}) == []
+    (problem,) = wording_problems(shared, {"review": f"{GOOD} $review"})
     assert "$review stands for nothing" in problem

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token, operator_token
 from arena.models import Assignment, Comparison, Membership, Rater, Study
-from judging.elsewhere import services as elsewhere_services
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.remote import services as elsewhere_services
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import cancel_run, plan_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judging.runs import text as runs_text
+from judging.runs import summary as runs_text
 
 
 def run(**changes: Any) -> dict[str, Any]:

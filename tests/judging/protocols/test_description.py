@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from judging.catalogue.describing import Calls, asked, calls, described
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.deciding import contradict, last_of
+from judging.protocols.description import Calls, asked, calls, described
 from judging.protocols.protocol import About, Parameter, Part, Protocol, Step
 from judging.protocols.replies import Place
 

@@ -1,0 +1,78 @@
+"""Staff pages: a panel of judges."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from arena.people.permissions import staff_only
+from judging.judges.services import JudgeError
+from judging.models import Judge, Panel
+from judging.panels.services import configure_panel, create_panel
+
+
+class PanelForm(forms.Form):
+    """Several judges as one rater."""
+
+    name = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=120, help_text="Used in addresses and commands. It never changes.")
+    rule = forms.ChoiceField(
+        choices=Panel.Rule.choices,
+        widget=forms.RadioSelect,
+        initial=Panel.Rule.MAJORITY,
+        help_text="The majority says first, second or tie; the mean is put on 8 points.",
+    )
+    members = forms.ModelMultipleChoiceField(
+        Judge.objects.select_related("rater"),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="At least two. The panel speaks about a pair once all of them have, in the same order.",
+    )
+    active = forms.BooleanField(
+        required=False, initial=True, help_text="An inactive panel gives no further verdicts."
+    )
+
+    def __init__(self, *args: Any, panel: Panel | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.panel = panel
+        if panel:
+            self.fields["slug"].disabled = True
+            self.initial = {
+                "name": panel.rater.name,
+                "slug": panel.rater.slug,
+                "rule": panel.rule,
+                "members": panel.members.all(),
+                "active": panel.active,
+            }
+        else:
+            del self.fields["active"]
+
+    def store(self) -> Panel | None:
+        """Create or change the panel; None, with the reason among the form's errors, where that cannot be."""
+        given = self.cleaned_data
+        try:
+            if self.panel:
+                return configure_panel(
+                    self.panel, given["name"], given["rule"], given["members"], active=given["active"]
+                )
+            return create_panel(given["slug"], given["name"], given["rule"], given["members"])
+        except JudgeError as error:
+            self.add_error(None, str(error))
+            return None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def panel_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Put a new panel together, or change one."""
+    panel = get_object_or_404(Panel.objects.select_related("rater"), rater__slug=slug) if slug else None
+    form = PanelForm(request.POST or None, panel=panel)
+    if request.method == "POST" and form.is_valid():
+        stored = form.store()
+        if stored:
+            messages.success(request, f"{stored} is saved.")
+            return redirect("judging")
+    context = {"form": form, "panel": panel}
+    return render(request, "judging/panel_form.html", context, status=422 if form.errors else 200)
