@@ -167,7 +167,7 @@ def test_a_process_killed_between_two_steps_costs_no_reply(
 ) -> None:
     run = planned("reference", model)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calls.runner, "is_complete", killed)
+        patch.setattr(calls.conversation, "is_complete", killed)
         with pytest.raises(SystemExit):
             judge_all(run)
     JudgeCall.objects.filter(state="in_flight").update(
