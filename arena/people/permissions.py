@@ -104,7 +104,9 @@ def operator(
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))
 
 
-def staff_only(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponseBase]:
+def staff_only(
+    view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
     """Let staff accounts pass; others get 403, or are asked to sign in. Browsers keep nothing of it."""
 
     @wraps(view)
@@ -206,18 +208,3 @@ def member(
 def may_sign_up(study: Study, user: Visitor) -> bool:
     """Whether this person, signed in or not, may join without an invitation. Operators always may."""
     return not study.is_closed and (study.sign_up_open or bool(user.is_active and user.is_staff))
-
-
-View = Callable[..., HttpResponseBase]
-
-
-def staff_only(view: View) -> View:
-    """Signed-in operators only: others are asked to sign in, or get 403."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.is_staff:
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return login_required(guarded)
