@@ -13,6 +13,7 @@ from arena.models.querysets import (
     StudyQuerySet,
 )
 from arena.rating import scales
+from arena.rating.pairing import DEFAULT_STRATEGY, STRATEGIES, STRATEGY_CHOICES
 
 
 def usual_reasons() -> list[str]:
@@ -26,10 +27,6 @@ class Study(models.Model):
     class Visibility(models.TextChoices):
         PRIVATE = "private", "Private: operators and invited raters only"
         PUBLIC = "public", "Public: the leaderboard is open to all"
-
-    class Pairing(models.TextChoices):
-        BALANCED = "balanced", "Balanced: the least rated pair first"
-        ADAPTIVE = "adaptive", "Adaptive: rather pairs whose result says most about the standings"
 
     class Naming(models.TextChoices):
         SHOW = "show", "Show them as they are"
@@ -63,7 +60,9 @@ class Study(models.Model):
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
         help_text="Share of the training pairs to get right before rating, 0 to 1; empty: it only explains.",
     )
-    pairing = models.CharField("choice of pairs", max_length=10, choices=Pairing, default=Pairing.BALANCED)
+    pairing = models.CharField(
+        "choice of pairs", max_length=10, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY
+    )
     control_share = models.FloatField(
         default=0.2,
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
@@ -139,7 +138,7 @@ class Study(models.Model):
                 name="study_threshold_is_a_share",
             ),
             models.CheckConstraint(
-                condition=Q(pairing__in=["balanced", "adaptive"], naming__in=["show", "mask", "exclude"]),
+                condition=Q(pairing__in=list(STRATEGIES), naming__in=["show", "mask", "exclude"]),
                 name="study_choices_known",
             ),
         ]

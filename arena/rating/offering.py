@@ -19,8 +19,8 @@ from django.db.models import Count, Max, QuerySet, Sum, Value
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.models.comparisons import new_seed
 from arena.models.querysets import left_out_raters
-from arena.rating import pairing, scales
-from arena.rating import pairing as rating_pairing
+from arena.rating import pairing, possible_pairs, scales
+from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Possible, Text
 
 # The pairs a study has to offer to people and how often each is rated, as this process knows it.
 #
@@ -57,7 +57,9 @@ class Stock:
         texts, count = _texts(study)
         self.is_part = count > MOST_PAIRS
         elsewhere = Pair.objects.filter(prompt__study=study).exclude(use=Pair.Use.RATE)
-        self.possible = pairing.possible_pairs(texts, without=set(elsewhere.values_list("first", "second")))
+        self.possible = possible_pairs.possible_pairs(
+            texts, without=set(elsewhere.values_list("first", "second"))
+        )
         self.ratings = np.zeros(len(self.possible), dtype=np.int64)
         rated = Pair.objects.filter(prompt__study=study, people_ratings__gt=0).order_by()
         self._note(rated.values_list("first", "second", "people_ratings"))
@@ -88,13 +90,13 @@ class Stock:
             self._read_at = now
             return True
 
-    def places(self, pairs: list[pairing.PairKey]) -> pairing.IntArray:
+    def places(self, pairs: list[PairKey]) -> IntArray:
         """Where these pairs are among the possible ones; those that are not are left away."""
         places = self.possible.places(pairs)
         return places[places >= 0]
 
-    def worth(self) -> pairing.FloatArray:
-        """What another comparison of each two contestants says about the standings (arena.rating.pairing)."""
+    def worth(self) -> FloatArray:
+        """What another comparison of each two contestants says about the standings."""
         with self._lock:
             if self._tally is None:
                 self._tally = Tally(self._study, self.possible.contestants)
@@ -118,12 +120,12 @@ class Tally:
         self._fitted = -1.0
         self._worth = self._wins
 
-    def worth(self) -> pairing.FloatArray:
-        """``adaptive.worth`` of the comparisons there are, at most a hundredth of them ago."""
+    def worth(self) -> FloatArray:
+        """``possible_pairs.worth`` of the comparisons there are, at most a hundredth of them ago."""
         self._read()
         games = float(self._wins.sum())
-        if self._fitted < 0 or abs(games - self._fitted) > rating_pairing.REFIT * self._fitted:
-            self._worth, self._fitted = rating_pairing.worth(self._wins), games
+        if self._fitted < 0 or abs(games - self._fitted) > possible_pairs.REFIT * self._fitted:
+            self._worth, self._fitted = possible_pairs.worth(self._wins), games
         return self._worth
 
     def _read(self) -> None:
@@ -164,15 +166,15 @@ def _newest(study: Study) -> int:
     return int(newest or 0)
 
 
-def _texts(study: Study) -> tuple[list[pairing.Text], int]:
+def _texts(study: Study) -> tuple[list[Text], int]:
     """The texts to pair and how many pairs they make; of a very large study only some of the texts."""
     rows = Completion.objects.rateable_in(study).order_by()
     reserved = _reserved(study)
-    texts: dict[int, list[pairing.Text]] = {}
+    texts: dict[int, list[Text]] = {}
     for pk, prompt, category, contestant in rows.values_list(
         "pk", "prompt", "prompt__category", "contestant"
     ):
-        texts.setdefault(prompt, []).append(pairing.Text(pk, prompt, category, contestant))
+        texts.setdefault(prompt, []).append(Text(pk, prompt, category, contestant))
     for prompt, some in texts.items():
         texts[prompt] = _combined(some, reserved)
     pairs = {prompt: len(some) * (len(some) - 1) // 2 for prompt, some in texts.items()}
@@ -181,7 +183,7 @@ def _texts(study: Study) -> tuple[list[pairing.Text], int]:
         counted = Pair.objects.filter(prompt__study=study).order_by().values_list("prompt")
         ratings = dict(counted.annotate(n=Sum("people_ratings")))
         rng = random.Random(study.pk)  # noqa: S311 - fairness, not secrecy
-        window = pairing.choose_window(pairs, ratings, MOST_PAIRS, rng)
+        window = possible_pairs.choose_window(pairs, ratings, MOST_PAIRS, rng)
         texts = {prompt: texts[prompt] for prompt in window}
     return [text for some in texts.values() for text in some], total
 
@@ -197,7 +199,7 @@ def _reserved(study: Study) -> set[int]:
     return apart
 
 
-def _combined(texts: list[pairing.Text], reserved: set[int]) -> list[pairing.Text]:
+def _combined(texts: list[Text], reserved: set[int]) -> list[Text]:
     """Of the texts of one prompt those that make new pairs.
 
     Those of training pairs and checks do not, unless a contestant wrote them and the prompt has others.
@@ -242,12 +244,12 @@ class Had:
     answered and skipped count these two. imbalance: times shown straight minus times swapped.
     """
 
-    pairs: list[pairing.PairKey] = field(default_factory=list)
-    done: list[pairing.PairKey] = field(default_factory=list)
+    pairs: list[PairKey] = field(default_factory=list)
+    done: list[PairKey] = field(default_factory=list)
     answered: int = 0
     skipped: int = 0
     imbalance: int = 0
-    lost: dict[tuple[pairing.PairKey, int], int] = field(default_factory=dict)
+    lost: dict[tuple[PairKey, int], int] = field(default_factory=dict)
     """The ids of assignments that were taken back, by pair and number of the repeat."""
 
 
@@ -268,7 +270,7 @@ class _Chosen:
     swapped: None where the order is still to be drawn.
     """
 
-    texts: pairing.PairKey
+    texts: PairKey
     purpose: Purpose = Purpose.STUDY
     claims: int = 0
     swapped: bool | None = None
@@ -344,18 +346,18 @@ def _draw(study: Study) -> _Draw:
         purpose = Purpose.REPEAT
     elif kind < study.repeat_share + study.gold_share:
         purpose = Purpose.CHECK
-    is_adaptive = study.pairing == Study.Pairing.ADAPTIVE
-    return _Draw(seed, rng, purpose, is_adaptive and control < study.control_share)
+    has_control = pairing.STRATEGIES[study.pairing].has_control
+    return _Draw(seed, rng, purpose, has_control and control < study.control_share)
 
 
-def _held(study: Study, now: datetime) -> list[pairing.PairKey]:
+def _held(study: Study, now: datetime) -> list[PairKey]:
     """The pairs that people hold without having answered them, each as often as it is held."""
     held = Assignment.objects.live(now).unanswered().filter(study=study, rater__kind=Rater.Kind.PERSON)
     held = held.filter(purpose=Purpose.STUDY, pair__isnull=False).order_by()
     return list(held.values_list("pair__first", "pair__second"))
 
 
-def _choose(study: Study, stock: Stock, claims: pairing.IntArray, had: Had, draw: _Draw) -> int | None:
+def _choose(study: Study, stock: Stock, claims: IntArray, had: Had, draw: _Draw) -> int | None:
     """The place of a pair that lacks ratings and that this rater did not have, chosen as the study says."""
     load = stock.ratings + claims
     free = load < study.ratings_per_pair_people
@@ -364,20 +366,19 @@ def _choose(study: Study, stock: Stock, claims: pairing.IntArray, had: Had, draw
         free[with_texts_of(stock.possible, had.pairs)] = False
     if not free.any():
         return None
+    candidates = Candidates(stock.possible, load, free, stock.worth)
     if draw.is_random:
-        return pairing.choose_uniform(free, draw.rng)
-    if study.pairing == Study.Pairing.ADAPTIVE:
-        return pairing.choose_informative(stock.possible, load, free, stock.worth(), draw.rng)
-    return pairing.choose_balanced(stock.possible, load, free, draw.rng)
+        return candidates.draw(draw.rng)
+    return pairing.STRATEGIES[study.pairing].choose(candidates, draw.rng)
 
 
-def with_texts_of(possible: pairing.Possible, pairs: list[pairing.PairKey]) -> pairing.BoolArray:
+def with_texts_of(possible: Possible, pairs: list[PairKey]) -> BoolArray:
     """Which of the possible pairs share a text with one of these.
 
     Where raters are told who wrote the texts of a pair they rated, none of the others would be blind.
     """
     texts = np.unique(np.asarray(pairs, dtype=np.int64))
-    shared: pairing.BoolArray = np.isin(possible.first, texts) | np.isin(possible.second, texts)
+    shared: BoolArray = np.isin(possible.first, texts) | np.isin(possible.second, texts)
     return shared
 
 
@@ -466,12 +467,12 @@ def _lease(
     )
 
 
-def _locked_pair(texts: pairing.PairKey) -> Pair | None:
+def _locked_pair(texts: PairKey) -> Pair | None:
     """The pair of two texts with its row locked: whoever answers late from now on sees this claim."""
     return Pair.objects.select_for_update(no_key=True).filter(first=texts[0], second=texts[1]).first()
 
 
-def _made_pair(study: Study, texts: pairing.PairKey) -> Pair | None:
+def _made_pair(study: Study, texts: PairKey) -> Pair | None:
     """The pair of two texts that were none yet; None where they cannot be compared any more."""
     rateable = Completion.objects.rateable_in(study).filter(pk__in=texts)
     prompts = list(rateable.values_list("prompt", flat=True))

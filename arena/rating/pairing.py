@@ -1,223 +1,71 @@
-"""Which pair and which presentation order a rater gets next. Pure: numbers in, a choice out.
+"""Which pair, and in which order, a rater gets next: every strategy a study can choose. Pure.
 
-A study's possible pairs are arrays, so that a choice among hundreds of thousands takes milliseconds.
+A new strategy is a function and an entry in STRATEGIES; settings, forms and offers read them from there, and
+``makemigrations`` writes down the new choice.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
-
-PairKey = tuple[int, int]
-"""Two completion ids, the smaller one first."""
-
-BIASED_COIN = 2 / 3
-"""Probability of the order that restores balance (Efron 1971, "Forcing a sequential experiment...")."""
+if TYPE_CHECKING:  # models read the strategies, and need not load NumPy for that
+    from arena.rating.possible_pairs import Candidates
 
 
-TOLERANCE = 1e-9
-"""Shares that differ by less are equal."""
+def balanced(pairs: "Candidates", rng: random.Random) -> int | None:
+    """The least rated free pair."""
+    return pairs.least_rated(pairs.places, rng)
 
 
-class Text(NamedTuple):
-    """A completion that can be compared. contestant is None where nobody is ranked by it."""
+def adaptive(pairs: "Candidates", rng: random.Random) -> int | None:
+    """A pair of two contestants drawn in proportion to what another comparison of them would say.
 
-    pk: int
-    prompt: int
-    category: str
-    contestant: int | None
+    Drawn, as Chatbot Arena does (Chiang et al. 2024, section 5), and not always the best: every pair keeps a
+    chance, and raters who ask at the same moment get different ones.
+    """
+    return pairs.least_rated(pairs.of_contestants_drawn(pairs.worth(), rng), rng)
 
 
 @dataclass(frozen=True)
-class Possible:
-    """The pairs that can be offered: one place in each array, ordered by their completions.
+class Strategy:
+    """A way to choose the next pair.
 
-    first and second are completion ids, first the smaller one. The others hold places: of the prompt, of the
-    category, and of the contestants of both sides in ``contestants``, where one that is no contestant has the
-    place after the last.
+    name is stored; label and help are what operators read. choose gives the place of a free pair, or None
+    where none is free. With ``has_control`` a share of the pairs, the study's control share, is drawn evenly
+    instead, so that the strategy can be audited.
     """
 
-    first: IntArray
-    second: IntArray
-    prompt: IntArray
-    category: IntArray
-    a: IntArray
-    b: IntArray
-    contestants: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    @cached_property
-    def _completions(self) -> IntArray:
-        return np.unique(np.concatenate([self.first, self.second]))
-
-    @cached_property
-    def _codes(self) -> IntArray:
-        """One number for each pair, ascending, as pairs are ordered by their completions."""
-        return self._code(self.first, self.second)
-
-    def _code(self, first: IntArray, second: IntArray) -> IntArray:
-        """The numbers of pairs of known completions."""
-        ids = self._completions
-        return np.searchsorted(ids, first) * len(ids) + np.searchsorted(ids, second)
-
-    def places(self, pairs: Sequence[PairKey]) -> IntArray:
-        """Where these pairs are; -1 for those that are not among the possible ones."""
-        found = np.full(len(pairs), -1, dtype=np.int64)
-        if len(self) == 0 or not pairs:
-            return found
-        keys, ids = np.asarray(pairs, dtype=np.int64), self._completions
-        near = ids[np.minimum(np.searchsorted(ids, keys), len(ids) - 1)]
-        known = np.flatnonzero((near == keys).all(axis=1))
-        code = self._code(keys[known, 0], keys[known, 1])
-        at = np.minimum(np.searchsorted(self._codes, code), len(self) - 1)
-        there = self._codes[at] == code
-        found[known[there]] = at[there]
-        return found
-
-    @cached_property
-    def _in_category(self) -> IntArray:
-        return np.bincount(self.category)
-
-    @cached_property
-    def _in_prompt(self) -> IntArray:
-        return np.bincount(self.prompt)
-
-    @cached_property
-    def _of_contestant(self) -> IntArray:
-        size = len(self.contestants) + 1
-        return np.bincount(self.a, minlength=size) + np.bincount(self.b, minlength=size)
-
-    def category_fill(self, load: IntArray) -> FloatArray:
-        """Ratings per pair in each category."""
-        return np.bincount(self.category, weights=load) / np.maximum(self._in_category, 1)
-
-    def prompt_fill(self, load: IntArray) -> FloatArray:
-        """Ratings per pair of each prompt."""
-        return np.bincount(self.prompt, weights=load) / np.maximum(self._in_prompt, 1)
-
-    def contestant_fill(self, load: IntArray) -> FloatArray:
-        """Ratings per pair of each contestant; 0 for texts of nobody."""
-        size = len(self.contestants) + 1
-        given = np.bincount(self.a, weights=load, minlength=size)
-        given += np.bincount(self.b, weights=load, minlength=size)
-        fill = given / np.maximum(self._of_contestant, 1)
-        fill[-1] = 0.0
-        return fill
+    name: str
+    label: str
+    help: str
+    choose: Callable[["Candidates", random.Random], int | None]
+    has_control: bool = False
 
 
-def possible_pairs(texts: Iterable[Text], without: Set[PairKey] = frozenset()) -> Possible:
-    """All pairs of texts of the same prompt, except those named."""
-    by_prompt: dict[int, list[Text]] = {}
-    for text in sorted(texts, key=lambda text: text.pk):
-        by_prompt.setdefault(text.prompt, []).append(text)
-    known = sorted({t.contestant for some in by_prompt.values() for t in some if t.contestant is not None})
-    place = {contestant: number for number, contestant in enumerate(known)}
-    categories: dict[str, int] = {}
-    rows = sorted(_rows(by_prompt, without, place, categories))
-    first, second, prompt, category, a, b = np.array(rows, dtype=np.int64).reshape(len(rows), 6).T
-    return Possible(first, second, prompt, category, a, b, tuple(known))
+STRATEGIES: Final = {
+    strategy.name: strategy
+    for strategy in (
+        Strategy("balanced", "Balanced", "the least rated pair first", balanced),
+        Strategy(
+            "adaptive",
+            "Adaptive",
+            "rather pairs whose result says most about the standings",
+            adaptive,
+            has_control=True,
+        ),
+    )
+}
+"""By name; the first is that of a new study."""
 
+DEFAULT_STRATEGY: Final = next(iter(STRATEGIES))
 
-def _rows(
-    by_prompt: Mapping[int, Sequence[Text]],
-    without: Set[PairKey],
-    place: Mapping[int, int],
-    categories: dict[str, int],
-) -> Iterator[tuple[int, int, int, int, int, int]]:
-    for number, texts in enumerate(by_prompt.values()):
-        category = categories.setdefault(texts[0].category, len(categories))
-        for first, second in combinations(texts, 2):
-            if (first.pk, second.pk) not in without:
-                yield first.pk, second.pk, number, category, _side(first, place), _side(second, place)
+STRATEGY_CHOICES: Final = [
+    (name, f"{strategy.label}: {strategy.help}") for name, strategy in STRATEGIES.items()
+]
 
-
-def _side(text: Text, place: Mapping[int, int]) -> int:
-    return len(place) if text.contestant is None else place[text.contestant]
-
-
-def choose_window(
-    pairs: Mapping[int, int], ratings: Mapping[int, int], most: int, rng: random.Random
-) -> set[int]:
-    """Of a very large study, prompts with together about ``most`` pairs: the least rated per pair first.
-
-    pairs and ratings are by prompt. A prompt is taken whole; equal ones come in random order.
-    """
-    prompts = [prompt for prompt, number in pairs.items() if number]
-    rng.shuffle(prompts)
-    chosen: set[int] = set()
-    room = most
-    for prompt in sorted(prompts, key=lambda prompt: ratings.get(prompt, 0) / pairs[prompt]):
-        if room <= 0:
-            break
-        chosen.add(prompt)
-        room -= pairs[prompt]
-    return chosen
-
-
-def choose_balanced(possible: Possible, load: IntArray, free: BoolArray, rng: random.Random) -> int | None:
-    """The place of the pair to offer, or None where none is free.
-
-    The least rated pairs first; among those the least rated category, then the contestants rated least, then
-    the prompt; then at random. Ratings are counted per possible pair, so that a contestant or a category with
-    few texts is not rated more often than the others. load counts ratings and live claims; free tells what
-    this rater may get.
-    """
-    places = np.flatnonzero(free)
-    if len(places) == 0:
-        return None
-    return _least(possible, load, places[load[places] == load[places].min()], rng)
-
-
-def _least(possible: Possible, load: IntArray, places: IntArray, rng: random.Random) -> int:
-    """Of these places, one in the category, of the contestants and of the prompt that are rated least."""
-    contestants = possible.contestant_fill(load)
-    places = _smallest(places, possible.category_fill(load)[possible.category[places]])
-    places = _smallest(places, contestants[possible.a[places]] + contestants[possible.b[places]])
-    places = _smallest(places, possible.prompt_fill(load)[possible.prompt[places]])
-    return int(places[rng.randrange(len(places))])
-
-
-def _smallest(places: IntArray, values: FloatArray) -> IntArray:
-    kept: IntArray = places[values <= values.min() + TOLERANCE]
-    return kept
-
-
-def choose_uniform(free: BoolArray, rng: random.Random) -> int | None:
-    """The place of a free pair, each equally likely; None where none is free."""
-    places = np.flatnonzero(free)
-    return int(places[rng.randrange(len(places))]) if len(places) else None
-
-
-def choose_informative(
-    possible: Possible, load: IntArray, free: BoolArray, gain: FloatArray, rng: random.Random
-) -> int | None:
-    """The place of a pair of two contestants drawn in proportion to ``gain``, or None where none is free.
-
-    gain holds what another comparison of two contestants says about the standings (arena.rating.pairing). Of
-    the
-    pairs of the two drawn, the choice is as balanced as choose_balanced. Where no free pair says anything,
-    it is that of choose_balanced.
-    """
-    places = np.flatnonzero(free & (possible.a < len(gain)) & (possible.b < len(gain)))
-    codes = possible.a[places] * len(gain) + possible.b[places]
-    weights = np.where(np.bincount(codes, minlength=gain.size) > 0, gain.ravel(), 0.0)
-    sums = np.cumsum(weights)
-    if not (gain.size and sums[-1] > 0):
-        return choose_balanced(possible, load, free, rng)
-    drawn = np.searchsorted(sums, rng.random() * sums[-1], side="right")
-    of_two = places[codes == min(drawn, np.flatnonzero(weights)[-1])]
-    return _least(possible, load, of_two[load[of_two] == load[of_two].min()], rng)
+BIASED_COIN: Final = 2 / 3
+"""Probability of the order that restores balance (Efron 1971, "Forcing a sequential experiment...")."""
 
 
 def choose_order(seed: int, *, pair_imbalance: int, rater_imbalance: int) -> bool:
@@ -233,111 +81,3 @@ def choose_order(seed: int, *, pair_imbalance: int, rater_imbalance: int) -> boo
     if rater_imbalance:
         swapped_probability = BIASED_COIN if rater_imbalance > 0 else 1 - BIASED_COIN
     return random.Random(seed).random() < swapped_probability  # noqa: S311
-
-
-# What another comparison of two contestants would say about the standings. Pure.
-#
-# A Bradley-Terry model with a Gaussian prior is fitted to the comparisons so far; its covariance tells how
-# uncertain each strength is, and by how much one more comparison of two contestants would lessen that (an
-# A-optimal design; Glickman and Jensen 2005, "Adaptive paired comparison design", choose by such an expected
-# gain of information). Pairs are then drawn in proportion to their gain, as Chatbot Arena does with the
-# expected narrowing of intervals (Chiang et al. 2024, section 5), and not always the best one: every pair
-# keeps
-# a chance, and raters who ask at the same moment get different pairs.
-
-
-PRIOR_DEVIATION = 1.5
-"""Standard deviation of strengths before any comparison, in logits: about 260 Elo points."""
-
-REFIT = 0.01
-"""The model is fitted again when the comparisons have grown by this share; less hardly changes it."""
-
-STEPS = 50
-"""Newton's method converges in less than ten; this ends it whatever comes."""
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Strengths in logits with their posterior covariance, one place for each contestant."""
-
-    strengths: FloatArray
-    covariance: FloatArray
-
-
-def fit(wins: FloatArray, deviation: float = PRIOR_DEVIATION) -> Fit:
-    """The most likely strengths; wins[i, j] is how often i was preferred to j, a tie half a win for each."""
-    size = len(wins)
-    games = wins + wins.T
-    strengths = np.zeros(size)
-    precision = np.eye(size) / deviation**2
-    information = precision
-    for _ in range(STEPS):
-        chance = _chances(strengths)
-        slope = (wins - games * chance).sum(axis=1) - strengths / deviation**2
-        information = precision + laplacian(games * chance * (1 - chance))
-        step = np.linalg.solve(information, slope)
-        # A step of two logits is more than any first step needs, and keeps later ones from overshooting.
-        strengths = strengths + np.clip(step, -2.0, 2.0)
-        if np.abs(step).max(initial=0.0) < 1e-9:
-            break
-    return Fit(strengths, np.linalg.inv(information).astype(np.float64))
-
-
-def _chances(strengths: FloatArray) -> FloatArray:
-    """How likely each is preferred to each."""
-    chances: FloatArray = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
-    return chances
-
-
-def laplacian(weights: FloatArray) -> FloatArray:
-    """The information about strengths in comparisons of this weight between each two contestants."""
-    information: FloatArray = np.diag(weights.sum(axis=1)) - weights
-    return information
-
-
-def gains(found: Fit) -> FloatArray:
-    """By how much one more comparison of i and j lessens the sum of the variances of the strengths.
-
-    Strengths count as they stand on a board, relative to their mean. With x = e_i - e_j, w = p(1 - p) and
-    covariance S, one comparison adds w x x' to the information, so that (Sherman and Morrison 1950) S shrinks
-    by w S x x' S / (1 + w x'S x); the gain is the trace of that between centred strengths.
-    """
-    chance = _chances(found.strengths)
-    weight = chance * (1 - chance)
-    centred = found.covariance - found.covariance.mean(axis=0, keepdims=True)
-    gain = weight * _between(centred.T @ centred) / (1 + weight * _between(found.covariance))
-    np.fill_diagonal(gain, 0.0)
-    return np.maximum(gain, 0.0)
-
-
-def _between(products: FloatArray) -> FloatArray:
-    """x'Px for every x = e_i - e_j."""
-    own = np.diag(products)
-    return own[:, None] + own[None, :] - 2 * products
-
-
-def components(games: FloatArray) -> NDArray[np.int64]:
-    """A number for each contestant, the same for those that comparisons connect."""
-    size = len(games)
-    number = np.full(size, -1, dtype=np.int64)
-    for start in range(size):
-        if number[start] >= 0:
-            continue
-        reached, number[start] = [start], start
-        while reached:
-            near = np.flatnonzero((games[reached.pop()] > 0) & (number < 0))
-            number[near] = start
-            reached.extend(int(each) for each in near)
-    return number
-
-
-def worth(wins: FloatArray) -> FloatArray:
-    """What to draw pairs of contestants in proportion to.
-
-    Contestants that no chain of comparisons connects cannot be ranked together, so as long as there are any,
-    only comparisons between unconnected ones are worth something.
-    """
-    gain = gains(fit(wins))
-    number = components(wins + wins.T)
-    apart = number[:, None] != number[None, :]
-    return np.where(apart, gain, 0.0) if apart.any() else gain

@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.rating import pairing
+from arena.rating.pairing import choose_order
+from arena.rating.possible_pairs import PairKey
 from arena.rating.recording import BATCH, write_comparisons
 
 WAITING = ("open", "failed", "expired")
@@ -70,7 +71,7 @@ class PlannedPair:
     """
 
     prompt: int
-    completions: pairing.PairKey
+    completions: PairKey
     pair: int | None
     showings: tuple[Showing, ...]
     asked: bool = True
@@ -102,7 +103,7 @@ class Planned:
 @dataclass(frozen=True)
 class _Candidate:
     prompt: int
-    completions: pairing.PairKey
+    completions: PairKey
     pair: int | None
     people: int
     judges: int
@@ -166,7 +167,7 @@ def _assignments(
     study: Study,
     rater: Rater,
     showings: Iterable[tuple[PlannedPair, Showing]],
-    pairs: Mapping[pairing.PairKey, int],
+    pairs: Mapping[PairKey, int],
     **state: Any,
 ) -> list[Assignment]:
     """The assignments of these showings in the state given; the missing ones are made."""
@@ -245,7 +246,7 @@ def _counted(found: Iterable[PlannedPair]) -> Plan:
     return Plan(pairs, assignments, identical)
 
 
-def _make_pairs(found: list[PlannedPair]) -> dict[pairing.PairKey, int]:
+def _make_pairs(found: list[PlannedPair]) -> dict[PairKey, int]:
     """Pair ids by completions; the missing ones are made."""
     new = [
         Pair(prompt_id=each.prompt, first_id=each.completions[0], second_id=each.completions[1])
@@ -299,7 +300,7 @@ class _Showings:
             elif first_order is not None:
                 order = first_order != bool(repeat % 2)
             else:
-                order = pairing.choose_order(seed, pair_imbalance=0, rater_imbalance=self._imbalance)
+                order = choose_order(seed, pair_imbalance=0, rater_imbalance=self._imbalance)
             if first_order is None:
                 first_order = order != bool(repeat % 2)
             for swapped in (order, not order) if self._wanted.both_orders else (order,):
@@ -377,7 +378,7 @@ def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
     rng.shuffle(candidates)
     candidates.sort(key=lambda each: (each.people == 0, -each.judges))
     turn_of: dict[tuple[bool, int], int] = {}
-    turns: dict[pairing.PairKey, int] = {}
+    turns: dict[PairKey, int] = {}
     for each in candidates:
         group = (each.people == 0, each.prompt)
         turns[each.completions] = turn_of[group] = turn_of.get(group, 0) + 1

@@ -10,7 +10,7 @@ from django.db.models import Count, F, Q
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.rating.apart import APART
 from arena.rating.offering import had_by, stock_of, with_texts_of
-from arena.rating.pairing import PairKey
+from arena.rating.possible_pairs import PairKey
 
 BEHIND = 5.0
 """Seconds after which ratings by others show in how many pairs are left."""

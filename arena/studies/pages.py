@@ -13,6 +13,7 @@ from django.utils import timezone
 from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table
 from arena.models import Invitation, Study
 from arena.people.permissions import OperatorRequest
+from arena.rating.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
 
 # The guided way from an empty study to a published board: each step, and how far it is.
@@ -80,8 +81,8 @@ def _rating(facts: _Facts) -> Finding:
     said = [f"{study.points} points", f"{study.ratings_per_pair_people} wanted per pair"]
     if study.criteria:
         said.append(f"{len(study.criteria)} {_s('criterion', len(study.criteria), 'criteria')}")
-    if study.pairing == Study.Pairing.ADAPTIVE:
-        said.append("adaptive choice of pairs")
+    if study.pairing != DEFAULT_STRATEGY:
+        said.append(f"{study.pairing} choice of pairs")
     if study.repeat_share or study.gold_share:
         said.append("with hidden repeats or checks")
     return "done", ", ".join(said).capitalize() + "."

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.pairing_simulation
     python -m tests.benchmarks.pairing_simulation --studies 100 --only "20, uneven strengths"
 
-Pairs are chosen by the arena's own functions (arena.rating.pairing, arena.rating.pairing). Who wins follows a
+Pairs are chosen by the arena's own functions (arena.rating.pairing). Who wins follows a
 Bradley-Terry model with known strengths; prompts make no difference and there are no ties. In each simulated
 study, balanced choice goes on for a set number of comparisons; the others go on until the mean width of the
 95 % intervals is the same. Intervals are those of a Bradley-Terry fit with hardly any prior (deviation 10
@@ -20,8 +20,8 @@ from typing import Final
 
 import numpy as np
 
-from arena.rating import pairing
-from arena.rating import pairing as rating_pairing
+from arena.rating import pairing, possible_pairs
+from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, Text
 
 ELO: Final = 400 / np.log(10)
 EVERY: Final = 20
@@ -64,7 +64,7 @@ class Run:
         self._chance = np.random.default_rng(number)
         self._setting = setting
         self.strengths = self._chance.normal(0.0, setting.deviation, setting.contestants)
-        self.possible = pairing.possible_pairs(self._texts())
+        self.possible = possible_pairs.possible_pairs(self._texts())
         self.load = np.zeros(len(self.possible), dtype=np.int64)
         self.wins = np.zeros((setting.contestants, setting.contestants))
         self._worth, self._fitted = self.wins, -1.0
@@ -73,15 +73,19 @@ class Run:
             apart = (self.possible.a == newcomer) | (self.possible.b == newcomer)
             for _ in range(1500):
                 free = (self.load < 1) & ~apart
-                self.play(pairing.choose_balanced(self.possible, self.load, free, self.rng))
+                self.play(pairing.balanced(self.candidates(free), self.rng))
 
-    def _texts(self) -> Iterator[pairing.Text]:
+    def _texts(self) -> Iterator[Text]:
         setting = self._setting
         for prompt in range(setting.prompts):
             for contestant in range(setting.contestants):
                 if contestant < setting.few and prompt % 5:
                     continue
-                yield pairing.Text(prompt * setting.contestants + contestant + 1, prompt, "all", contestant)
+                yield Text(prompt * setting.contestants + contestant + 1, prompt, "all", contestant)
+
+    def candidates(self, free: BoolArray) -> Candidates:
+        """The pairs as a strategy sees them."""
+        return Candidates(self.possible, self.load, free, self.worth)
 
     def play(self, place: int | None) -> None:
         """Let somebody compare the pair at this place."""
@@ -91,16 +95,16 @@ class Run:
         self.wins[(a, b) if a_wins else (b, a)] += 1
         self.load[place] += 1
 
-    def worth(self) -> pairing.FloatArray:
+    def worth(self) -> FloatArray:
         """What the arena would go by: fitted again when comparisons have grown by a hundredth."""
         games = float(self.wins.sum())
-        if self._fitted < 0 or games - self._fitted > rating_pairing.REFIT * self._fitted:
-            self._worth, self._fitted = rating_pairing.worth(self.wins), games
+        if self._fitted < 0 or games - self._fitted > possible_pairs.REFIT * self._fitted:
+            self._worth, self._fitted = possible_pairs.worth(self.wins), games
         return self._worth
 
-    def intervals(self) -> tuple[pairing.FloatArray, pairing.FloatArray]:
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Estimates and half widths in logits, relative to the mean strength."""
-        found = rating_pairing.fit(self.wins, deviation=10.0)
+        found = possible_pairs.fit(self.wins, deviation=10.0)
         centre = np.eye(len(self.wins)) - 1 / len(self.wins)
         variances = np.diag(centre @ found.covariance @ centre)
         return found.strengths - found.strengths.mean(), 1.96 * np.sqrt(variances)
@@ -113,17 +117,17 @@ class Run:
 
 def balanced(run: Run) -> int | None:
     """As a balanced study chooses."""
-    return pairing.choose_balanced(run.possible, run.load, run.load < 1, run.rng)
+    return pairing.balanced(run.candidates(run.load < 1), run.rng)
 
 
 def uniform(run: Run) -> int | None:
     """Any pair that is free."""
-    return pairing.choose_uniform(run.load < 1, run.rng)
+    return run.candidates(run.load < 1).draw(run.rng)
 
 
 def adaptive_only(run: Run) -> int | None:
     """As an adaptive study without a control share chooses."""
-    return pairing.choose_informative(run.possible, run.load, run.load < 1, run.worth(), run.rng)
+    return pairing.adaptive(run.candidates(run.load < 1), run.rng)
 
 
 def with_control(run: Run) -> int | None:

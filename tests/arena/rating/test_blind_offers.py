@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Study
-from arena.rating import pairing, services
+from arena.rating import possible_pairs, services
 from arena.rating.answers import Answer
 from arena.rating.offering import with_texts_of
 from arena.rating.progress import progress
@@ -26,8 +26,8 @@ def rate_all(study: Study) -> list[Assignment]:
 
 
 def test_pairs_that_share_a_text() -> None:
-    texts = [pairing.Text(pk=pk, prompt=1, category="", contestant=pk) for pk in (1, 2, 3, 4)]
-    possible = pairing.possible_pairs(texts)
+    texts = [possible_pairs.Text(pk=pk, prompt=1, category="", contestant=pk) for pk in (1, 2, 3, 4)]
+    possible = possible_pairs.possible_pairs(texts)
     shared = with_texts_of(possible, [(1, 2)])
     left = np.flatnonzero(~shared)
     assert [(int(possible.first[place]), int(possible.second[place])) for place in left] == [(3, 4)]

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating import pairing
-from arena.rating.pairing import (
+from arena.rating.pairing import STRATEGIES, choose_order
+from arena.rating.possible_pairs import (
+    BoolArray,
+    Candidates,
+    FloatArray,
+    IntArray,
     Possible,
     Text,
-    choose_balanced,
-    choose_informative,
-    choose_order,
-    choose_uniform,
+    possible_pairs,
 )
 
 
@@ -33,11 +34,27 @@ def texts(prompts: int, contestants: int, category: str = "coding") -> list[Text
     ]
 
 
-def none_rated(possible: Possible) -> pairing.IntArray:
+def choose(
+    name: str,
+    possible: Possible,
+    load: IntArray,
+    free: BoolArray,
+    numbers: random.Random,
+    gain: FloatArray | None = None,
+) -> int | None:
+    worth = np.zeros((0, 0)) if gain is None else gain
+    return STRATEGIES[name].choose(Candidates(possible, load, free, lambda: worth), numbers)
+
+
+def choose_uniform(free: BoolArray, numbers: random.Random) -> int | None:
+    return Candidates(possible_pairs([]), free.astype(np.int64), free, lambda: np.zeros((0, 0))).draw(numbers)
+
+
+def none_rated(possible: Possible) -> IntArray:
     return np.zeros(len(possible), dtype=np.int64)
 
 
-def all_free(possible: Possible) -> pairing.BoolArray:
+def all_free(possible: Possible) -> BoolArray:
     return np.ones(len(possible), dtype=bool)
 
 
@@ -45,50 +62,11 @@ def keys(possible: Possible) -> list[tuple[int, int]]:
     return list(zip(possible.first.tolist(), possible.second.tolist(), strict=True))
 
 
-# --- the pairs there are ------------------------------------------------------------------------------------
-
-
-def test_texts_of_one_prompt_make_pairs() -> None:
-    possible = pairing.possible_pairs([Text(7, 1, "a", 30), Text(3, 1, "a", None), Text(5, 2, "b", 30)])
-    assert keys(possible) == [(3, 7)]
-    # 30 is the only contestant; the other text is nobody's, which has the place after the last.
-    assert (possible.contestants, possible.a.tolist(), possible.b.tolist()) == ((30,), [1], [0])
-
-
-def test_pairs_kept_for_something_else_are_left_out() -> None:
-    possible = pairing.possible_pairs(texts(1, 3), without={(1, 3)})
-    assert keys(possible) == [(1, 2), (2, 3)]
-
-
-def test_nothing_to_compare_is_no_pair() -> None:
-    possible = pairing.possible_pairs([])
-    assert len(possible) == 0
-    assert possible.places([(1, 2)]).tolist() == [-1]
-    assert choose_balanced(possible, none_rated(possible), all_free(possible), rng()) is None
-    assert choose_uniform(all_free(possible), rng()) is None
-
-
-@given(
-    pairs=st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), max_size=30),
-    prompts=st.integers(1, 4),
-    contestants=st.integers(2, 5),
-)
-def test_places_are_where_the_pairs_are(pairs: list[tuple[int, int]], prompts: int, contestants: int) -> None:
-    possible = pairing.possible_pairs(texts(prompts, contestants))
-    known = {pair: place for place, pair in enumerate(keys(possible))}
-    assert possible.places(pairs).tolist() == [known.get(pair, -1) for pair in pairs]
-
-
-def test_a_window_holds_the_prompts_rated_least_per_pair() -> None:
-    pairs, ratings = {1: 3, 2: 10, 3: 3, 4: 0}, {1: 3, 2: 5}
-    assert pairing.choose_window(pairs, ratings, 3, rng()) == {3}
-    assert pairing.choose_window(pairs, ratings, 4, rng()) == {3, 2}
-    assert pairing.choose_window(pairs, ratings, 99, rng()) == {1, 2, 3}
-
-
-def test_equal_prompts_come_into_the_window_in_any_order() -> None:
-    pairs = dict.fromkeys(range(6), 1)
-    assert len({tuple(pairing.choose_window(pairs, {}, 2, rng(seed))) for seed in range(60)}) == 15
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_where_nothing_is_free_nothing_is_chosen(name: str) -> None:
+    possible = possible_pairs(texts(1, 3))
+    assert choose(name, possible, none_rated(possible), ~all_free(possible), rng(), np.ones((3, 3))) is None
+    assert choose(name, possible_pairs([]), np.zeros(0, int), np.zeros(0, bool), rng()) is None
 
 
 # --- balanced -----------------------------------------------------------------------------------------------
@@ -96,36 +74,36 @@ def test_equal_prompts_come_into_the_window_in_any_order() -> None:
 
 def balanced(possible: Possible, load: dict[tuple[int, int], int], seed: int = 0) -> tuple[int, int]:
     loads = np.array([load.get(pair, 0) for pair in keys(possible)])
-    place = choose_balanced(possible, loads, all_free(possible), rng(seed))
+    place = choose("balanced", possible, loads, all_free(possible), rng(seed))
     assert place is not None
     return keys(possible)[place]
 
 
 def test_the_least_rated_pair_comes_first() -> None:
-    possible = pairing.possible_pairs(texts(1, 3))
+    possible = possible_pairs(texts(1, 3))
     assert balanced(possible, {(1, 2): 2, (1, 3): 1, (2, 3): 2}) == (1, 3)
 
 
 def test_among_equals_the_contestants_rated_least_come_first() -> None:
-    possible = pairing.possible_pairs(texts(1, 4))
+    possible = possible_pairs(texts(1, 4))
     assert balanced(possible, {(1, 2): 1}) == (3, 4)
 
 
 def test_contestants_are_balanced_over_prompts() -> None:
     # Contestants 0 and 1 met at the first prompt, so 2 and 3 meet next, at the other one.
-    possible = pairing.possible_pairs(texts(2, 4), without={(3, 4)})
+    possible = possible_pairs(texts(2, 4), without={(3, 4)})
     assert balanced(possible, {(1, 2): 1}) == (7, 8)
 
 
 def test_a_category_is_rated_as_much_for_each_of_its_pairs() -> None:
     many, few = texts(4, 2, "many"), [Text(91, 9, "few", 0), Text(92, 9, "few", 1)]
-    possible = pairing.possible_pairs(many + few)
+    possible = possible_pairs(many + few)
     # One of four pairs is rated in the one category and none in the other.
     assert balanced(possible, {(1, 2): 1}) == (91, 92)
 
 
 def test_equals_come_in_any_order() -> None:
-    possible = pairing.possible_pairs(texts(1, 4))
+    possible = possible_pairs(texts(1, 4))
     assert {balanced(possible, {}, seed) for seed in range(60)} == set(combinations(range(1, 5), 2))
 
 
@@ -138,9 +116,9 @@ def test_equals_come_in_any_order() -> None:
 def test_taking_pairs_until_none_is_left_fills_every_pair_evenly(
     prompts: int, contestants: int, wanted: int, seed: int
 ) -> None:
-    possible = pairing.possible_pairs(texts(prompts, contestants))
+    possible = possible_pairs(texts(prompts, contestants))
     load, numbers = none_rated(possible), rng(seed)
-    while (place := choose_balanced(possible, load, load < wanted, numbers)) is not None:
+    while (place := choose("balanced", possible, load, load < wanted, numbers)) is not None:
         load[place] += 1
         assert load.max() - load.min() <= 1
     assert (load == wanted).all()
@@ -149,10 +127,10 @@ def test_taking_pairs_until_none_is_left_fills_every_pair_evenly(
 @pytest.mark.parametrize("seed", range(5))
 def test_contestants_prompts_and_categories_stay_balanced_on_the_way(seed: int) -> None:
     groups = [texts(10, 8, "a"), [Text(t.pk + 1000, t.prompt + 100, "b", t.contestant) for t in texts(5, 8)]]
-    possible = pairing.possible_pairs([text for group in groups for text in group])
+    possible = possible_pairs([text for group in groups for text in group])
     load, numbers = none_rated(possible), rng(seed)
     for _ in range(210):  # half of all pairs
-        place = choose_balanced(possible, load, load < 1, numbers)
+        place = choose("balanced", possible, load, load < 1, numbers)
         assert place is not None
         load[place] += 1
     of_contestants = np.bincount(possible.a, load, 8) + np.bincount(possible.b, load, 8)
@@ -166,12 +144,12 @@ def test_contestants_prompts_and_categories_stay_balanced_on_the_way(seed: int) 
 
 def test_contestants_are_drawn_in_proportion_to_what_they_say() -> None:
     # Contestants 0 and 1 have three prompts in common, the others one: that must not count.
-    possible = pairing.possible_pairs(
+    possible = possible_pairs(
         [*texts(1, 3), Text(11, 5, "x", 0), Text(12, 5, "x", 1), Text(13, 6, "x", 0), Text(14, 6, "x", 1)]
     )
     gain = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 5.0], [2.0, 5.0, 0.0]])
     drawn = Counter(
-        choose_informative(possible, none_rated(possible), all_free(possible), gain, rng(seed))
+        choose("adaptive", possible, none_rated(possible), all_free(possible), rng(seed), gain)
         for seed in range(4000)
     )
     of_two = Counter[tuple[int, int]]()
@@ -185,28 +163,26 @@ def test_contestants_are_drawn_in_proportion_to_what_they_say() -> None:
 
 
 def test_full_and_seen_pairs_are_never_drawn() -> None:
-    possible = pairing.possible_pairs(texts(2, 3))
+    possible = possible_pairs(texts(2, 3))
     gain = np.ones((3, 3)) - np.eye(3)
     free = np.array([pair == (2, 3) for pair in keys(possible)])
     for seed in range(20):
-        assert choose_informative(possible, none_rated(possible), free, gain, rng(seed)) == 2
+        assert choose("adaptive", possible, none_rated(possible), free, rng(seed), gain) == 2
         assert choose_uniform(free, rng(seed)) == 2
-    assert choose_informative(possible, none_rated(possible), ~all_free(possible), gain, rng()) is None
 
 
 def test_where_nothing_says_anything_the_choice_is_balanced() -> None:
-    possible = pairing.possible_pairs(texts(1, 3))
+    possible = possible_pairs(texts(1, 3))
     load = np.array([1, 1, 0])
-    assert choose_informative(possible, load, all_free(possible), np.zeros((3, 3)), rng()) == 2
-    nobody = pairing.possible_pairs([Text(1, 1, "a", None), Text(2, 1, "a", None)])
-    found = choose_informative(nobody, none_rated(nobody), all_free(nobody), np.zeros((0, 0)), rng())
-    assert found == 0
+    assert choose("adaptive", possible, load, all_free(possible), rng(), np.zeros((3, 3))) == 2
+    nobody = possible_pairs([Text(1, 1, "a", None), Text(2, 1, "a", None)])
+    assert choose("adaptive", nobody, none_rated(nobody), all_free(nobody), rng()) == 0
 
 
 def test_of_the_contestants_drawn_the_least_rated_pair_is_taken() -> None:
-    possible = pairing.possible_pairs(texts(3, 2))
+    possible = possible_pairs(texts(3, 2))
     gain = np.array([[0.0, 1.0], [1.0, 0.0]])
-    assert choose_informative(possible, np.array([2, 1, 2]), all_free(possible), gain, rng()) == 1
+    assert choose("adaptive", possible, np.array([2, 1, 2]), all_free(possible), rng(), gain) == 1
 
 
 def test_the_control_share_is_drawn_evenly_from_what_is_free() -> None:

@@ -1,4 +1,6 @@
-"""What another comparison says: by hand, against an independent optimiser, and as properties."""
+"""The pairs there are, and what another comparison of two contestants says."""
+
+import random
 
 import numpy as np
 import pytest
@@ -7,9 +9,72 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from arena.rating import pairing
+from arena.rating import possible_pairs
 
 COUNTS = arrays(np.float64, (4, 4), elements=st.integers(0, 30)).map(lambda wins: wins * (1 - np.eye(4)))
+
+
+def texts(prompts: int, contestants: int) -> list[possible_pairs.Text]:
+    """Every contestant answers every prompt; ids as they would be given one after the other."""
+    return [
+        possible_pairs.Text(prompt * contestants + contestant + 1, prompt, "coding", contestant)
+        for prompt in range(prompts)
+        for contestant in range(contestants)
+    ]
+
+
+def keys(possible: possible_pairs.Possible) -> list[tuple[int, int]]:
+    return list(zip(possible.first.tolist(), possible.second.tolist(), strict=True))
+
+
+def test_texts_of_one_prompt_make_pairs() -> None:
+    possible = possible_pairs.possible_pairs(
+        [
+            possible_pairs.Text(7, 1, "a", 30),
+            possible_pairs.Text(3, 1, "a", None),
+            possible_pairs.Text(5, 2, "b", 30),
+        ]
+    )
+    assert keys(possible) == [(3, 7)]
+    # 30 is the only contestant; the other text is nobody's, which has the place after the last.
+    assert (possible.contestants, possible.a.tolist(), possible.b.tolist()) == ((30,), [1], [0])
+
+
+def test_pairs_kept_for_something_else_are_left_out() -> None:
+    possible = possible_pairs.possible_pairs(texts(1, 3), without={(1, 3)})
+    assert keys(possible) == [(1, 2), (2, 3)]
+
+
+def test_without_texts_there_are_no_pairs() -> None:
+    possible = possible_pairs.possible_pairs([])
+    assert len(possible) == 0
+    assert possible.places([(1, 2)]).tolist() == [-1]
+
+
+@given(
+    pairs=st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), max_size=30),
+    prompts=st.integers(1, 4),
+    contestants=st.integers(2, 5),
+)
+def test_places_are_where_the_pairs_are(pairs: list[tuple[int, int]], prompts: int, contestants: int) -> None:
+    possible = possible_pairs.possible_pairs(texts(prompts, contestants))
+    known = {pair: place for place, pair in enumerate(keys(possible))}
+    assert possible.places(pairs).tolist() == [known.get(pair, -1) for pair in pairs]
+
+
+def test_a_window_holds_the_prompts_rated_least_per_pair() -> None:
+    pairs, ratings = {1: 3, 2: 10, 3: 3, 4: 0}, {1: 3, 2: 5}
+    assert possible_pairs.choose_window(pairs, ratings, 3, random.Random(0)) == {3}
+    assert possible_pairs.choose_window(pairs, ratings, 4, random.Random(0)) == {3, 2}
+    assert possible_pairs.choose_window(pairs, ratings, 99, random.Random(0)) == {1, 2, 3}
+
+
+def test_equal_prompts_come_into_the_window_in_any_order() -> None:
+    pairs = dict.fromkeys(range(6), 1)
+    assert (
+        len({tuple(possible_pairs.choose_window(pairs, {}, 2, random.Random(seed))) for seed in range(60)})
+        == 15
+    )
 
 
 def variances_apart(covariance: np.ndarray) -> float:
@@ -20,7 +85,7 @@ def variances_apart(covariance: np.ndarray) -> float:
 
 def test_two_contestants_by_hand() -> None:
     """Even wins: strengths 0, p = 1/2. Information 10 * 1/4 [[1, -1], [-1, 1]] + 1/2.25 I."""
-    found = pairing.fit(np.array([[0.0, 5.0], [5.0, 0.0]]))
+    found = possible_pairs.fit(np.array([[0.0, 5.0], [5.0, 0.0]]))
     assert found.strengths == pytest.approx([0, 0])
     precision = 1 / 2.25
     of_difference = 1 / (2.5 + precision / 2)  # variance of strength 0 minus strength 1
@@ -29,25 +94,25 @@ def test_two_contestants_by_hand() -> None:
     )
     # One more adds 1/4; the two centred variances are half of that of the difference together.
     less = (of_difference - 1 / (2.75 + precision / 2)) / 2
-    assert pairing.gains(found)[0, 1] == pytest.approx(less)
+    assert possible_pairs.gains(found)[0, 1] == pytest.approx(less)
 
 
 @given(COUNTS)
 def test_the_fit_is_the_one_an_independent_optimiser_finds(wins: np.ndarray) -> None:
     def unlikely(strengths: np.ndarray) -> float:
         apart = strengths[:, None] - strengths[None, :]
-        prior = (strengths**2).sum() / (2 * pairing.PRIOR_DEVIATION**2)
+        prior = (strengths**2).sum() / (2 * possible_pairs.PRIOR_DEVIATION**2)
         return float((wins * np.logaddexp(0, -apart)).sum() + prior)
 
     reference = minimize(unlikely, np.zeros(4), method="BFGS", options={"gtol": 1e-8}).x
-    assert pairing.fit(wins).strengths == pytest.approx(reference, abs=1e-4)
+    assert possible_pairs.fit(wins).strengths == pytest.approx(reference, abs=1e-4)
 
 
 @given(COUNTS)
 def test_the_gain_is_what_a_fit_with_one_more_game_loses(wins: np.ndarray) -> None:
     """The closed form against inverting the information with the game added, at the same strengths."""
-    found = pairing.fit(wins)
-    gains = pairing.gains(found)
+    found = possible_pairs.fit(wins)
+    gains = possible_pairs.gains(found)
     chance = 1 / (1 + np.exp(found.strengths[1] - found.strengths[2]))
     apart = np.array([0.0, 1.0, -1.0, 0.0])
     information = np.linalg.inv(found.covariance) + chance * (1 - chance) * np.outer(apart, apart)
@@ -61,13 +126,13 @@ def test_the_gain_is_what_a_fit_with_one_more_game_loses(wins: np.ndarray) -> No
 def test_what_was_compared_less_says_more() -> None:
     wins = np.full((3, 3), 20.0) * (1 - np.eye(3))
     wins[2, :2] = wins[:2, 2] = 2.0
-    gains = pairing.gains(pairing.fit(wins))
+    gains = possible_pairs.gains(possible_pairs.fit(wins))
     assert gains[0, 2] == pytest.approx(gains[1, 2])
     assert gains[0, 2] > 5 * gains[0, 1]
 
 
 def test_of_equally_uncertain_contestants_the_foregone_result_says_less() -> None:
-    gains = pairing.gains(pairing.Fit(np.array([0.0, 0.0, 3.0]), np.eye(3)))
+    gains = possible_pairs.gains(possible_pairs.Fit(np.array([0.0, 0.0, 3.0]), np.eye(3)))
     assert gains[0, 2] == gains[1, 2] < gains[0, 1] / 3
 
 
@@ -75,38 +140,38 @@ def test_components_follow_chains_of_games() -> None:
     games = np.zeros((6, 6))
     for a, b in [(0, 2), (2, 4), (1, 5)]:
         games[a, b] = games[b, a] = 1
-    assert pairing.components(games).tolist() == [0, 1, 0, 3, 0, 1]
+    assert possible_pairs.components(games).tolist() == [0, 1, 0, 3, 0, 1]
 
 
 def test_unconnected_contestants_are_joined_first() -> None:
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[2, 3] = 3.0
-    worth = pairing.worth(wins)
+    worth = possible_pairs.worth(wins)
     assert worth[0, 1] == worth[2, 3] == 0
     assert all(worth[a, b] > 0 for a in (0, 1) for b in (2, 3))
     wins[1, 2] = 1.0
-    assert (pairing.worth(wins) > 0).sum() == 12
+    assert (possible_pairs.worth(wins) > 0).sum() == 12
 
 
 def test_before_any_comparison_every_pair_is_worth_the_same() -> None:
-    worth = pairing.worth(np.zeros((5, 5)))
+    worth = possible_pairs.worth(np.zeros((5, 5)))
     assert worth[~np.eye(5, dtype=bool)] == pytest.approx(worth[0, 1])
     assert worth[0, 1] > 0
 
 
 @given(COUNTS, st.integers(0, 3), st.integers(0, 3))
 def test_another_comparison_never_makes_the_strengths_less_certain(wins: np.ndarray, a: int, b: int) -> None:
-    found = pairing.fit(wins)
+    found = possible_pairs.fit(wins)
     weights = np.zeros((4, 4))
     weights[a, b] = weights[b, a] = 0.25 * (a != b)
-    more = np.linalg.inv(np.linalg.inv(found.covariance) + pairing.laplacian(weights))
+    more = np.linalg.inv(np.linalg.inv(found.covariance) + possible_pairs.laplacian(weights))
     assert variances_apart(more) <= variances_apart(found.covariance) + 1e-12
 
 
 def test_an_extreme_table_does_not_break_the_fit() -> None:
     wins = np.zeros((3, 3))
     wins[0, 1] = wins[1, 2] = 1e6
-    found = pairing.fit(wins)
+    found = possible_pairs.fit(wins)
     assert np.isfinite(found.strengths).all()
     assert found.strengths[0] > found.strengths[1] > found.strengths[2]
     assert np.linalg.eigvalsh(found.covariance).min() > 0
