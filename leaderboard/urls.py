@@ -11,11 +11,11 @@ from leaderboard.files import views as files_views
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
 from leaderboard.pages.shell import routes
-from leaderboard.quality import disputes
-from leaderboard.quality import views as quality_views
-from leaderboard.rater_kinds.kinds import judges_now
-from leaderboard.raters import one_page
+from leaderboard.quality import page as quality_views
+from leaderboard.quality import settling
+from leaderboard.rater_kinds.page import judges_now
 from leaderboard.raters import page as raters_page
+from leaderboard.raters import rater_page
 from leaderboard.results import page as results_page
 from leaderboard.standings import page as standings_page
 
@@ -25,7 +25,7 @@ urlpatterns = [
     *routes("studies/<slug:slug>/", "study", standings_page.read),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read, judges_now),
-    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", one_page.read, judges_now),
+    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read, judges_now),
     *routes("studies/<slug:slug>/judges/", "study-judges", judges_page.read, judges_page.runs_now),
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read, judges_now),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
@@ -52,7 +52,7 @@ urlpatterns = [
     path("operate/<slug:slug>/raters/quality.<slug:form>", quality_views.file, name="operate-raters-file"),
     path("operate/<slug:slug>/raters/<int:rater>/", quality_views.one, name="operate-rater"),
     path("operate/<slug:slug>/raters/<int:rater>/decide/", quality_views.decide, name="operate-rater-decide"),
-    path("operate/<slug:slug>/disagreements/", disputes.disagreements, name="operate-disagreements"),
-    path("operate/<slug:slug>/disagreements/<int:pair>/", disputes.settle, name="operate-dispute"),
+    path("operate/<slug:slug>/disagreements/", settling.disagreements, name="operate-disagreements"),
+    path("operate/<slug:slug>/disagreements/<int:pair>/", settling.settle, name="operate-dispute"),
     path("rate/<slug:slug>/report/", quality_views.my_report, name="rater-report"),
 ]

@@ -31,16 +31,22 @@ from leaderboard.agreement.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.wording import FEWEST_PAIRS
-from leaderboard.rater_kinds.flags import Flag
-from leaderboard.rater_kinds.flags_of_study import snapshot_flags
-from leaderboard.rater_kinds.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, listed, one_of
-from leaderboard.rater_kinds.reading import AboutRaters, Reading
+from leaderboard.rater_kinds.flags import Flag, snapshot_flags
+from leaderboard.rater_kinds.page import (
+    FEW_KINDS,
+    PEOPLE,
+    AboutRaters,
+    Choices,
+    Reading,
+    choices,
+    labels,
+    listed,
+    one_of,
+)
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.canonical import Content as tables_Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope
-
-# What the address of the page on agreement asks for.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Ratings as shown: histograms of kinds of raters, and how they lean by position."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
+from leaderboard.bias.content import LengthBin, LengthEffect, ScoreDifferences
 from leaderboard.bias.table import MEASURES, Shown, difference, short_differences, unscored_reasons
 from leaderboard.pages.figure import (
     MOST_SERIES,
@@ -17,7 +18,6 @@ from leaderboard.pages.figure import (
     title,
 )
 from leaderboard.pages.wording import percent, percent_range
-from leaderboard.snapshots.canonical import Content
 
 _HYPHENATED: Final = {
     "out of range": "out of<br>range",
@@ -216,7 +216,7 @@ def vertical_line(at: float) -> Figure:
     }
 
 
-def score_differences(found: Sequence[tuple[str, Content]]) -> Figure:
+def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
     """How often each difference of two scores was given, first minus second as shown."""
     traces = [_score_bars(name, scores, number) for number, (name, scores) in enumerate(found[:MOST_SERIES])]
     drawn_on = layout(
@@ -231,7 +231,7 @@ def score_differences(found: Sequence[tuple[str, Content]]) -> Figure:
     return {"data": traces, "layout": drawn_on}
 
 
-def _score_bars(name: str, scores: Content, number: int) -> Figure:
+def _score_bars(name: str, scores: ScoreDifferences, number: int) -> Figure:
     width, n = scores["width"], scores["n"]
     shares = [100 * count / n for count in scores["counts"]]
     places = [edge + width / 2 for edge in scores["bins"]]
@@ -250,12 +250,9 @@ def _score_bars(name: str, scores: Content, number: int) -> Figure:
     }
 
 
-# How winning goes with being longer: win rate against the difference in length.
-
-
-def length_effect(name: str, measure: Content) -> Figure:
+def length_effect(name: str, measure: LengthEffect) -> Figure:
     """Share of points won by difference in length, with intervals; one half without any effect."""
-    bins = [each for each in measure["bins"] if each["win_rate"] is not None]
+    bins = measure["bins"]
     places = list(range(len(bins)))
     rates = [100 * each["win_rate"] for each in bins]
     trace = {
@@ -305,7 +302,7 @@ def _arm(end: float | None, rate: float) -> float:
     return 0.0 if end is None else 100 * end - rate
 
 
-def _text(name: str, each: dict[str, Any]) -> str:
+def _text(name: str, each: LengthBin) -> str:
     interval = percent_range(each["win_low"], each["win_high"])
     ends = f" ({interval})" if interval else ""
     return f"{full(name)}: {difference(each)}<br>won {percent(each['win_rate'])}{ends}, n {each['n']}"

@@ -1,13 +1,21 @@
 """Ratings as shown: histograms and position statistics."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 from typing import Any, Final
 
+from leaderboard.bias.content import (
+    Flips,
+    Histogram,
+    Length,
+    LengthBin,
+    LengthEffect,
+    Ratings,
+    ScoreDifferences,
+)
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, number_range, percent, percent_range, signed
-from leaderboard.snapshots.canonical import Content
+from leaderboard.pages.wording import counted, number_range, percent, percent_range, probability, signed
 
 _UNSCORED: Final = {
     "empty": "empty",
@@ -64,16 +72,16 @@ class Shown:
         return (self.points + 1) / 2
 
 
-def shown(label: str, scale: Content, band: str = "") -> Shown:
+def shown(label: str, scale: Histogram, band: str = "") -> Shown:
     """The histogram of one scale, from a table of ratings with its ``band`` of ties, empty if as usual."""
     unscored = {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()}
-    counts, position = tuple(scale["counts"]), scale.get("position") or {}
+    counts, position = tuple(scale["counts"]), scale.get("position")
     low, _, high = band.partition("-")
     ties = (int(low), int(high)) if band else None
-    return Shown(label, counts, unscored, scale["share_first"], scale["mean"], position, ties)
+    return Shown(label, counts, unscored, scale["share_first"], scale["mean"], position or {}, ties)
 
 
-def shown_by_scale(ratings: Iterable[tuple[str, Content]]) -> dict[int, list[Shown]]:
+def shown_by_scale(ratings: Iterable[tuple[str, Ratings]]) -> dict[int, list[Shown]]:
     """The histograms of all kinds of raters by the points of their scale, largest scale first."""
     scales: dict[int, list[Shown]] = {}
     for label, content in ratings:
@@ -149,7 +157,7 @@ def _position_row(one: Shown) -> tuple[Cell, ...]:
     )
 
 
-def scores_table(found: Sequence[tuple[str, Content]]) -> DataTable:
+def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
     """How often each difference of two scores was given, first minus second as shown."""
     edges = sorted({edge for _, scores in found for edge in scores["bins"]})
     counts = [dict(zip(scores["bins"], scores["counts"], strict=False)) for _, scores in found]
@@ -158,17 +166,14 @@ def scores_table(found: Sequence[tuple[str, Content]]) -> DataTable:
     ]
     rows.append(("Score pairs (n)", *(scores["n"] for _, scores in found)))
     rows.append(("Mean difference (0 without bias)", *(scores["mean"] for _, scores in found)))
-    for name, words in (
-        ("first_higher", "First higher"),
-        ("equal", "Equal"),
-        ("second_higher", "Second higher"),
-    ):
-        rows.append((words, *(scores[name] for _, scores in found)))
+    rows.append(("First higher", *(scores["first_higher"] for _, scores in found)))
+    rows.append(("Equal", *(scores["equal"] for _, scores in found)))
+    rows.append(("Second higher", *(scores["second_higher"] for _, scores in found)))
     columns = ("First minus second score", *(label for label, _ in found))
     return DataTable("Differences of the two scores", columns, tuple(rows))
 
 
-def flips_table(rows: Iterable[tuple[str, Content]]) -> DataTable:
+def flips_table(rows: Iterable[tuple[str, Flips]]) -> DataTable:
     """What became of verdicts when the same rater saw the same pair in the other order."""
     columns = (
         *("Raters", "Pairs in both orders", "Verdict changed", "Changed %", "Low %", "High %"),
@@ -177,8 +182,8 @@ def flips_table(rows: Iterable[tuple[str, Content]]) -> DataTable:
     found = [
         (
             *(label, flips["pairs"], flips["flipped"]),
-            *(_percent(flips.get(name)) for name in ("rate", "low", "high")),
-            *(flips.get(name) for name in ("to_first", "to_second", "exact")),
+            *(_percent(share) for share in (flips["rate"], flips["low"], flips["high"])),
+            *(flips["to_first"], flips["to_second"], flips["exact"]),
         )
         for label, flips in rows
     ]
@@ -189,7 +194,94 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else round(100 * share, 2)
 
 
-# How winning goes with being longer, as a table and in a sentence.
+def position_sentences(
+    shown: Sequence[Shown], flips: Flips | None, scores: ScoreDifferences | None, level: float
+) -> list[str]:
+    """Position in words: the share preferring the first, the mean, the mirror test, flips and scores.
+
+    ``shown`` has an entry for each scale in use; ``level`` is that of the intervals in percent.
+    """
+    named = len(shown) > 1
+    found = [line for one in shown if one.scored for line in _scale_sentences(one, level, named)]
+    return [*found, *_flip_sentences(flips, level), *_score_sentences(scores)]
+
+
+def _scale_sentences(one: Shown, level: float, named: bool) -> Iterator[str]:
+    at, where = one.position, f" on the scale of {one.points} points" if named else ""
+    if one.share_first is not None:
+        ratings = f"{counted(one.scored, 'rating')}{where}"
+        sided = f"{at['sided']:,} of {ratings} take a side" if "sided" in at else ratings
+        between = percent_range(at.get("share_first_low"), at.get("share_first_high"))
+        yield (
+            f"{sided}: {percent(one.share_first)} prefer the completion shown first"
+            f"{_interval(between, level)}. Without position bias it would be 50 %."
+        )
+    if one.mean is not None:
+        low, high = at.get("mean_low"), at.get("mean_high")
+        between = "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+        yield (
+            f"The mean rating{where} is {one.mean:.2f}{_interval(between, level)}; "
+            f"the middle of the scale is {one.neutral:g}."
+        )
+    if at.get("p") is not None:
+        yield _mirror_sentence(at)
+
+
+def _interval(between: str, level: float) -> str:
+    return f" ({level:g} % interval {between})" if between else ""
+
+
+def _mirror_sentence(at: Mapping[str, Any]) -> str:
+    test = f"p {equals(at['p'])}"
+    if at.get("chi2") is not None:
+        degrees = counted(at["df"], "degree")
+        test = (
+            f"{test}, ratings of one prompt taken together; each taken by itself, "
+            f"chi-square is {at['chi2']:.1f} on {degrees} of freedom"
+        )
+    if at["p"] < 0.05:
+        return (
+            f"The histogram differs from its mirror image by more than chance explains ({test}): "
+            "the order of the two completions matters."
+        )
+    return (
+        f"The histogram differs from its mirror image by no more than chance explains ({test}). "
+        "That is no proof of no bias: a small one takes many ratings to be seen."
+    )
+
+
+def _flip_sentences(flips: Flips | None, level: float) -> Iterator[str]:
+    if flips is None:
+        yield "No pair was rated by the same rater in both orders, so there is no flip rate."
+        return
+    between = _interval(percent_range(flips.get("low"), flips.get("high")), level)
+    yield (
+        f"{counted(flips['pairs'], 'pair')} rated by the same rater in both orders: "
+        f"the verdict changed in {flips['flipped']:,}, {percent(flips['rate'])}{between}."
+    )
+    if flips["flipped"]:
+        yield (
+            f"Of the changed verdicts {flips['to_first']:,} followed whatever was shown first and "
+            f"{flips['to_second']:,} whatever was shown second; "
+            "a tie in one order follows the side taken in the other."
+        )
+
+
+def _score_sentences(scores: ScoreDifferences | None) -> Iterator[str]:
+    if scores is not None:
+        yield (
+            f"Over {counted(scores['n'], 'pair')} of scores the first completion got "
+            f"{signed(scores['mean'])} points more than the second on average. "
+            f"It was higher {counted(scores['first_higher'], 'time')}, "
+            f"the second {counted(scores['second_higher'], 'time')}, "
+            f"and they were equal {counted(scores['equal'], 'time')}."
+        )
+
+
+def equals(p: float) -> str:
+    """A p-value with its sign: "= 0.031", "< 0.001"."""
+    text = probability(p)
+    return text if text.startswith("<") else f"= {text}"
 
 
 MEASURES: Final = {
@@ -203,23 +295,17 @@ PER_DOUBLING: Final = "log-odds of winning per doubling"
 """The unit of a slope that is told as a factor of the odds."""
 
 
-def difference(each: Content) -> str:
-    """The differences of one bin in words; an open end is None."""
-    low, high = each["low"], each["high"]
-    if low is None:
-        return f"below {_number(high)}"
-    if high is None:
-        return f"{_number(low)} or more"
-    return _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+def difference(each: LengthBin) -> str:
+    """The differences of one bin in words."""
+    low, high = _number(each["low"]), _number(each["high"])
+    return low if low == high else f"{low} to {high}"
 
 
-def short_differences(bins: Sequence[Content]) -> list[str]:
+def short_differences(bins: Sequence[LengthBin]) -> list[str]:
     """The differences of all bins for an axis; the outermost reach as far as there are any."""
     found = [difference(each) for each in bins]
     if len(bins) > 1:
-        inner, outer = bins[0]["high"], bins[-1]["low"]
-        found[0] = found[0] if inner is None else f"≤ {_number(inner)}"
-        found[-1] = found[-1] if outer is None else f"≥ {_number(outer)}"
+        found[0], found[-1] = f"≤ {_number(bins[0]['high'])}", f"≥ {_number(bins[-1]['low'])}"
     return found
 
 
@@ -227,18 +313,18 @@ def _number(value: float) -> str:
     return f"{value:g}".replace("-", "−")
 
 
-def length_table(label: str, measure: Content) -> DataTable:
+def length_table(label: str, measure: LengthEffect) -> DataTable:
     """Share of points won by difference in length (one completion minus the other, both ways entered)."""
     noun = MEASURES.get(measure["name"], measure["name"])
     rows: list[tuple[Cell, ...]] = [
-        (difference(each), each["n"], *(_percent(each[name]) for name in ("win_rate", "win_low", "win_high")))
+        (difference(each), each["n"], *map(_percent, (each["win_rate"], each["win_low"], each["win_high"])))
         for each in measure["bins"]
     ]
     columns = (f"More {noun} by", "Comparisons (n)", "Points won %", "Low %", "High %")
     return DataTable(f"{label}: points won by difference in {noun}", columns, tuple(rows))
 
 
-def length_sentence(measure: Content, level: float) -> str:
+def length_sentence(measure: LengthEffect, level: float) -> str:
     """How often the longer completion won and how steep the effect is; empty where it is unknown."""
     if measure.get("longer_wins") is None:
         return ""
@@ -246,15 +332,16 @@ def length_sentence(measure: Content, level: float) -> str:
     ends = percent_range(measure.get("longer_low"), measure.get("longer_high"))
     interval = f" ({level:g} % interval {ends})" if ends else ""
     found = f"The completion with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
-    if measure.get("slope") is None or measure.get("unit") != PER_DOUBLING:
+    slope = measure["slope"]
+    if slope is None or measure["unit"] != PER_DOUBLING:
         return found
     low, high = measure.get("slope_low"), measure.get("slope_high")
     factors = "" if low is None or high is None else number_range(exp(low), exp(high))
     between = f" ({level:g} % interval {factors})" if factors else ""
-    return f"{found} Twice as many multiply the odds of winning by {signed(exp(measure['slope']))}{between}."
+    return f"{found} Twice as many multiply the odds of winning by {signed(exp(slope))}{between}."
 
 
-def unknown_sentence(content: Content) -> str:
+def unknown_sentence(content: Length) -> str:
     """How many comparisons are left out because a text is not known; empty for none."""
     unknown = content.get("unknown") or 0
     return f"{counted(unknown, 'comparison')} left out: a text is not known." if unknown else ""

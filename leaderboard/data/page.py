@@ -28,7 +28,7 @@ from leaderboard.data.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Page, Panel, step
-from leaderboard.rater_kinds.kinds import Choices, choices, ending, labels, one_of
+from leaderboard.rater_kinds.page import Choices, choices, ending, labels, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.sealing import unsealed
 from leaderboard.snapshots.stored import Stored

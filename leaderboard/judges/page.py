@@ -21,9 +21,9 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Page, Panel, step
 from leaderboard.pages.shell import Published, is_staff
-from leaderboard.rater_kinds.facts import JudgeFacts, facts_of_judges
-from leaderboard.rater_kinds.flags_of_study import flags_of
-from leaderboard.rater_kinds.kinds import ending, judges_now, labels
+from leaderboard.rater_kinds.flags import flags_of
+from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
+from leaderboard.rater_kinds.page import ending, judges_now, labels
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.on_demand import Ready

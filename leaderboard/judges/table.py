@@ -10,7 +10,7 @@ from leaderboard.pages.wording import counted, signed
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
-"""What the answers of each kind of raters cost, by selector (leaderboard.judges.report)."""
+"""What the answers of each kind of raters cost, by selector (leaderboard.judges.ablation)."""
 
 NONE: Final = "–"
 

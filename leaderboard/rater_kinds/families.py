@@ -1,9 +1,12 @@
-"""Whether a judge may be judging itself or its relatives: names it shares with contestants. Pure."""
+"""Whether a judge may be judging itself or its relatives: names it shares with contestants."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from arena.models import Contestant, Study
+from judging.models import Judge, Panel
 
 _MOST_NAMED: Final = 5
 _SHORTEST: Final = 3
@@ -19,7 +22,7 @@ _ALSO: Final = {"chatgpt": "gpt"}
 
 
 @dataclass(frozen=True)
-class Contestant:
+class Named:
     """A contestant's name, the family its operator named, empty for none, and what else it is known as."""
 
     name: str
@@ -39,7 +42,7 @@ class Kin:
         return self.itself + self.family
 
 
-def kin(models: Iterable[str], contestants: Iterable[Contestant]) -> Kin:
+def kin(models: Iterable[str], contestants: Iterable[Named]) -> Kin:
     """The contestants that are one of a judge's models, or related to one; a panel asks several models.
 
     It is the same model where the names differ in nothing but signs, capitals and what stands before a slash.
@@ -52,7 +55,7 @@ def kin(models: Iterable[str], contestants: Iterable[Contestant]) -> Kin:
     return Kin(tuple(itself), tuple(family))
 
 
-def relatives(judge: str, contestants: Iterable[Contestant]) -> list[str]:
+def relatives(judge: str, contestants: Iterable[Named]) -> list[str]:
     """Names of the contestants that are the judge's model, or share a telling word of its name with it.
 
     ``judge`` is the name of the model ("openai/gpt-4-0613"); what stands before a slash is not compared.
@@ -86,3 +89,34 @@ def named(found: Sequence[str]) -> str:
     """A few names, and how many more there are."""
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return ", ".join(found[:_MOST_NAMED]) + more
+
+
+def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
+    """The contestants that are, or may be related to, each judge; ``judges`` are selectors and labels.
+
+    A judge is known by its model, a panel by those of its members, and one whose votes were imported by its
+    label; simulated ones are nobody.
+    """
+    slugs = {selector: selector.partition(":")[2] for selector in judges}
+    models = _models(slugs.values())
+    ranked = Contestant.objects.filter(study=study, kind=Contestant.Kind.MODEL)
+    contestants = [
+        Named(name, family, (slug, str(generation.get("model", ""))))
+        for name, family, slug, generation in ranked.values_list("name", "family", "slug", "generation")
+    ]
+    return {
+        selector: kin(models.get(slugs[selector], [label]), contestants) for selector, label in judges.items()
+    }
+
+
+def _models(slugs: Iterable[str]) -> dict[str, list[str]]:
+    """The models behind each judge and panel of these slugs; none behind a simulated one."""
+    wanted = list(slugs)
+    fields = ("provider", "model")
+    asked = Judge.objects.filter(rater__slug__in=wanted).values_list("rater__slug", *fields)
+    members = Panel.objects.filter(rater__slug__in=wanted, members__isnull=False)
+    rows = [*asked, *members.values_list("rater__slug", *(f"members__{name}" for name in fields))]
+    found: dict[str, list[str]] = {}
+    for slug, provider, model in rows:
+        found.setdefault(slug, []).extend([model] if provider != Judge.Provider.SIMULATED else [])
+    return found

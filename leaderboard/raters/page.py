@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.db.models import Q
 from django.http import HttpRequest
@@ -23,14 +23,24 @@ from leaderboard.agreement.table import (
     same_category,
     without_pools,
 )
+from leaderboard.bias.content import Length, Ratings
 from leaderboard.bias.figure import histogram, position_dots, score_differences
 from leaderboard.bias.table import position_table, ratings_table, scores_table, shown_by_scale
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Panel, step
-from leaderboard.rater_kinds.flags_of_study import snapshot_flags
-from leaderboard.rater_kinds.kinds import FEW_KINDS, PEOPLE, Choices, choices, labels, listed, one_of
-from leaderboard.rater_kinds.reading import AboutRaters, Reading
+from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.page import (
+    FEW_KINDS,
+    PEOPLE,
+    AboutRaters,
+    Choices,
+    Reading,
+    choices,
+    labels,
+    listed,
+    one_of,
+)
 from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, RaterFigure, kinds_table, summary
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
@@ -318,8 +328,8 @@ def kind(entry: Mapping[str, Any], stored: Stored, agreements: Mapping[str, Cont
         entry["raters"],
         entry["comparisons"],
         entry["simulated"],
-        stored.get("ratings", selector, category),
-        stored.get("length", selector, category),
+        cast("Ratings | None", stored.get("ratings", selector, category)),
+        cast("Length | None", stored.get("length", selector, category)),
         row_of(between(agreements, selector, PEOPLE), category),
         _row(stored.get("correlation", selector), category),
         _row((own or {}).get("within"), category),

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from leaderboard.bias.table import Shown, shown, unscored_reasons
+from leaderboard.bias.content import Flips, Length, Ratings, ScoreDifferences
+from leaderboard.bias.table import Shown, equals, shown, unscored_reasons
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
@@ -13,10 +14,8 @@ from leaderboard.pages.wording import (
     counted,
     percent,
     percent_range,
-    probability,
     signed,
 )
-from leaderboard.snapshots.canonical import Content
 
 Values = Mapping[str, Any]
 
@@ -34,8 +33,8 @@ class Kind:
     raters: int
     comparisons: int
     simulated: bool
-    ratings: Content | None
-    length: Content | None = None
+    ratings: Ratings | None
+    length: Length | None = None
     with_people: Values | None = None
     correlation: Values | None = None
     within: Values | None = None
@@ -74,16 +73,16 @@ class Kind:
         return ", ".join(f"{n:,} {reason}" for reason, n in total.items())
 
     @property
-    def flips(self) -> Content | None:
+    def flips(self) -> Flips | None:
         """What became of verdicts in the other order; None where no pair was asked in both."""
-        found: Content | None = self.ratings.get("flips") if self.ratings else None
-        return found if found and found.get("pairs") else None
+        found = self.ratings.get("flips") if self.ratings else None
+        return found if found and found["pairs"] else None
 
     @property
-    def scores(self) -> Content | None:
+    def scores(self) -> ScoreDifferences | None:
         """Differences of its two scores; None for raters that give one rating."""
-        found: Content | None = self.ratings.get("scores") if self.ratings else None
-        return found if found and found.get("n") else None
+        found = self.ratings.get("scores") if self.ratings else None
+        return found if found and found["n"] else None
 
     @property
     def longer(self) -> Values:
@@ -147,13 +146,7 @@ def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigu
     )
 
 
-def equals(p: float) -> str:
-    """A p-value with its sign: "= 0.031", "< 0.001"."""
-    text = probability(p)
-    return text if text.startswith("<") else f"= {text}"
-
-
-def _flips(flips: Content | None) -> RaterFigure:
+def _flips(flips: Flips | None) -> RaterFigure:
     if flips is None:
         return RaterFigure("–", "no pair in both orders")
     interval = percent_range(flips.get("low"), flips.get("high"))
@@ -217,7 +210,7 @@ def kinds_table(kinds: Sequence[Kind]) -> DataTable:
 def _plain(kind: Kind) -> tuple[Cell, ...]:
     main = kind.shown[0] if kind.shown else None
     at: Values = main.position if main else {}
-    flips, people, r = kind.flips or {}, kind.with_people or {}, kind.correlation or {}
+    flips, people, r = kind.flips, kind.with_people or {}, kind.correlation or {}
     lean: tuple[Cell, ...] = (None, None, None)
     if main is not None:
         lean = (_percent(main.share_first), main.mean, main.neutral)
@@ -227,7 +220,8 @@ def _plain(kind: Kind) -> tuple[Cell, ...]:
         *(kind.unscored_words, main.points if main else None),
         *(share, _percent(at.get("share_first_low")), _percent(at.get("share_first_high"))),
         *(mean, neutral, at.get("p")),
-        *(_percent(flips.get("rate")), flips.get("pairs"), _percent(kind.tie_share)),
+        *((_percent(flips["rate"]), flips["pairs"]) if flips else (None, None)),
+        _percent(kind.tie_share),
         _percent(kind.longer.get("longer_wins")),
         *(people.get("kappa"), people.get("pairs", people.get("n")), r.get("pearson"), r.get("n")),
         (kind.within or {}).get("alpha"),

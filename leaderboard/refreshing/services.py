@@ -12,11 +12,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Study
-from leaderboard.bias.content import own_family
+from leaderboard.bias.measures import own_family
 from leaderboard.comparisons import stored
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons
-from leaderboard.rater_kinds.facts import kin_of
+from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.holding import held

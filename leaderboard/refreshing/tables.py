@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.agreement.content import agreement
-from leaderboard.bias.content import leanings, length, ratings
-from leaderboard.data.content import data
+from leaderboard.agreement.coefficients import agreement
+from leaderboard.bias.measures import leanings, length, ratings
+from leaderboard.data.counting import data
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts

@@ -16,8 +16,7 @@ from leaderboard.pages.page import NoNumbersError, NotReadyError, Panel
 from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import not_ready, visible
 from leaderboard.pages.switches import Option, Switch
-from leaderboard.rater_kinds.flags import Flag
-from leaderboard.rater_kinds.flags_of_study import snapshot_flags
+from leaderboard.rater_kinds.flags import Flag, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (

@@ -2,7 +2,7 @@
 
 from django import template
 
-from leaderboard.quality import cells
+from leaderboard.quality import table as quality_table
 
 register = template.Library()
 
@@ -10,7 +10,7 @@ register = template.Library()
 @register.filter
 def seconds(number: float) -> str:
     """A time in the unit one would say it in."""
-    return cells.seconds(number)
+    return quality_table.seconds(number)
 
 
 @register.filter

@@ -74,9 +74,9 @@ def ratings(*scales: dict[str, Any], **overrides: Any) -> dict[str, Any]:
 
 def measure(name: str = "words", **overrides: Any) -> dict[str, Any]:
     bins = [
-        {"low": None, "high": -50, "n": 30, "win_rate": 0.3, "win_low": 0.2, "win_high": 0.4},
+        {"low": -90, "high": -51, "n": 30, "win_rate": 0.3, "win_low": 0.2, "win_high": 0.4},
         {"low": -50, "high": 50, "n": 60, "win_rate": 0.5, "win_low": 0.4, "win_high": 0.6},
-        {"low": 50, "high": None, "n": 30, "win_rate": 0.7, "win_low": 0.6, "win_high": 0.8},
+        {"low": 51, "high": 90, "n": 30, "win_rate": 0.7, "win_low": 0.6, "win_high": 0.8},
     ]
     return {
         "name": name,

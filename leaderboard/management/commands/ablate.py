@@ -7,9 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.judges.report import as_json, report
-from leaderboard.judges.same_pairs import NothingInCommonError
-from leaderboard.judges.text import as_text
+from leaderboard.judges.ablation import as_json, as_text, report
+from leaderboard.judges.side_by_side import NothingInCommonError
 from leaderboard.stats import Method, StatsError, TieBand
 from leaderboard.stats.checks import ParameterError
 from leaderboard.terminal.method_options import add_sampling_options, choice, method_from

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.agreement.content import agreement
+from leaderboard.agreement.coefficients import agreement
 from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.stats import Method
 

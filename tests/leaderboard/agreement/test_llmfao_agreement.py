@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from arena.models import Study
-from leaderboard.agreement.content import agreement
+from leaderboard.agreement.coefficients import agreement
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import Method
 

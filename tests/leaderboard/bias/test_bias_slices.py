@@ -6,7 +6,7 @@ import pytest
 
 from arena.data.importing.texts import digest_of
 from arena.models import Reference
-from leaderboard.data.content import MANY
+from leaderboard.data.counting import MANY
 from leaderboard.refreshing import services, tables
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.text_sizes import texts

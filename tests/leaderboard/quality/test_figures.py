@@ -6,9 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 from arena.models import Pair
 from arena.people.members import leave_out
-from leaderboard.quality import kept
-from leaderboard.quality.figures import compare, votes
-from leaderboard.quality.raters import by_chance, remarks
+from leaderboard.quality import cached
+from leaderboard.quality.measures import by_chance, compare, remarks, votes
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate, rated_study
 
@@ -98,12 +97,12 @@ def test_who_is_left_out_is_still_measured_and_measures_nobody():
 
 def test_the_figures_are_kept_until_something_changes():
     study = rated_study(prompts=2)
-    first = kept.compared(study)
+    first = cached.compared(study)
     with CaptureQueriesContext(connection) as captured:
-        assert kept.compared(study) is first
+        assert cached.compared(study) is first
     assert len(captured) == 2
     rate(make.make_pair(prompt=study.prompts.first()), make.make_rater(), 1)
-    assert kept.compared(study) is not first
+    assert cached.compared(study) is not first
 
 
 def test_a_study_without_ratings_has_figures_of_nobody():

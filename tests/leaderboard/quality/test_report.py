@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Pair
-from leaderboard.quality.report import report
+from leaderboard.quality.page import report
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate, rated_study
 
@@ -78,7 +78,7 @@ def test_agreement_with_others_follows_in_steps_too():
 
 
 def test_the_figures_are_those_that_operators_see():
-    from leaderboard.quality.figures import compare, votes
+    from leaderboard.quality.measures import compare, votes
 
     study = rated_study(prompts=10)
     Pair.objects.filter(prompt__study=study).update(gold="first", gold_source="expert")

@@ -8,10 +8,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from arena.models import Comparison, Contestant
-from leaderboard.rater_kinds.facts import judge_facts
-from leaderboard.rater_kinds.families import Contestant as Named
-from leaderboard.rater_kinds.families import Kin, kin
+from leaderboard.rater_kinds.families import Kin, Named, kin
 from leaderboard.rater_kinds.flags import Answers, flags
+from leaderboard.rater_kinds.judge_facts import judge_facts
 from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, rate

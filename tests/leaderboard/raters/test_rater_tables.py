@@ -17,10 +17,16 @@ from leaderboard.agreement.table import (
     within_table,
     without_pools,
 )
-from leaderboard.bias.table import flips_table, length_sentence, mirror_table, scores_table, shown
+from leaderboard.bias.table import (
+    flips_table,
+    length_sentence,
+    mirror_table,
+    position_sentences,
+    scores_table,
+    shown,
+)
 from leaderboard.pages import wording
 from leaderboard.rater_kinds import families
-from leaderboard.raters.position_text import position_sentences
 from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, summary
 from tests.leaderboard import rater_payloads as payloads
 
@@ -35,6 +41,10 @@ def kind(**overrides):
         "ratings": payloads.ratings(),
     }
     return Kind(**{**given, **overrides})
+
+
+def sentences(one):
+    return position_sentences(one.shown, one.flips, one.scores, 95.0)
 
 
 def cells(one):
@@ -108,7 +118,7 @@ def test_a_kind_without_ratings_has_dashes():
     assert found["Unscored"].value == "3"
     assert found["Prefers the first"].value == "–"
     assert found["Ties"].value == "–"
-    assert position_sentences(kind(ratings=payloads.ratings(empty)), 95.0) == [
+    assert sentences(kind(ratings=payloads.ratings(empty))) == [
         "No pair was rated by the same rater in both orders, so there is no flip rate."
     ]
 
@@ -123,14 +133,14 @@ def test_a_kind_of_an_older_snapshot_has_its_share_without_an_interval():
 
 def test_two_scales_are_named_in_the_sentences():
     both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
-    sentences = position_sentences(kind(ratings=both), 95.0)
-    assert any("on the scale of 8 points" in line for line in sentences)
-    assert any("on the scale of 3 points" in line for line in sentences)
+    lines = sentences(kind(ratings=both))
+    assert any("on the scale of 8 points" in line for line in lines)
+    assert any("on the scale of 3 points" in line for line in lines)
 
 
 def test_no_bias_seen_is_not_called_none():
     even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
-    assert any("That is no proof of no bias" in line for line in position_sentences(kind(ratings=even), 95.0))
+    assert any("That is no proof of no bias" in line for line in sentences(kind(ratings=even)))
 
 
 def test_few_pairs_are_marked():

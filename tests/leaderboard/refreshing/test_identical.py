@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from arena.models import Pair, Rater, Study
-from leaderboard.bias.content import ratings
+from leaderboard.bias.measures import ratings
 from leaderboard.comparisons.filters import ANSWERS
 from leaderboard.comparisons.index import Question, build, places
-from leaderboard.data.content import _unscored
+from leaderboard.data.counting import _unscored
 from leaderboard.data.table import unscored_table
 from leaderboard.files.bundle.arrays import facts_json, opinions_from, rows_csv
 from leaderboard.files.exports import note_of

@@ -1,20 +1,22 @@
-"""Everything that stands side by side, as plain values: the content of the page, the table and the JSON."""
+"""Judges side by side on the pairs that all of them answered, so that differences are those of the judges."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Q
 
-from leaderboard.agreement.content import agreement
-from leaderboard.bias.content import own_family, ratings
-from leaderboard.judges.beside import Beside
-from leaderboard.judges.same_pairs import PEOPLE, NothingInCommonError, SamePairs, same_pairs
+from arena.models import Comparison, Study
+from leaderboard.agreement.coefficients import agreement
+from leaderboard.bias.measures import own_family, ratings
+from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.rater_kinds.families import kin_of
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.standings.content import standings
@@ -32,7 +34,167 @@ from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_or
 from leaderboard.stats.position_bias import place_worth
 from leaderboard.stats.tie_bands import verdicts
 
-# What is measured of one kind of raters, as plain values. Pure but for the types of what is read.
+PEOPLE: Final = "people"
+
+_MOST_IN_ONE_ORDER: Final = 0.75
+
+
+class NothingInCommonError(ValueError):
+    """These raters cannot be put side by side; the message is a sentence for the reader."""
+
+
+@dataclass(frozen=True, eq=False)
+class SamePairs:
+    """What the chosen raters said about pairs they all know.
+
+    ``rated`` holds the answers on pairs that every judge has rated, by the chosen raters and by people;
+    ``asked`` those of the judges on pairs that every judge has answered, with a rating or without. People
+    need not have rated all of them.
+    """
+
+    choices: tuple[Choice, ...]
+    rated: Opinions
+    asked: Opinions
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs every judge has rated."""
+        return len(set(self.rated.rows["pair"].tolist()))
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts these are about."""
+        return len(set(self.rated.rows["prompt"].tolist()))
+
+    def in_both_orders(self, choice: Choice) -> int:
+        """How many of the pairs one of the raters has rated in both orders."""
+        own = self.rated.by(choice.ids)
+        rows = own.rows[own.scored]
+        orders = [set(rows["pair"][rows["swapped"] == order].tolist()) for order in (False, True)]
+        return len(orders[0] & orders[1])
+
+    def warnings(self) -> list[str]:
+        """Why the numbers may not be worth much, in sentences."""
+        found = []
+        if self.pairs < FEWEST_PAIRS:
+            found.append(
+                f"Only {self.pairs} pairs were rated by all of these judges; below {FEWEST_PAIRS} read the "
+                "numbers as hints at most."
+            )
+        both = {choice.label: self.in_both_orders(choice) for choice in self.judges}
+        one_order = [label for label, pairs in both.items() if not pairs]
+        if one_order and len(one_order) < len(both):
+            found.append(
+                f"{', '.join(one_order)} rated every pair in one order only, others in both: flips and the "
+                "shift from both orders are known of the others alone."
+            )
+        return found + [
+            f"{choice.label} saw {share:.0%} of the pairs in one and the same order: no lot was drawn, so "
+            "the share that prefers the first and the shift of every rating are about the contestants too."
+            for choice in self.choices
+            if (share := self._in_one_order(choice)) > _MOST_IN_ONE_ORDER
+        ]
+
+    def _in_one_order(self, choice: Choice) -> float:
+        """The share of the ratings whose pair was shown in the commoner of the two orders."""
+        swapped = self.rated.by(choice.ids).rows["swapped"]
+        return max(float(swapped.mean()), 1.0 - float(swapped.mean())) if len(swapped) else 0.0
+
+    @property
+    def judges(self) -> list[Choice]:
+        return [choice for choice in self.choices if choice.selector != PEOPLE]
+
+
+def same_pairs(
+    opinions: Opinions, selectors: Sequence[str], left_out: npt.NDArray[np.int64] | None = None
+) -> SamePairs:
+    """The answers of the selected raters on the pairs they share; ``left_out`` are ids that do not count.
+
+    Raises NothingInCommonError for fewer than two raters, for raters that gave no answer, and where no pair
+    was rated by all judges.
+    """
+    by_selector = {choice.selector: choice for choice in opinions.raters}
+    wanted = list(dict.fromkeys(selectors))
+    for selector in wanted:
+        if selector not in by_selector:
+            known = ", ".join(by_selector) or "none"
+            raise NothingInCommonError(f'no answers by "{selector}" in this study; there are: {known}')
+    if len(wanted) < 2:
+        raise NothingInCommonError("one judge alone has nobody to stand beside; name at least two")
+    choices = tuple(by_selector[selector] for selector in wanted)
+    judges = [choice for choice in choices if choice.selector != PEOPLE]
+    if left_out is not None and len(left_out):
+        opinions = replace(opinions, rows=opinions.rows[~np.isin(opinions.rows["id"], left_out)])
+    # In their own order: people come first, and judges are held against who stands before them.
+    raters = tuple(each for each in opinions.raters if each in choices or each.selector == PEOPLE)
+    own = opinions.by(frozenset().union(*(choice.ids for choice in raters)))
+    rated, asked = (_shared(own.rows, judges, which) for which in (own.scored, np.ones(len(own), dtype=bool)))
+    if not len(rated):
+        names = ", ".join(choice.label for choice in judges)
+        raise NothingInCommonError(f"no pair of this study was rated by all of {names}")
+    kept = np.isin(own.rows["pair"], rated) & own.scored
+    judged = np.isin(own.rows["rater"], [pk for choice in judges for pk in choice.ids])
+    return SamePairs(
+        choices,
+        replace(own, rows=own.rows[kept], raters=raters),
+        replace(own, rows=own.rows[judged & np.isin(own.rows["pair"], asked)], raters=raters),
+    )
+
+
+def _shared(rows: npt.NDArray[Any], judges: Sequence[Choice], which: npt.NDArray[np.bool_]) -> Any:
+    """The ids of the pairs that each of the judges has among ``which`` rows."""
+    found = None
+    for judge in judges:
+        own = np.unique(rows["pair"][which & np.isin(rows["rater"], list(judge.ids))])
+        found = own if found is None else np.intersect1d(found, own, assume_unique=True)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Structured arrays with a row for each answer, by id.
+
+    ``expected`` has the fields id and expected, on the scale of the rating. ``controls`` are rated answers
+    about pairs of identical texts, with rater, prompt, points and rating as shown. ``identical`` are the ids
+    of all answers about such pairs: none of them is a game. ``kin`` names the contestants that each judge
+    is, or may be related to, by selector.
+    """
+
+    expected: npt.NDArray[Any]
+    controls: npt.NDArray[Any]
+    identical: npt.NDArray[Any]
+    kin: Mapping[str, tuple[str, ...]]
+
+
+_EXPECTED = [("id", "i8"), ("expected", "f8")]
+_CONTROL = [("id", "i8"), ("rater", "i8"), ("prompt", "i8"), ("points", "i8"), ("rating", "i8")]
+
+
+def beside(study: Study, opinions: Opinions, until: int | None = None) -> Beside:
+    """Read them from the comparisons that were current when ``until`` was the largest id, or are now.
+
+    ``opinions`` are of the same study and say which judges there are.
+    """
+    rows = Comparison.objects.filter(study=study).order_by("pk")
+    if until is None:
+        rows = rows.filter(is_current=True)
+    else:
+        then = Q(is_current=True) | Q(revised_by__pk__gt=until)
+        rows = rows.filter(then, pk__lte=until)
+    labels = {each.selector: each.label for each in opinions.raters if each.selector.startswith("judge:")}
+    identical = rows.filter(status=Comparison.Status.IDENTICAL)
+    controls = identical.filter(rating__isnull=False)
+    fields = ("pk", "rater", "pair__prompt", "points", "rating")
+    # What a panel keeps there is its mean before it was rounded, and tells of no probabilities.
+    given = rows.filter(expected__isnull=False, rating__isnull=False).exclude(
+        Q(status=Comparison.Status.IDENTICAL) | Q(source=Comparison.Source.PANEL)
+    )
+    return Beside(
+        np.array(list(given.values_list("pk", "expected")), dtype=_EXPECTED),
+        np.array(list(controls.values_list(*fields)), dtype=_CONTROL),
+        np.array(list(identical.values_list("pk", flat=True)), dtype=np.int64),
+        {selector: kin.everyone for selector, kin in kin_of(study, labels).items()} if labels else {},
+    )
 
 
 def unscored(asked: Opinions, level: float) -> dict[str, Any]:

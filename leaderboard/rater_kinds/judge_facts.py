@@ -7,13 +7,11 @@ from typing import Any, Final
 
 from django.db.models import Count, Max, Min
 
-from arena.models import Contestant, Study
-from judging.models import Judge, JudgeRun, Panel
+from arena.models import Study
+from judging.models import Judge, JudgeRun
 from judging.protocols.answer_scales import FORMS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import Protocol, UnknownProtocolError
-from leaderboard.rater_kinds import families
-from leaderboard.rater_kinds.families import Kin
 
 SHOWN: Final = (
     *("rater__slug", "rater__name", "provider", "model", "protocol", "form", "points"),
@@ -132,37 +130,3 @@ def _sampling(judge: Judge) -> tuple[tuple[str, str], ...]:
         (name, "as the endpoint does by itself" if value is None else str(value))
         for name, value in (own | given).items()
     )
-
-
-def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
-    """The contestants that are, or may be related to, each judge; ``judges`` are selectors and labels.
-
-    A judge is known by its model, a panel by those of its members, and one whose votes were imported by its
-    label; simulated ones are nobody.
-    """
-    slugs = {selector: selector.partition(":")[2] for selector in judges}
-    models = _models(slugs.values())
-    models_in_study = Contestant.objects.filter(study=study, kind=Contestant.Kind.MODEL)
-    contestants = [
-        families.Contestant(name, family, (slug, str(generation.get("model", ""))))
-        for name, family, slug, generation in models_in_study.values_list(
-            "name", "family", "slug", "generation"
-        )
-    ]
-    return {
-        selector: families.kin(models.get(slugs[selector], [label]), contestants)
-        for selector, label in judges.items()
-    }
-
-
-def _models(slugs: Iterable[str]) -> dict[str, list[str]]:
-    """The models behind each judge and panel of these slugs; none behind a simulated one."""
-    wanted = list(slugs)
-    fields = ("provider", "model")
-    asked = Judge.objects.filter(rater__slug__in=wanted).values_list("rater__slug", *fields)
-    members = Panel.objects.filter(rater__slug__in=wanted, members__isnull=False)
-    rows = [*asked, *members.values_list("rater__slug", *(f"members__{name}" for name in fields))]
-    found: dict[str, list[str]] = {}
-    for slug, provider, model in rows:
-        found.setdefault(slug, []).extend([model] if provider != Judge.Provider.SIMULATED else [])
-    return found

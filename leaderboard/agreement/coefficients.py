@@ -20,8 +20,6 @@ from leaderboard.stats.correlation import Entries, ceiling_entries, correlation,
 from leaderboard.stats.crosstabs import confusion, scatters
 from leaderboard.stats.kappa import kappa_measure
 
-# Opinions arranged for measures of agreement: by kind of rater, pair, prompt and category.
-
 
 @dataclass(frozen=True, eq=False)
 class Kind:

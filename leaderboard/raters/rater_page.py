@@ -16,17 +16,16 @@ from leaderboard.bias.table import (
     length_sentence,
     length_table,
     mirror_table,
+    position_sentences,
     scores_table,
     unknown_sentence,
 )
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel
-from leaderboard.rater_kinds.facts import JudgeFacts, judge_facts
-from leaderboard.rater_kinds.flags_of_study import snapshot_flags
-from leaderboard.rater_kinds.kinds import Choices, choices, ending, labels, listed
-from leaderboard.rater_kinds.reading import AboutRaters, Reading
+from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
+from leaderboard.rater_kinds.page import AboutRaters, Choices, Reading, choices, ending, labels, listed
 from leaderboard.raters.page import kind
-from leaderboard.raters.position_text import position_sentences
 from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, RaterFigure, summary
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope, UnknownSettingError
@@ -65,7 +64,8 @@ class RaterPage(AboutRaters):
 
     @property
     def sentences(self) -> list[str]:
-        return position_sentences(self.kind, self.level) if self.kind.replies else []
+        own = self.kind
+        return position_sentences(own.shown, own.flips, own.scores, self.level) if own.replies else []
 
     @property
     def length_sentences(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final
 from arena.models import Study
 from leaderboard.models.querysets import data_mark
 from leaderboard.quality.disagreements import Disputes, disputes
-from leaderboard.quality.figures import Compared, compare, votes
+from leaderboard.quality.measures import Compared, compare, votes
 
 IN_MEMORY: Final = 8
 """Results that a process keeps. The figures of 500 raters take about a megabyte."""

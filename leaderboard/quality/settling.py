@@ -21,11 +21,8 @@ from arena.rating import adjudication, scales, screen, services
 from arena.rating.adjudication import adjudications
 from arena.rating.answers import RatingError
 from arena.rating.forms import RatingForm
-from leaderboard.quality import kept
+from leaderboard.quality import cached
 from leaderboard.quality.disagreements import KINDS, PEOPLE, Disputes
-
-# The queue of pairs that raters differ about, and what was decided about those that left it.
-
 
 PER_PAGE = 20
 
@@ -48,7 +45,7 @@ class Dispute:
 
 def disputed(study: Study, kind: str, category: str, page: Any) -> Page[Dispute]:
     """A page of the queue of one kind: settled pairs are none of it, nor those of other categories."""
-    found = kept.disputed(study)
+    found = cached.disputed(study)
     places = found.ranked(kind)
     settled = list(adjudications(study).values_list("pair", flat=True))
     places = places[~np.isin(found.pair[places], settled)]

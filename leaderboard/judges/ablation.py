@@ -1,13 +1,63 @@
 """An ablation as text for a terminal. Pure."""
 
+from __future__ import annotations
+
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from django.utils import timezone
+
+from arena.models import Study
 from leaderboard.agreement.table import category_names, without_pools
+from leaderboard.judges.side_by_side import beside, side_by_side
+from leaderboard.judges.spending import spending_of
 from leaderboard.judges.table import NONE, Line, lines, spent
 from leaderboard.pages.wording import counted, signed
+from leaderboard.rater_kinds.flags import flags_of
+from leaderboard.rater_kinds.judge_facts import judge_facts
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.stats import Method
+
+
+def report(study: Study, selectors: Sequence[str], method: Method) -> dict[str, Any]:
+    """The raters side by side, from the comparisons as they are now. Raises NothingInCommonError."""
+    read = opinions(study)
+    content = side_by_side(read, beside(study, read), selectors, method)
+    spent = spending_of(study, content, method.interval)
+    said = flags_of(study, content)
+    for own in content["raters"]:
+        selector = own["selector"]
+        own["judge"] = _facts(study, selector)
+        own["cost"] = spent.get(selector)
+        own["flags"] = [asdict(flag) for flag in said.get(selector, [])]
+    return {"study": study.slug} | content
+
+
+def as_json(found: Mapping[str, Any]) -> str:
+    """Indented JSON; the keys are those of docs/ablations.md."""
+    return json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _facts(study: Study, selector: str) -> dict[str, Any] | None:
+    """How a judge was asked, as far as everybody may know it."""
+    facts = judge_facts(study, selector, timezone.now())
+    if facts is None:
+        return None
+    return {
+        "model": facts.model or None,
+        "protocol": facts.protocol,
+        "family": facts.family,
+        "citation": facts.citation,
+        "answer_scale": facts.form,
+        "points": facts.points,
+        "setup": dict(facts.setup),
+        "sampling": dict(facts.sampling),
+    }
+
 
 _Rows = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 

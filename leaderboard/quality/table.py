@@ -6,7 +6,7 @@ from typing import Final
 
 from leaderboard.pages.table import Cell
 from leaderboard.pages.wording import signed
-from leaderboard.quality.figures import Figures
+from leaderboard.quality.measures import Figures
 from leaderboard.stats.intervals import Share
 
 

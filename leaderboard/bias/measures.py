@@ -1,0 +1,128 @@
+"""How raters lean, to a place or to longer texts, and judges to their own family: tables of a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.text_sizes import Texts
+from leaderboard.stats import Method, TieBand, rating_histogram
+from leaderboard.stats.flips import flips, preference
+from leaderboard.stats.length_bias import length_effect
+from leaderboard.stats.position_bias import position
+from leaderboard.stats.score_differences import score_differences
+from leaderboard.stats.self_preference import own_family as measured
+from leaderboard.stats.style import MEASURES
+from leaderboard.stats.tie_bands import verdicts
+
+
+def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) -> dict[str, Any]:
+    """Histograms of ratings as shown, one for each scale in use, with the unscored by reason.
+
+    With them: position statistics of each scale, flips where one rater was asked in both orders, and the
+    differences of two scores where raters gave them; intervals of the level in percent, over prompts.
+    ``band`` holds the ties of its scale, if not the usual ones.
+    """
+    rows, scored, unscored = chosen.rows, chosen.scored, chosen.unscored
+    scales = []
+    for points in np.unique(rows["points"]).tolist():
+        own = rows["points"] == points
+        reasons = [reason.decode() for reason in rows["reason"][own & unscored].tolist()]
+        given = rows[own & scored]
+        scale = rating_histogram(given["rating"], points, reasons).as_dict()
+        leaning = position(given["rating"], points, given["prompt"], level)
+        scales.append(scale | {"position": leaning.as_dict()})
+    given = rows[scored]
+    turned = flips(
+        given["pair"],
+        given["rater"],
+        given["prompt"],
+        given["swapped"],
+        given["rating"],
+        given["points"],
+        level,
+        band,
+    )
+    scores = score_differences(rows["score_difference"], rows["prompt"], level)
+    return ({"band": str(band)} if band else {}) | {
+        "comparisons": len(rows),
+        "swapped": int(rows["swapped"].sum()),
+        "level": level,
+        "scales": scales,
+        "flips": turned and turned.as_dict(),
+        "scores": scores and scores.as_dict(),
+    }
+
+
+def length(
+    chosen: Opinions, texts: Texts, level: float = 95.0, band: TieBand | None = None
+) -> dict[str, Any]:
+    """The effect of each measure of length on the verdicts, ties counting half.
+
+    ``n`` scored comparisons of texts that are known, ``unknown`` others. Intervals are of the level in
+    percent, over prompts; ``band`` holds the ties of its scale, if not the usual ones.
+    """
+    rows = chosen.rows[chosen.scored]
+    first, second = texts.sizes(rows["first_text"]), texts.sizes(rows["second_text"])
+    known = ~(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1))
+    rows, first, second = rows[known], first[known], second[known]
+    rating, points = rows["rating"].astype(np.int64), rows["points"].astype(np.int64)
+    score = (1.0 - verdicts(rating, points, band)) / 2.0
+    return {
+        "n": len(rows),
+        "unknown": int((~known).sum()),
+        "level": level,
+        "tokenizer": texts.tokenizer,
+        "measures": [
+            {"name": name} | length_effect(first[:, i], second[:, i], score, rows["prompt"], level).as_dict()
+            for i, name in enumerate(MEASURES)
+            if len(rows)
+        ],
+    }
+
+
+def leanings(
+    choice: Choice, category: str, chosen: Opinions, texts: Texts | None, method: Method
+) -> Iterator[Table]:
+    """Ratings and, with ``texts``, the effect of length, at the level and with the ties of ``method``."""
+    place = {"raters": choice.selector, "category": category}
+    level, band = method.interval, method.tie_band
+    yield Table("ratings", payload=canonical(ratings(chosen, level, band)), **place)
+    if texts is not None:
+        yield Table("length", payload=canonical(length(chosen, texts, level, band)), **place)
+
+
+def own_family(
+    opinions: Opinions, judge: Choice, kin: Collection[str], level: float = 95.0
+) -> dict[str, Any] | None:
+    """A judge against people on the pairs with one contestant of its ``kin``, given by their names.
+
+    Where it shares fewer than FEWEST_PAIRS such pairs with people, against all other judges; None where it
+    shares as few with them.
+    """
+    people = frozenset().union(*(each.ids for each in opinions.raters if each.selector == "people"))
+    judges = frozenset().union(*(each.ids for each in opinions.raters if each.selector.startswith("judge:")))
+    for name, others in (("people", people), ("the other judges", judges - judge.ids)):
+        found = _against(opinions, judge, kin, others, level)
+        if found["n"] >= FEWEST_PAIRS:
+            return {"against": name, "kin": sorted(kin), **found}
+    return None
+
+
+def _against(
+    opinions: Opinions, judge: Choice, kin: Collection[str], others: frozenset[int], level: float
+) -> dict[str, Any]:
+
+    numbers = [number for number, name in enumerate(opinions.names) if name in kin]
+    rows = opinions.rows[opinions.scored & np.isin(opinions.rows["rater"], list(judge.ids | others))]
+    first, second = (np.isin(rows[side], numbers) for side in ("first", "second"))
+    rows, second = rows[first != second], second[first != second]
+    lean = preference(rows["rating"], rows["points"])
+    judged = np.isin(rows["rater"], list(judge.ids))
+    toward = np.where(second, lean, -lean)
+    return measured(rows["pair"], rows["prompt"], toward, judged, level).as_dict()

@@ -1,0 +1,380 @@
+"""How well people rate: operators' pages about all raters and about each, and a rater's page about itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from arena.models import Comparison, Membership, Rater, Study
+from arena.people import members
+from arena.people.permissions import MemberRequest, OperatorRequest, member, operator
+from arena.people.rater_data import pseudonym
+from arena.rating import scales
+from leaderboard.pages.table import DataTable
+from leaderboard.quality import cached
+from leaderboard.quality.measures import (
+    CHECK,
+    NO_GOLD,
+    STUDY,
+    Compared,
+    Figures,
+    Remark,
+    by_chance,
+    of_parts,
+    remarks,
+    votes,
+)
+from leaderboard.quality.table import (
+    COLUMNS,
+    FILE_COLUMNS,
+    NOTHING,
+    Shown,
+    file_row,
+    plain_agreement,
+    share,
+    shown,
+)
+
+
+@dataclass(frozen=True)
+class Day:
+    """What was rated on one day; ``share`` of the busiest day, in percent, is the length of its bar."""
+
+    day: str
+    comparisons: int
+    seconds: float | None
+    share: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """How often one point of a scale was chosen; ``width`` is that of its bar, in percent."""
+
+    rating: int
+    caption: str
+    side: str
+    count: int
+    width: float
+
+
+@dataclass(frozen=True)
+class History:
+    """``days`` from the first to the last with a comparison; ``scales`` by their number of points."""
+
+    days: list[Day]
+    scales: list[tuple[int, list[Point]]]
+    simulated: bool
+
+
+def history(study: Study, rater: Rater) -> History:
+    """Of the comparisons for the study: hidden repeats and checks are none of what a rater chose to do."""
+    own = Comparison.objects.current().filter(study=study, rater=rater, purpose="study")
+    rows = list(own.order_by("created_at").values_list("created_at", "seconds", "rating", "points"))
+    by_day: dict[str, list[float | None]] = {}
+    for created, seconds, _, _ in rows:
+        by_day.setdefault(f"{created:%Y-%m-%d}", []).append(seconds)
+    most = max(map(len, by_day.values()), default=1)
+    days = [Day(day, len(each), _median(each), 100 * len(each) / most) for day, each in by_day.items()]
+    counts = Counter((points, rating) for _, _, rating, points in rows if rating)
+    used = sorted({points for points, _ in counts})
+    return History(days, [(points, _points(points, counts)) for points in used], rater.simulated)
+
+
+def _median(seconds: list[float | None]) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return median(known) if known else None
+
+
+def _points(points: int, counts: Counter[tuple[int, int]]) -> list[Point]:
+    most = max(counts[points, rating] for rating in range(1, points + 1))
+    return [
+        Point(
+            rating=rating,
+            caption=scales.CAPTIONS[points][rating - 1],
+            side=_side(rating, points),
+            count=counts[points, rating],
+            width=100 * counts[points, rating] / most,
+        )
+        for rating in range(1, points + 1)
+    ]
+
+
+def _side(rating: int, points: int) -> str:
+    preference = scales.preference(rating, points)
+    return "a" if preference < 0 else "b" if preference > 0 else "tie"
+
+
+NAME: Final = "name"
+REMARKS: Final = "remarks"
+SORTS: Final = (NAME, *COLUMNS, REMARKS)
+"""What the table can be ordered by."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One rater of the table."""
+
+    rater: Rater
+    membership: Membership | None
+    figures: Figures
+    remarks: list[Remark]
+
+    @property
+    def cells(self) -> dict[str, Shown]:
+        return shown(self.figures)
+
+    @property
+    def left_out(self) -> bool:
+        return bool(self.membership and self.membership.left_out_at)
+
+    @property
+    def paused(self) -> bool:
+        return bool(self.rater.paused_at or (self.membership and self.membership.paused_at))
+
+
+@dataclass(frozen=True)
+class Table:
+    """All raters of a study, and everybody together."""
+
+    study: Study
+    lines: list[Line]
+    compared: Compared
+
+    @property
+    def everybody(self) -> Figures:
+        return self.compared.everybody
+
+    @property
+    def found(self) -> int:
+        """How many remarks there are."""
+        return sum(len(line.remarks) for line in self.lines)
+
+    @property
+    def by_chance(self) -> float:
+        """How many there would be at most if all raters were alike."""
+        return by_chance(self.compared)
+
+    @property
+    def simulated(self) -> bool:
+        return any(line.rater.simulated for line in self.lines)
+
+    def ordered(self, sort: str, *, descending: bool) -> list[Line]:
+        """The lines by a column of SORTS; those without a number come last either way."""
+        by_name = sorted(self.lines, key=lambda line: (line.rater.name.casefold(), line.rater.pk))
+        if sort == NAME:
+            return by_name[::-1] if descending else by_name
+        number = {line.rater.pk: _number(line, sort) for line in by_name}
+        known = [line for line in by_name if number[line.rater.pk] is not None]
+        known.sort(key=lambda line: number[line.rater.pk] or 0.0, reverse=descending)
+        return known + [line for line in by_name if number[line.rater.pk] is None]
+
+    def file(self) -> DataTable:
+        """The figures with pseudonyms in place of names."""
+        return DataTable("Raters", FILE_COLUMNS, tuple(self._rows()))
+
+    def _rows(self) -> Iterator[tuple[str | int | float | None, ...]]:
+        for line in sorted(self.lines, key=lambda line: line.rater.pk):
+            name = pseudonym(self.study, line.rater.pk)
+            who = (name, line.rater.simulated, line.left_out, line.paused)
+            yield file_row(line.figures, who, [remark.key for remark in line.remarks])
+
+
+def _number(line: Line, sort: str) -> float | None:
+    return float(len(line.remarks)) if sort == REMARKS else line.cells[sort].sort
+
+
+def raters_table(study: Study) -> Table:
+    """Everybody who rated in a study."""
+    compared = cached.compared(study)
+    raters = Rater.objects.in_bulk(list(compared.raters))
+    members = {each.rater_id: each for each in Membership.objects.filter(study=study)}
+    lines = [
+        Line(raters[pk], members.get(pk), own, remarks(own, compared.everybody))
+        for pk, own in compared.raters.items()
+        if pk in raters
+    ]
+    return Table(study, lines, compared)
+
+
+# What raters are told tells nothing about a single pair: while a study is open, figures that depend on what
+# others said, or on right answers, follow in steps of STEP.
+
+
+STEP: Final = 10
+"""Comparisons, or known pairs, after which such a figure follows; there is none of fewer."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Cells of the page: of everything rated, and in steps ``agreement`` with others and ``known`` pairs."""
+
+    own: Figures
+    cells: dict[str, Shown]
+    agreement: Shown
+    known: Shown
+    in_steps: bool
+
+
+def report(study: Study, rater: Rater) -> Report | None:
+    """The figures of one rater; None for somebody who has rated nothing."""
+    found = votes(study, rater)
+    rows = found.rows
+    mine = rows["rater"] == rater.pk
+    if not (mine & (rows["purpose"] == STUDY)).any():
+        return None
+    step = 1 if study.is_closed else STEP
+    is_known = mine & (rows["gold"] != NO_GOLD) & np.isin(rows["purpose"], (STUDY, CHECK))
+    own, rated, known = of_parts(
+        found, mine, _first(mine & (rows["purpose"] == STUDY), step), _first(is_known, step)
+    )
+    return Report(
+        own=own,
+        cells=shown(own),
+        agreement=plain_agreement(rated) if rated.agreement.share.n >= STEP else NOTHING,
+        known=share(known.known) if known.known.n >= STEP else NOTHING,
+        in_steps=not study.is_closed,
+    )
+
+
+def _first(chosen: npt.NDArray[Any], step: int) -> npt.NDArray[np.bool_]:
+    """As many of the chosen rows, from the first on, as are a multiple of ``step``."""
+    whole = int(chosen.sum()) // step * step
+    first: npt.NDArray[np.bool_] = chosen & (np.cumsum(chosen) <= whole)
+    return first
+
+
+PER_PAGE: Final = 100
+INVALID: Final = 422
+
+_LABELS: Final = {NAME: "Rater", **COLUMNS, REMARKS: "Stands out"}
+
+
+@require_safe
+@operator
+def table(request: OperatorRequest) -> HttpResponse:
+    """Everybody who rated, ordered by any column."""
+    found = raters_table(request.study)
+    sort = request.GET.get("sort", REMARKS)
+    sort = sort if sort in SORTS else REMARKS
+    descending = request.GET.get("order", "desc" if sort != NAME else "asc") == "desc"
+    page = Paginator(found.ordered(sort, descending=descending), PER_PAGE).get_page(request.GET.get("page"))
+    order = "desc" if descending else "asc"
+    context = {
+        "study": request.study,
+        "table": found,
+        "page": page,
+        "query": "&" + urlencode({"sort": sort, "order": order}),
+        "headings": [_heading(name, sort, descending=descending) for name in SORTS],
+        "everybody": shown(found.everybody),
+    }
+    return render(request, "leaderboard/quality/raters.html", context)
+
+
+def _heading(name: str, sort: str, *, descending: bool) -> dict[str, Any]:
+    here = name == sort
+    turned = "asc" if here and descending else "desc" if here or name != NAME else "asc"
+    return {
+        "label": _LABELS[name],
+        "number": name in COLUMNS,
+        "sorted": ("descending" if descending else "ascending") if here else "",
+        "query": urlencode({"sort": name, "order": turned}),
+    }
+
+
+@require_safe
+@operator
+def file(request: OperatorRequest, form: str) -> HttpResponse:
+    """The figures of all raters as CSV or JSON, under pseudonyms."""
+    if form not in ("csv", "json"):
+        raise Http404
+    found = raters_table(request.study).file()
+    if form == "json":
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        response: HttpResponse = JsonResponse({"study": request.study.slug, "raters": rows})
+    else:
+        # The byte order mark makes spreadsheets read the text as UTF-8.
+        response = HttpResponse("\ufeff" + found.csv(), content_type="text/csv; charset=utf-8")
+    name = f"{request.study.slug}-rating-quality.{form}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@require_safe
+@operator
+def one(request: OperatorRequest, rater: int) -> HttpResponse:
+    """One rater: figures, days, ratings, and what was decided."""
+    return _one(request, rater)
+
+
+def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> HttpResponse:
+    found = raters_table(request.study)
+    person = get_object_or_404(Rater.objects.filter(kind=Rater.Kind.PERSON), pk=pk)
+    line = next((line for line in found.lines if line.rater.pk == pk), None)
+    membership = person.memberships.filter(study=request.study).first()
+    if line is None and membership is None:
+        raise Http404
+    everybody = shown(found.everybody)
+    context = {
+        "study": request.study,
+        "rater": person,
+        "membership": membership,
+        "line": line,
+        "cells": [(COLUMNS[name], cell, everybody[name]) for name, cell in line.cells.items()]
+        if line
+        else [],
+        "history": history(request.study, person),
+        "events": request.study.events.filter(rater=person).select_related("by"),
+        "error": error,
+        "note": note,
+    }
+    return render(request, "leaderboard/quality/rater.html", context, status=INVALID if error else 200)
+
+
+Decision = Callable[[Study, Rater, Any, str], bool]
+
+_DECISIONS: Final[dict[str, tuple[Decision, str]]] = {
+    "pause": (members.pause, "{} is paused in this study."),
+    "resume": (members.resume, "{} is offered pairs again."),
+    "leave-out": (members.leave_out, "What {} rated counts nowhere now. The board follows in a moment."),
+    "take-back": (members.take_back, "What {} rated counts again. The board follows in a moment."),
+}
+
+
+@require_POST
+@operator
+def decide(request: OperatorRequest, rater: int) -> HttpResponse:
+    """Pause or leave out, or take either back; doing it twice is doing it once."""
+    person = get_object_or_404(Rater, pk=rater)
+    found = _DECISIONS.get(request.POST.get("decision", ""))
+    if found is None:
+        raise Http404
+    decision, done = found
+    note = request.POST.get("note", "")
+    try:
+        changed = decision(request.study, person, request.user, note)
+    except members.UndecidedError as error:
+        return _one(request, rater, str(error), note)
+    messages.success(
+        request, done.format(person.name) if changed else "That was so already; nothing changed."
+    )
+    return redirect("operate-rater", slug=request.study.slug, rater=rater)
+
+
+@require_safe
+@member
+def my_report(request: MemberRequest) -> HttpResponse:
+    """About the person who asks, and nobody else."""
+    context = {"study": request.study, "report": report(request.study, request.rater), "step": STEP}
+    return render(request, "leaderboard/quality/report.html", context)
