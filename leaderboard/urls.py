@@ -11,7 +11,7 @@ from leaderboard.files import views as files_views
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
 from leaderboard.pages.shell import routes
-from leaderboard.quality import page as quality_views
+from leaderboard.quality import page as quality_page
 from leaderboard.quality import settling
 from leaderboard.rater_kinds.page import judges_now
 from leaderboard.raters import page as raters_page
@@ -48,11 +48,11 @@ urlpatterns = [
     path("studies/<slug:slug>/export/", files_views.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", files_views.download, name="study-export-file"),
     path("studies/<slug:slug>/standings.json", standings_page.standings_json, name="standings-json"),
-    path("operate/<slug:slug>/raters/", quality_views.table, name="operate-raters"),
-    path("operate/<slug:slug>/raters/quality.<slug:form>", quality_views.file, name="operate-raters-file"),
-    path("operate/<slug:slug>/raters/<int:rater>/", quality_views.one, name="operate-rater"),
-    path("operate/<slug:slug>/raters/<int:rater>/decide/", quality_views.decide, name="operate-rater-decide"),
+    path("operate/<slug:slug>/raters/", quality_page.table, name="operate-raters"),
+    path("operate/<slug:slug>/raters/quality.<slug:form>", quality_page.file, name="operate-raters-file"),
+    path("operate/<slug:slug>/raters/<int:rater>/", quality_page.one, name="operate-rater"),
+    path("operate/<slug:slug>/raters/<int:rater>/decide/", quality_page.decide, name="operate-rater-decide"),
     path("operate/<slug:slug>/disagreements/", settling.disagreements, name="operate-disagreements"),
     path("operate/<slug:slug>/disagreements/<int:pair>/", settling.settle, name="operate-dispute"),
-    path("rate/<slug:slug>/report/", quality_views.my_report, name="rater-report"),
+    path("rate/<slug:slug>/report/", quality_page.my_report, name="rater-report"),
 ]
