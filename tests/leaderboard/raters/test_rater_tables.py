@@ -299,7 +299,7 @@ def test_length_is_told_with_its_interval():
     ],
 )
 def test_a_judge_is_related_to_whom_it_shares_a_telling_word_with(judge, contestant, family, related):
-    found = families.relatives(judge, [families.Contestant(contestant, family)])
+    found = families.relatives(judge, [families.Named(contestant, family)])
     assert found == ([contestant] if related else [])
 
 
