@@ -19,7 +19,7 @@ from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import METHOD_NAMES, ties_phrase
 from leaderboard.snapshots.settings import Scope
 from leaderboard.standings.page import abouts
-from leaderboard.standings.rows import Asked
+from leaderboard.standings.rows import TableQuery
 
 _MOST_RANKS_ON_A_PHONE: Final = 9
 """Most categories whose ranks, short as they are, can be read on a phone without scrolling the figure."""
@@ -110,7 +110,7 @@ class Categories(SettingPage):
             here = category == chosen
             sort = ("-" if here and best_first else "") + (category or ALL)
             way = ("ascending" if best_first else "descending") if here else ""
-            address = Asked("" if sort == ALL else sort).query(self.query)
+            address = TableQuery("" if sort == ALL else sort).query(self.query)
             found.append(Heading(category or ALL, self.matrix.games[category], address, way))
         return found
 

@@ -1,57 +1,143 @@
 """What a study can be exported as: tables an import reads, its standings, and what other programs read."""
 
-from leaderboard.files.interchange import (
-    OTHERS,
-    TYPES,
-    Piecewise,
-    interchange,
-    leaderboard_pieces,
-    note_json,
-    note_of,
-)
-from leaderboard.files.tables import (
-    ALL,
-    RECORD,
-    STANDINGS,
-    check_form,
-    counts,
-    everything,
-    file_name,
-    note_on_old_texts,
-    pieces,
-    save_everything,
-    standings,
-    study_json,
-    zipped,
-)
-from leaderboard.files.tables import WHAT as TABLE_NAMES
-from leaderboard.files.wanted import ExportError, Wanted
+import contextlib
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final
+
+from django.utils import timezone
+
+from arena.data import export, writing
+from arena.data.formats.records import TABLES
+from arena.data.writing import WRITERS, Row
+from arena.models import Study
+from leaderboard.files.interchange import OTHERS
+from leaderboard.files.selection import ExportError, check_form
+from leaderboard.models import Snapshot
+from leaderboard.snapshots.settings import UnknownSettingError, parse
+from leaderboard.standings.page import Board
+from leaderboard.standings.table import STANDINGS
+
+
+def standings(study: Study, setting: dict[str, str]) -> list[Row]:
+    """The published standings of one setting. Raises ExportError where there are none."""
+    snapshot = Snapshot.objects.newest(study)
+    if snapshot is None:
+        raise ExportError(f'The study "{study.slug}" has no snapshot yet; make one: refresh {study.slug}.')
+    try:
+        chosen = parse(setting, snapshot.counts)
+    except UnknownSettingError as error:
+        raise ExportError(str(error)) from error
+    board = Board.read(study, snapshot, chosen) if chosen else None
+    if board is None or board.content is None:
+        raise ExportError(f'The study "{study.slug}" has no games for this setting, so it has no standings.')
+    return list(board.file_rows())
+
+
+ALL: Final = "all"
+"""Every table at once."""
+
+RECORD: Final = "for-the-record"
+"""The folder, beside the tables, of what an import does not read."""
+
+TABLE_NAMES: Final = (*TABLES, STANDINGS.name)
+"""The tables an import reads, and the standings for the record."""
+
+
+def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
+    """The file of a table, piece by piece, read while it is taken. Raises ExportError before the first.
+
+    ``form`` is one of WRITERS. ``setting`` says which standings: raters, ties, category and method, as in the
+    address of a board.
+    """
+    check_form(form)
+    if what == STANDINGS.name:
+        return WRITERS[form](STANDINGS, standings(study, setting or {}))
+    return WRITERS[form](TABLES[what], export.rows(study, what))
+
+
+def counts(study: Study) -> dict[str, int]:
+    """How many rows each table has that an import reads."""
+    return {what: export.count(study, what) for what in TABLES}
+
+
+def note_on_old_texts(study: Study) -> str:
+    """A sentence on comparisons about texts that were changed since; empty where there are none."""
+    old = export.about_old_texts(study)
+    if not old:
+        return ""
+    comparisons = "1 comparison is" if old == 1 else f"{old:,} comparisons are"
+    return f"{comparisons} about a text that was changed since; an import takes the current text instead."
+
+
+def file_name(study: Study, what: str, ending: str) -> str:
+    """A name for a download: ``demo-prompts-CC-BY-4.0-2025-01-31.csv``, the licence where one is stated."""
+    licence = re.sub(r"[^A-Za-z0-9.+]+", "-", study.licence).strip("-.")
+    parts = (study.slug, what, licence, f"{timezone.now().astimezone(UTC):%Y-%m-%d}")
+    return f"{'-'.join(part for part in parts if part)}.{ending}"
+
+
+def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Every file by its path in the export; tables without a row are left out.
+
+    What names others comes first: whatever is added meanwhile, all that a comparison names is there when the
+    files of that are read. Raises ExportError before the first.
+    """
+    check_form(form)
+    for what in reversed(TABLES):
+        if export.count(study, what):
+            yield f"{what}.{form}", pieces(study, what, form)
+    with contextlib.suppress(ExportError):  # where nothing is ranked yet
+        yield f"{RECORD}/{STANDINGS.name}.{form}", pieces(study, STANDINGS.name, form)
+    yield f"{RECORD}/study.json", [study_json(study)]
+
+
+def study_json(study: Study) -> bytes:
+    """The settings of a study, for the record."""
+    names = (
+        *("slug", "name", "description", "guidelines", "points", "criteria"),
+        *("ratings_per_pair_people", "ratings_per_pair_judges", "visibility", "sign_up_open"),
+        *("closed_at", "simulated", "licence", "created_at"),
+    )
+    values = {name: getattr(study, name) for name in names}
+    text = json.dumps(values, ensure_ascii=False, indent=2, default=datetime.isoformat)
+    return f"{text}\n".encode()
+
+
+def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
+    """Write every file into a folder, which is made where it is missing. Raises ExportError and OSError.
+
+    Files of an earlier export of the same form are replaced, or removed where the table is empty now.
+    """
+    check_form(form)
+    (folder / RECORD).mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, content in everything(study, form):
+        writing.save(folder / name, content)
+        written.append(folder / name)
+    for name in (*(f"{what}.{form}" for what in TABLES), f"{RECORD}/{STANDINGS.name}.{form}"):
+        if folder / name not in written:
+            (folder / name).unlink(missing_ok=True)
+    return written
+
+
+def zipped(study: Study, form: str) -> IO[bytes]:
+    """Every file in one zip archive, in a temporary file that goes when it is closed. Raises ExportError."""
+    check_form(form)
+    packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in everything(study, form):
+            with archive.open(name, "w", force_zip64=True) as member:
+                for piece in content:
+                    member.write(piece)
+    packed.seek(0)
+    return packed
+
 
 WHAT = (*TABLE_NAMES, *OTHERS)
 """The names of what can be exported, one at a time."""
-
-__all__ = [
-    "ALL",
-    "OTHERS",
-    "RECORD",
-    "STANDINGS",
-    "TYPES",
-    "WHAT",
-    "ExportError",
-    "Piecewise",
-    "Wanted",
-    "check_form",
-    "counts",
-    "everything",
-    "file_name",
-    "interchange",
-    "leaderboard_pieces",
-    "note_json",
-    "note_of",
-    "note_on_old_texts",
-    "pieces",
-    "save_everything",
-    "standings",
-    "study_json",
-    "zipped",
-]

@@ -32,9 +32,7 @@ from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table, batches
 from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
 from leaderboard.files import published
-from leaderboard.files.raters import called
-from leaderboard.files.tables import check_form
-from leaderboard.files.wanted import ExportError, Wanted
+from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
 from leaderboard.terminal.vote_rows import prompt_label
 
 # A study's votes as other programs read them: in Chatbot Arena's columns, and as evalica's games.
@@ -46,11 +44,11 @@ IDENTICAL: Final = "by a judge about two identical texts"
 RETIRED: Final = "with a retired contestant"
 
 
-def arena(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Row]:
+def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """One row per scored comparison; model_a was shown first. What is left out is counted by reason."""
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
-    raters = called(study)
+    raters = rater_names(study)
     prompt = ("external_id", "subset", "category", "turns", "extra__language")
     columns = (
         *("rater", "rating", "points", "created_at", "swapped"),
@@ -88,7 +86,7 @@ def arena(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Row]
             }
 
 
-def evalica(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Row]:
+def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """One row per game of the board; left was shown first. What is left out is counted by reason."""
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
@@ -139,7 +137,7 @@ PAIRS: int = 200
 """Pairs whose texts are in memory at a time."""
 
 
-def preferences(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterator[Row]:
+def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """One row per pair that its raters prefer one side of. Pairs left out are counted by reason."""
     simulated = frozenset(Rater.objects.filter(simulated=True).values_list("pk", flat=True))
     for batch in batches(_decided(study, wanted, simulated, left_out), PAIRS):
@@ -162,7 +160,7 @@ def preferences(study: Study, wanted: Wanted, left_out: Counter[str]) -> Iterato
 
 
 def _decided(
-    study: Study, wanted: Wanted, simulated: frozenset[int], left_out: Counter[str]
+    study: Study, wanted: Selection, simulated: frozenset[int], left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """The pairs with a preference, in the order they were made."""
     scored = wanted.comparisons(study).filter(status="scored").order_by("pair", "pk")
@@ -204,7 +202,7 @@ JSON: Final = "json"
 TYPES: Final = {**MEDIA_TYPES, JSON: "application/json"}
 """Media types by form."""
 
-Rows = Callable[[Study, Wanted, Counter[str]], Iterator[Row]]
+Rows = Callable[[Study, Selection, Counter[str]], Iterator[Row]]
 
 _ROWS: Final[Mapping[str, Rows]] = {"arena": arena, "evalica": evalica, "preferences": preferences}
 
@@ -222,7 +220,7 @@ class Piecewise:
     """A file as pieces that are read while they are taken; afterwards it is known what was left out."""
 
     what: str
-    wanted: Wanted
+    wanted: Selection
     pieces: Iterator[bytes]
     rows: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
@@ -243,7 +241,7 @@ def interchange(study: Study, what: str, form: str, asked: Mapping[str, Any]) ->
     """A file of votes for another program; ``what`` is arena, evalica or preferences. Raises ExportError."""
     _check(what, form)
     # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
-    wanted = Wanted.read(study, asked, everybody=what == "arena")
+    wanted = Selection.read(study, asked, everybody=what == "arena")
     found = Piecewise(what, wanted, iter(()))
 
     def counted() -> Iterator[Row]:
@@ -255,7 +253,7 @@ def interchange(study: Study, what: str, form: str, asked: Mapping[str, Any]) ->
     return found
 
 
-def table_of(what: str, wanted: Wanted) -> Table:
+def table_of(what: str, wanted: Selection) -> Table:
     """The columns of a file of votes."""
     if what == "preferences":
         return CONVERSATIONS if wanted.conversational else PREFERENCES

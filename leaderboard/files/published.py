@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from arena.data.writing import Row, Table, Type
 from arena.models import Study
-from leaderboard.files.wanted import ExportError
+from leaderboard.files.selection import ExportError
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.settings import Setting, UnknownSettingError, parse
 

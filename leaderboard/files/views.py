@@ -12,7 +12,7 @@ from arena.data import writing
 from arena.data.writing import WRITERS
 from arena.models import Study
 from arena.people.permissions import staff_only
-from leaderboard.files import exports
+from leaderboard.files import exports, interchange, selection
 
 MEANINGS: Final = {
     exports.ALL: "All of the below in one zip archive. Unpacked, an import reads it whole.",
@@ -64,7 +64,7 @@ def download(request: HttpRequest, slug: str) -> HttpResponseBase:
         return _page(request, study, "There is no such download; choose one from the list below.")
     try:
         return _everything(study, form) if what == exports.ALL else _one(study, what, form)
-    except exports.ExportError as error:
+    except selection.ExportError as error:
         return _page(request, study, str(error))
 
 
@@ -93,12 +93,12 @@ def _links(what: str) -> dict[str, str]:
 
 def _forms(what: str) -> list[str]:
     """How it can be written."""
-    there = exports.OTHERS.get(what, tuple(WRITERS))
+    there = interchange.OTHERS.get(what, tuple(WRITERS))
     return [form for form in FORMATS if form in there]
 
 
 def _one(study: Study, what: str, form: str) -> HttpResponseBase:
-    response = StreamingHttpResponse(_pieces(study, what, form), content_type=exports.TYPES[form])
+    response = StreamingHttpResponse(_pieces(study, what, form), content_type=interchange.TYPES[form])
     name = exports.file_name(study, what, form)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
@@ -106,9 +106,9 @@ def _one(study: Study, what: str, form: str) -> HttpResponseBase:
 
 def _pieces(study: Study, what: str, form: str) -> Iterator[bytes]:
     if what == "leaderboard":
-        return exports.leaderboard_pieces(study, form, {})
-    if what in exports.OTHERS:
-        return exports.interchange(study, what, form, {}).pieces
+        return interchange.leaderboard_pieces(study, form, {})
+    if what in interchange.OTHERS:
+        return interchange.interchange(study, what, form, {}).pieces
     return exports.pieces(study, what, form)
 
 

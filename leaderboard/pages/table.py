@@ -1,9 +1,12 @@
-"""What every table is made of: cells, rows, and the way to CSV."""
+"""What every table is made of: cells, rows, the way to CSV, and how a page arranges them. Pure."""
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from itertools import groupby
+from typing import Final, TypeVar
 
 Cell = str | int | float | None
 
@@ -40,3 +43,81 @@ def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA_STARTS):
         return f"'{cell}"
     return cell
+
+
+# Pages show columns under the heading they share, and rows under the name they share; files do not.
+
+
+Item = TypeVar("Item")
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that is shown: its place in the table, its heading, and whether it holds numbers."""
+
+    place: int
+    label: str
+    numeric: bool
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """``table`` without empty columns, with shared headings and shared names written once."""
+
+    table: DataTable
+
+    @cached_property
+    def name_place(self) -> int:
+        """The column that names a row: the second where the first says the same for several rows."""
+        names = [row[0] for row in self.table.rows]
+        runs = len(list(groupby(names)))
+        repeated = runs == len(set(names)) and 2 * runs <= len(names)
+        texts = all(isinstance(cell, str) for row in self.table.rows for cell in row[:2])
+        return int(bool(names) and repeated and texts and len(self.table.columns) > 1)
+
+    @property
+    def name(self) -> str:
+        """The heading over the names of rows."""
+        return self.table.columns[self.name_place]
+
+    @cached_property
+    def columns(self) -> list[tuple[str, list[Column]]]:
+        """The other columns that hold anything, under the heading that neighbours share or else under ""."""
+        shown = [
+            Column(place, label, numeric)
+            for place, (label, numeric) in enumerate(self.table.header)
+            if place > self.name_place and self._holds_anything(place)
+        ]
+        groups: list[tuple[str, list[Column]]] = []
+        for heading, run in _runs(shown, [column.label.rpartition(": ")[0] for column in shown]):
+            if heading and len(run) > 1:
+                groups.append((heading, [_under(heading, column) for column in run]))
+            else:
+                groups += [("", [column]) for column in run]
+        return groups
+
+    @property
+    def has_shared_headings(self) -> bool:
+        return any(heading for heading, _ in self.columns)
+
+    @property
+    def rows(self) -> list[tuple[str, list[Row]]]:
+        """The rows under the name they share; all under "" where each has a name of its own."""
+        if not self.name_place:
+            return [("", list(self.table.rows))]
+        return _runs(self.table.rows, [str(row[0]) for row in self.table.rows])
+
+    def _holds_anything(self, place: int) -> bool:
+        return not self.table.rows or any(row[place] not in (None, "") for row in self.table.rows)
+
+
+def _under(heading: str, column: Column) -> Column:
+    label = column.label.removeprefix(f"{heading}: ")
+    return Column(column.place, label[:1].upper() + label[1:], column.numeric)
+
+
+def _runs(items: Sequence[Item], keys: Iterable[str]) -> list[tuple[str, list[Item]]]:
+    """Neighbours with the same key, in their order."""
+    keyed = zip(keys, items, strict=True)
+    return [(key, [item for _, item in run]) for key, run in groupby(keyed, key=lambda pair: pair[0])]

@@ -10,8 +10,8 @@ from ninja.pagination import paginate
 
 from arena.api.schemas import Name, written_out
 from arena.models import Comparison, Contestant, Rater, Study
-from leaderboard.files import exports, published
-from leaderboard.files.raters import called
+from leaderboard.files import published, selection
+from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.sealing import unsealed
 from leaderboard.standings.api import MISSING, Pages, Slug, reads, setting_field, snapshot_of, study_of
@@ -135,7 +135,7 @@ def show_leaderboard(request: HttpRequest, slug: Slug, wanted: Query[WholeIn]) -
     study = study_of(request, slug)
     try:
         return published.leaderboard(study, wanted.dict(exclude_none=True))[1]
-    except exports.ExportError as error:
+    except selection.ExportError as error:
         raise HttpError(404, str(error)) from error
 
 
@@ -169,8 +169,8 @@ def list_comparisons(request: HttpRequest, slug: Slug, wanted: Query[VotesIn]) -
         raise HttpError(403, "Rating goes on in this study; its votes can be read once it is closed.")
     try:
         asked = {"raters": wanted.raters, "category": wanted.category}
-        chosen = exports.Wanted.read(study, asked, everybody=True).comparisons(study)
-    except exports.ExportError as error:
+        chosen = selection.Selection.read(study, asked, everybody=True).comparisons(study)
+    except selection.ExportError as error:
         raise HttpError(404, str(error)) from error
     rows = chosen.filter(pk__gt=wanted.after).select_related(
         "pair__prompt", "pair__first__contestant", "pair__second__contestant"
@@ -182,7 +182,7 @@ def list_comparisons(request: HttpRequest, slug: Slug, wanted: Query[VotesIn]) -
 
 
 def _votes(study: Study, rows: list[Comparison]) -> list[VoteOut]:
-    raters = called(study) if rows else {}
+    raters = rater_names(study) if rows else {}
     return [_vote(row, raters[row.rater_id]) for row in rows]
 
 

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 
 from arena.data import writing
 from arena.models import Study
-from leaderboard.files import exports
+from leaderboard.files import exports, interchange, selection
 from leaderboard.files import published as files_published
 from leaderboard.files.bundle import keeping
 from leaderboard.files.bundle.archive import BundleError
@@ -191,10 +191,10 @@ def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse
     if form not in ("json", "csv"):
         raise Http404("There is no such file.")
     try:
-        content = b"".join(exports.leaderboard_pieces(now.study, form, request.GET.dict()))
-    except exports.ExportError as error:
+        content = b"".join(interchange.leaderboard_pieces(now.study, form, request.GET.dict()))
+    except selection.ExportError as error:
         raise Http404(str(error)) from error
-    response = HttpResponse(content, content_type=exports.TYPES[form])
+    response = HttpResponse(content, content_type=interchange.TYPES[form])
     kind = "inline" if form == "json" else "attachment"
     name = exports.file_name(now.study, files_published.LEADERBOARD.name, form)
     response["Content-Disposition"] = f'{kind}; filename="{name}"'
@@ -213,12 +213,13 @@ def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse
     try:
         if form == "note":
             return HttpResponse(
-                exports.note_json(exports.note_of(study, what, asked)), content_type="application/json"
+                interchange.note_json(interchange.note_of(study, what, asked)),
+                content_type="application/json",
             )
-        pieces = exports.interchange(study, what, form, asked).pieces
-    except exports.ExportError as error:
+        pieces = interchange.interchange(study, what, form, asked).pieces
+    except selection.ExportError as error:
         raise Http404(str(error)) from error
-    response = StreamingHttpResponse(pieces, content_type=exports.TYPES[form])
+    response = StreamingHttpResponse(pieces, content_type=interchange.TYPES[form])
     response["Content-Disposition"] = f'attachment; filename="{exports.file_name(study, what, form)}"'
     return response
 

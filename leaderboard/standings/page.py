@@ -1,6 +1,8 @@
-"""The public page of a study: stored tables of one snapshot put together for one setting of the switches."""
+"""The leaderboard of a study: stored tables of one snapshot put together for one setting of the switches."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,7 +14,8 @@ from django.views.decorators.http import require_safe
 from arena.models import Contestant, Study
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import comparisons
-from leaderboard.pages.page import NoNumbersError, NotReadyError, Panel
+from leaderboard.pages.figure import MOST_NUMBERS, MOST_ON_A_PHONE
+from leaderboard.pages.page import MOST_INLINE, MOST_ROWS, NoNumbersError, NotReadyError, Panel, step
 from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import not_ready, visible
 from leaderboard.pages.switches import Option, Switch
@@ -29,24 +32,36 @@ from leaderboard.snapshots.presentation import (
 )
 from leaderboard.snapshots.settings import EVERYONE, PROMPTS_AND_RATERS, Scope, Setting, UnknownSettingError
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings import panels as board_panels
-from leaderboard.standings.columns import About, Entry, moves
-from leaderboard.standings.rows import Asked, StandingsView
-from leaderboard.standings.table import Row, ratings_by_name, standing_rows
+from leaderboard.standings.figure import count_map, intervals, win_rate_map
+from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery, moves
+from leaderboard.standings.table import (
+    Matrix,
+    Row,
+    count_matrix,
+    file_rows,
+    people_table,
+    raters_table,
+    ratings_by_name,
+    standing_rows,
+    standings_table,
+    ties_table,
+    win_rates,
+    win_rates_table,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Board(SettingPage):
     """Everything one setting of the switches shows. Contents are read once, when the board is made."""
 
-    asked: Asked = field(default_factory=Asked)
+    asked: TableQuery = field(default_factory=TableQuery)
     stored: Stored = field(repr=False)
 
     template: ClassVar[str] = "leaderboard/study.html"
     tab: ClassVar[str] = "study"
 
     @classmethod
-    def newest(cls, study: Study, wanted: Mapping[str, str]) -> "Board":
+    def newest(cls, study: Study, wanted: Mapping[str, str]) -> Board:
         """The newest board of a study for the switches an address asks for.
 
         Raises UnknownSettingError, or NoNumbersError.
@@ -57,7 +72,7 @@ class Board(SettingPage):
         return cls.read(study, snapshot, cls.setting_for(wanted, snapshot))
 
     @classmethod
-    def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> "Board":
+    def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> Board:
         """The board from the snapshot's tables, or from those that somebody asked for."""
         found = find(snapshot, setting, Scope.BOARD)
         return cls(
@@ -119,6 +134,18 @@ class Board(SettingPage):
             **self.content,
             "flags": [asdict(flag) for flag in self.flags],
         }
+
+    def file_rows(self) -> Iterator[Mapping[str, Any]]:
+        """The rows of the file of the standings; none where the setting has no games."""
+        about = {
+            "study": self.study.slug,
+            "raters": self.setting.raters,
+            "category": self.setting.category or None,
+            "simulated": self.simulated,
+            "snapshot_at": self.snapshot.created_at,
+            "watermark": self.snapshot.watermark,
+        }
+        return file_rows(self.content, about) if self.content else iter(())
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -282,7 +309,7 @@ class Board(SettingPage):
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
         """The tables and figures of the page, in its order."""
-        return tuple(board_panels.panels(self))
+        return tuple(panels(self))
 
     def by_raters(self) -> list[tuple[str, Content]]:
         """Standings of people and each judge, and of a chosen group; the chosen raters first."""
@@ -306,13 +333,123 @@ def abouts(study: Study) -> dict[str, About]:
     }
 
 
-# The leaderboard of a study.
+# The figures and tables of a board, in its order.
+
+
+def panels(board: Board) -> Iterator[Panel]:
+    """Every panel of a board; none of the standings' where the setting has no games."""
+    if board.content is not None:
+        yield _standings(board)
+        yield from _with_people(board)
+        yield from _matrices(board)
+        yield from _side_by_side(board)
+
+
+def _standings(board: Board) -> Panel:
+    boards = board.by_raters()
+    return board.make_panel(
+        "standings",
+        "Ratings and intervals",
+        f"Dots are ratings, bars the {board.interval_line}. All kinds of raters share one axis.",
+        lambda: standings_table(board.rows, board.setting.method, board.parameters),
+        draw=lambda: intervals(board.order, boards),
+        height=step(len(board.order) * max(1, 0.4 * len(boards)) + 3 + len(boards)),
+        apart=len(board.order) > MOST_ROWS,
+    )
+
+
+def _side_by_side(board: Board) -> Iterator[Panel]:
+    boards = board.by_raters()
+    if len(boards) > 1:
+        yield board.make_panel(
+            "raters",
+            "People and judges side by side",
+            f"Rank and rating of each contestant by each kind of rater, at the same setting. {_ends(board)}",
+            raters_table(board.order, boards),
+        )
+    on, off = board.standings_of(ties="on"), board.standings_of(ties="off")
+    if on and off:
+        yield board.make_panel(
+            "ties",
+            "With and without ties",
+            f"The same comparisons with ties counted half and with ties off. {_ends(board)}",
+            ties_table(board.order, on, off),
+        )
+
+
+def _with_people(board: Board) -> Iterator[Panel]:
+    """The board of models only beside that of everyone."""
+    everyone = board.everyone
+    if board.content and everyone:
+        yield board.make_panel(
+            "with-people",
+            "With and without people among the contestants",
+            "The same comparisons among models only, and with human demonstrations as a contestant. "
+            f"{_ends(board)}",
+            people_table(board.order, board.content, everyone),
+        )
+
+
+def _ends(board: Board) -> str:
+    """What the columns of the interval are."""
+    return f"Low and high are the ends of the {board.parameters['interval']:g}\N{NO-BREAK SPACE}% interval."
+
+
+def _matrices(board: Board) -> Iterator[Panel]:
+    content = board.matrices
+    if content is None:
+        return
+    contestants, level = len(board.order), float(board.setting.level)
+    size = {"height": step(contestants + 6), "width": _width(contestants), "apart": contestants > MOST_INLINE}
+
+    def counts(what: str) -> Matrix:
+        return count_matrix(content, what, board.order)
+
+    def rates() -> Matrix:
+        return win_rates(content, board.order)
+
+    yield board.make_panel(
+        "win-rates",
+        "Win rates",
+        "Read across a row: the share of points the contestant of the row won against that of the "
+        f"column, a tie counting half. The table has Wilson’s {level:g}\N{NO-BREAK SPACE}% intervals, in "
+        "which every game counts as independent, so where several raters saw one prompt they are too narrow.",
+        lambda: win_rates_table(rates(), counts("games"), level),
+        draw=lambda: win_rate_map(rates(), counts("games")),
+        **size,
+    )
+    yield board.make_panel(
+        "games",
+        "Games",
+        "Read across a row: how many games the two contestants played.",
+        lambda: counts("games").table("Games"),
+        draw=lambda: count_map(counts("games"), counts("games"), "games"),
+        **size,
+    )
+    if board.setting.ties == "on":
+        yield board.make_panel(
+            "tie-counts",
+            "Ties",
+            "Read across a row: how many games of the two contestants were ties.",
+            lambda: counts("ties").table("Ties"),
+            draw=lambda: count_map(counts("ties"), counts("games"), "ties"),
+            **size,
+        )
+
+
+def _width(contestants: int) -> str:
+    """How wide a matrix must be for its cells to be told apart, and for the numbers in them."""
+    if contestants > MOST_INLINE:
+        return "wide"
+    if contestants > MOST_NUMBERS:
+        return "large"
+    return "matrix" if contestants > MOST_ON_A_PHONE else ""
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Board:
     """The board of the switches an address asks for."""
     board = Board.read(study, snapshot, Board.setting_for(request.GET, snapshot))
-    return replace(board, asked=Asked.of(request.GET))
+    return replace(board, asked=TableQuery.of(request.GET))
 
 
 @require_safe

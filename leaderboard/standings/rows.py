@@ -1,29 +1,299 @@
 """The standings of a board as its page shows them: sorted, searched, with links and drawings. No database."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil, floor, log10
+from typing import Final
 from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.standings.columns import (
-    CONTESTANT,
-    RANK,
-    RATING,
-    Column,
-    Entry,
-    further_columns,
-    ordered,
-    whole,
+from leaderboard.standings.table import Row
+
+# Small drawings of ratings and intervals in the rows. They are for the eye alone: the numbers stand in cells
+# of their own. Shapes have classes in place of colours, so they follow the style sheet.
+
+
+WIDTH: Final = 150
+HEIGHT: Final = 20
+_EDGE: Final = 14
+_MOST_TICKS: Final = 4
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A shared scale of ratings from ``low`` to ``high`` with round numbers as ticks."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float]) -> "Axis | None":
+        """The axis that holds these values; None without any."""
+        held = list(values)
+        if not held:
+            return None
+        low, high = min(held), max(held)
+        room = max((high - low) * 0.03, 1.0)
+        return cls(low - room, high + room)
+
+    def place(self, rating: float) -> float:
+        """Where a rating is, in units of the drawing; ratings beyond the axis are at its ends."""
+        share = (min(max(rating, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
+
+    @cached_property
+    def ticks(self) -> list[int]:
+        """Two to five whole numbers, evenly spaced by 1, 2 or 5 times a power of ten."""
+        step = _step((self.high - self.low) / _MOST_TICKS)
+        return list(range(ceil(self.low / step) * step, floor(self.high / step) * step + 1, step))
+
+    def heading(self) -> str:
+        """The axis with its numbers, for the head of the column."""
+        marks = "".join(
+            f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{tick}</text>'
+            f'<path d="M{self.place(tick)} 16V20"/>'
+            for tick in self.ticks
+        )
+        return _svg(marks, "dots-axis")
+
+    def row(self, rating: float, low: float | None, high: float | None) -> str:
+        """A dot at the rating on the line of its interval; an arm that leaves the axis ends in an arrow."""
+        shapes = self._grid
+        if low is not None and high is not None:
+            shapes += self._arms(low, high)
+        if self.low <= rating <= self.high:
+            shapes += f'<circle cx="{self.place(rating)}" cy="10" r="4"/>'
+        return _svg(shapes, "dots")
+
+    @cached_property
+    def _grid(self) -> str:
+        """A line for every tick, the same in all rows."""
+        lines = "".join(f"M{self.place(tick)} 0V{HEIGHT}" for tick in self.ticks)
+        return f'<path class="dots-grid" d="{lines}"/>'
+
+    def _arms(self, low: float, high: float) -> str:
+        start, end = self.place(low), self.place(high)
+        drawn = f"M{start} 10H{end}"
+        drawn += f"M{start} 7V13" if low >= self.low else f"M{start} 10l5 -4M{start} 10l5 4"
+        drawn += f"M{end} 7V13" if high <= self.high else f"M{end} 10l-5 -4M{end} 10l-5 4"
+        return f'<path class="dots-arms" d="{drawn}"/>'
+
+
+def _step(wide: float) -> int:
+    """The next of 1, 2, 5, 10, 20 ... that is at least so wide."""
+    power: int = 10 ** max(floor(log10(wide)), 0) if wide > 0 else 1
+    return next((factor * power for factor in (1, 2, 5) if factor * power >= wide), 10 * power)
+
+
+def _svg(shapes: str, name: str) -> str:
+    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+    return f'<svg class="{name}" {size} aria-hidden="true" focusable="false">{shapes}</svg>'
+
+
+# The columns, which a reader can sort by.
+
+
+NOTHING: Final = "–"
+
+
+@dataclass(frozen=True)
+class About:
+    """What a board says of a contestant beside its numbers."""
+
+    organisation: str = ""
+    licence: str = ""
+    address: str = ""
+    benchmarks: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row with everything its columns need.
+
+    ``moved`` is how many places it stands higher in this category than in all of them together;
+    ``other_rank`` and ``other_rating`` are its own under the other tie rule, where it stands ``other_moved``
+    places higher. None where unknown.
+    """
+
+    row: Row
+    about: About = About()
+    moved: int | None = None
+    other_rank: int | None = None
+    other_rating: float | None = None
+    other_moved: int | None = None
+
+
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name in addresses, its heading, what it sorts by and what its cells say.
+
+    ``kind`` is the class of its cells; ``falling`` whether a first click puts the largest on top.
+    """
+
+    key: str
+    label: str
+    value: Callable[[Entry], Value]
+    text: Callable[[Entry], str]
+    kind: str = "num"
+    falling: bool = True
+    help: str = ""
+
+
+def ordered(entries: Sequence[Entry], column: Column, *, falling: bool) -> list[Entry]:
+    """The rows by a column; equal ones by rank, and those without a value last in either direction."""
+    known = [entry for entry in entries if column.value(entry) is not None]
+    unknown = [entry for entry in entries if column.value(entry) is None]
+    return sorted(known, key=lambda entry: _sortable(column.value(entry)), reverse=falling) + unknown
+
+
+def _sortable(value: Value) -> tuple[float, str]:
+    return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
+
+
+RANK: Final = Column("rank", "Rank (UB)", lambda e: e.row.rank, lambda e: str(e.row.rank), falling=False)
+CONTESTANT: Final = Column(
+    "contestant", "Contestant", lambda e: e.row.contestant, lambda e: e.row.contestant, falling=False
 )
-from leaderboard.standings.dots import Axis
+RATING: Final = Column("rating", "Rating", lambda e: e.row.rating, lambda e: whole(e.row.rating))
+
+
+def further_columns(entries: Sequence[Entry], other_ties: str, other_method: str) -> tuple[Column, ...]:
+    """The columns after the interval, those that have something to say.
+
+    ``other_ties`` and ``other_method`` name the tie rule and the method whose numbers stand beside; the
+    first is empty where there is no other rule.
+    """
+    return (
+        *_change(entries),
+        *_certainty(),
+        *_counts(),
+        *(_other_ties(other_ties) if other_ties else ()),
+        Column("beside", other_method, lambda e: e.row.beside, lambda e: whole(e.row.beside)),
+        *_benchmarks(entries),
+        *_words(entries),
+    )
+
+
+def _change(entries: Sequence[Entry]) -> Iterator[Column]:
+    if any(entry.moved is not None for entry in entries):
+        yield Column(
+            "change",
+            "Δ rank",
+            lambda e: e.moved,
+            lambda e: moved_text(e.moved),
+            help="Places higher (+) or lower (−) than over all categories",
+        )
+
+
+def _certainty() -> Iterator[Column]:
+    # Groups are letters by best member, so they sort as the ranking does.
+    yield Column(
+        "group",
+        "Group",
+        lambda e: e.row.group or None,
+        lambda e: e.row.group_shown or NOTHING,
+        "mono",
+        falling=False,
+        help="Those who share a letter cannot be told apart",
+    )
+    yield Column("first", "First %", lambda e: e.row.first_percent, lambda e: whole(e.row.first_percent))
+
+
+def _counts() -> Iterator[Column]:
+    yield Column("games", "Games", lambda e: e.row.games, lambda e: f"{e.row.games:,}")
+    yield Column("wins", "Win %", lambda e: e.row.win_percent, lambda e: f"{e.row.win_percent:.1f}")
+    yield Column("ties", "Tie %", lambda e: e.row.tie_percent, lambda e: f"{e.row.tie_percent:.1f}")
+
+
+def _other_ties(rule: str) -> Iterator[Column]:
+    yield Column(
+        "other-rank", f"{rule}: rank", lambda e: e.other_rank, _other_rank, "num nowrap", falling=False
+    )
+    yield Column("other-rating", f"{rule}: rating", lambda e: e.other_rating, lambda e: whole(e.other_rating))
+
+
+def _other_rank(entry: Entry) -> str:
+    if entry.other_rank is None:
+        return NOTHING
+    return (
+        f"{entry.other_rank} {moved_text(entry.other_moved)}" if entry.other_moved else str(entry.other_rank)
+    )
+
+
+def _benchmarks(entries: Sequence[Entry]) -> Iterator[Column]:
+    names = sorted({name for entry in entries for name in entry.about.benchmarks})
+    for name in names:
+        yield Column(
+            f"benchmark-{name}",
+            name,
+            lambda e, name=name: e.about.benchmarks.get(name),  # type: ignore[misc]
+            lambda e, name=name: _score(e.about.benchmarks.get(name)),  # type: ignore[misc]
+            help="A score on another benchmark, as the study's operators gave it",
+        )
+
+
+def _words(entries: Sequence[Entry]) -> Iterator[Column]:
+    for name in ("organisation", "licence"):
+        if any(getattr(entry.about, name) for entry in entries):
+            yield Column(
+                name,
+                name.capitalize(),
+                lambda e, name=name: getattr(e.about, name) or None,  # type: ignore[misc]
+                lambda e, name=name: getattr(e.about, name) or NOTHING,  # type: ignore[misc]
+                "word",
+                falling=False,
+            )
+
+
+def whole(value: float | None) -> str:
+    """A number without decimals, or a dash."""
+    return NOTHING if value is None else f"{value:.0f}"
+
+
+def moved_text(places: int | None) -> str:
+    """Places up or down with an arrow and a sign."""
+    if places is None:
+        return NOTHING
+    if places == 0:
+        return "="
+    return f"↑+{places}" if places > 0 else f"↓−{-places}"
+
+
+def _score(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:g}"
+
+
+def moves(here: Mapping[str, float], there: Mapping[str, float]) -> dict[str, int]:
+    """How many places each contestant stands higher in ``here`` than in ``there``, among those in both.
+
+    Both are ratings by name, best first. Equal ratings share a place, as they share a rank.
+    """
+    shared = here.keys() & there.keys()
+    after, before = (_places(ratings, shared) for ratings in (here, there))
+    return {name: before[name] - place for name, place in after.items()}
+
+
+def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
+    """The place of each of some contestants, from 0; ratings are in the order of places."""
+    found: dict[str, int] = {}
+    place, last = 0, None
+    for number, name in enumerate(name for name in ratings if name in shared):
+        if ratings[name] != last:
+            place, last = number, ratings[name]
+        found[name] = place
+    return found
+
 
 RANK_HELP = "Rank by rating, and in brackets the best rank that the intervals leave possible"
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableQuery:
     """What an address asks of the table beside the setting: a column to sort by, a text to search for.
 
     ``sort`` is a column's name, after a minus sign for the other direction than the column's own.
@@ -33,7 +303,7 @@ class Asked:
     search: str = ""
 
     @classmethod
-    def of(cls, wanted: Mapping[str, str]) -> "Asked":
+    def of(cls, wanted: Mapping[str, str]) -> "TableQuery":
         return cls(wanted.get("sort", "")[:100], " ".join(wanted.get("search", "").split())[:100])
 
     def query(self, setting: str) -> str:
@@ -83,7 +353,7 @@ class StandingsView:
     def __init__(
         self,
         entries: Sequence[Entry],
-        asked: Asked,
+        asked: TableQuery,
         setting: str,
         *,
         other_ties: str,
@@ -127,7 +397,7 @@ class StandingsView:
         here = column.key == sorted_by.key
         turned = here and falling == column.falling
         sort = f"-{column.key}" if turned else "" if column.key == RANK.key else column.key
-        address = Asked(sort, self.asked.search).query(self.setting)
+        address = TableQuery(sort, self.asked.search).query(self.setting)
         return Heading(column, address, ("descending" if falling else "ascending") if here else "")
 
     @property

@@ -1,11 +1,12 @@
 """Standings as rows of a page and as tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 from typing import Any, Final
 
+from arena.data.writing import Table, Type
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, letters_shown, method_beside
@@ -120,6 +121,69 @@ def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, A
 
 def _rounded(percent: float | None) -> float | None:
     return None if percent is None else round(percent, 2)
+
+
+# The file of the published ranking.
+
+
+_INTEGERS: Final = ("rank", "rank_ub", "games", "wins", "losses", "ties", "component")
+_TEXTS: Final = ("contestant", "group", "unbounded")
+_STANDING: Final = (
+    *("rank", "rank_ub", "contestant", "rating", "low", "high", "p_first", "group", "unbounded"),
+    *_INTEGERS[2:],
+)
+_PARAMETERS: Final = {
+    "tie_band": Type.TEXT,
+    "interval": Type.NUMBER,
+    "intervals": Type.TEXT,
+    "rounds": Type.INTEGER,
+    "resample": Type.TEXT,
+    "clusters": Type.INTEGER,
+    "units": Type.INTEGER,
+    "seed": Type.INTEGER,
+    "k": Type.NUMBER,
+    "scale": Type.NUMBER,
+    "base": Type.NUMBER,
+    "init": Type.NUMBER,
+    "prior_games": Type.NUMBER,
+    "prior_rounds": Type.INTEGER,
+    "methodology": Type.TEXT,
+}
+
+STANDINGS: Final = Table(
+    "standings",
+    {
+        **dict.fromkeys(_STANDING, Type.NUMBER),
+        **dict.fromkeys(_INTEGERS, Type.INTEGER),
+        **dict.fromkeys(_TEXTS, Type.TEXT),
+        **dict.fromkeys(("study", "raters", "category", "method", "tie_rule"), Type.TEXT),
+        "simulated": Type.FLAG,
+        "all_games": Type.INTEGER,
+        "left_out": Type.INTEGER,
+        **_PARAMETERS,
+        "snapshot_at": Type.MOMENT,
+        "watermark": Type.TEXT,
+    },
+)
+"""One row per contestant; every row carries the method its numbers were made by."""
+
+
+def file_rows(content: Content, about: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The rows of STANDINGS; ``about`` is study, raters, category, simulated, snapshot_at and watermark."""
+    parameters = content["parameters"]
+    method = {
+        **about,
+        "method": content["method"],
+        "tie_rule": parameters["ties"],
+        "all_games": content["games"],
+        "left_out": content["left_out"],
+        **{name: parameters.get(name) for name in _PARAMETERS},
+    }
+    for row in content["standings"]:
+        yield {**{name: row.get(name) for name in _STANDING}, **method}
+
+
+# Boards side by side.
 
 
 _PLACE: Final = ("rank", "rating", "low", "high")

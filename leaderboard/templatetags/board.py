@@ -10,8 +10,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
-from leaderboard.pages.arranged import Arranged
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import Arranged, Cell, DataTable
 
 register = template.Library()
 

@@ -5,8 +5,7 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.standings.columns import NOTHING, Entry
-from leaderboard.standings.rows import Line, StandingsView
+from leaderboard.standings.rows import NOTHING, Entry, Line, StandingsView
 
 register = template.Library()
 

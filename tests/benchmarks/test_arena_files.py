@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from leaderboard.files import exports
+from leaderboard.files import interchange
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
@@ -23,7 +23,9 @@ def test_one_pass_of_elo_by_fastchat_over_our_file_is_one_pass_of_ours(tmp_path:
     made.rate("Gamma", "=Beta", 8, prompt=1)
     made.rate("=Beta", "Gamma", 2, prompt=1, rater=bob)
     file = tmp_path / "votes.jsonl"
-    file.write_bytes(b"".join(exports.interchange(made.study, "arena", "jsonl", {"raters": "people"}).pieces))
+    file.write_bytes(
+        b"".join(interchange.interchange(made.study, "arena", "jsonl", {"raters": "people"}).pieces)
+    )
     battles = pandas.read_json(file, lines=True)
     theirs = rating_module().compute_elo(battles.sort_values("tstamp", kind="stable", ignore_index=True))
     read = opinions(made.study)

@@ -16,11 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from arena.data.writing import guarded
 from leaderboard.files.bundle.archive import BundleError, canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.text_sizes import NO_AUTHOR, Texts
+from leaderboard.stats.style import MEASURES
 
 IDS: Final = ("pair", "rater", "prompt")
 TEXT_IDS: Final = ("first_text", "second_text")
@@ -117,6 +118,8 @@ def _rows_from(content: bytes, columns: list[tuple[str, str]]) -> npt.NDArray[An
     rows = np.zeros(0, dtype=columns)
     if not all(rows.dtype[name].kind in _KINDS.get(name, "iub") for name, _ in columns):
         raise ValueError("a column is of a type that it does not have")
+    import pandas as pd  # by recompute alone: packing a bundle, which the web process does, needs none of it
+
     names = _columns(rows)
     texts = [name for name in names if rows.dtype[name].kind in "Sf"]
     read = pd.read_csv(
@@ -178,3 +181,81 @@ def lines_csv(rows: Iterable[Iterable[Any]]) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([guarded(str(cell)) for cell in row] for row in rows)
     return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+# How long the texts are: counts without the texts.
+
+
+_OF_COMPLETIONS: Final = ("completions", "prompt", "contestant", "current", "empty")
+_KINDS_OF_SIZES: Final = {
+    **dict.fromkeys(("prompts", "completions", "references"), "f"),
+    **dict.fromkeys(("completion", "prompt", "contestant", "reference_prompt"), "iu"),
+    **dict.fromkeys(("current", "empty"), "b"),
+}
+"""NumPy's letters for the types of the arrays; those of decimal numbers have a column for each measure."""
+
+
+def sizes_json(texts: Texts, ids: npt.NDArray[Any]) -> str:
+    """The sizes, with completions numbered by their place in ``ids``, the sorted ids of texts."""
+    given = replace(texts, completion=np.searchsorted(ids, texts.completion))
+    return canonical({each.name: _written(getattr(given, each.name)) for each in fields(given)})
+
+
+def sizes_from(content: bytes) -> Texts:
+    """The sizes in a bundle. Raises BundleError where the file holds none."""
+    try:
+        found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})
+        _check_kinds(found)
+        prompts, answers = len(found.prompts), len(found.completion)
+        for name, last, first in (("prompt", prompts, 0), ("reference_prompt", prompts, 0)):
+            _check_numbers(name, getattr(found, name), first, last)
+        _check_numbers("contestant", found.contestant, NO_AUTHOR, len(found.contestants))
+        if (
+            len(found.category) != prompts
+            or len(found.subset) != prompts
+            or {len(getattr(found, name)) for name in _OF_COMPLETIONS} != {answers}
+            or len(found.references) != len(found.reference_prompt)
+        ):
+            raise ValueError("columns differ in length")
+        if answers and (np.diff(found.completion) <= 0).any():
+            raise ValueError("completions are not in the order of their numbers")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
+        raise BundleError(f"The sizes of texts in the bundle make no sense: {str(error)[:200]}.") from error
+    return found
+
+
+def _check_kinds(found: Texts) -> None:
+    """Raise ValueError, TypeError or AttributeError where something is not of its type."""
+    for name, kinds in _KINDS_OF_SIZES.items():
+        given = getattr(found, name)
+        shape = (given.shape[0], len(MEASURES)) if kinds == "f" else given.shape[:1]
+        if not isinstance(given, np.ndarray) or given.dtype.kind not in kinds or given.shape != shape:
+            raise ValueError(f"{name} is not of its type")
+    texts = (found.tokenizer, *found.category, *found.subset, *(name for name, _, _ in found.contestants))
+    if not all(isinstance(text, str) for text in texts) or not isinstance(found.pairs, int):
+        raise ValueError("a name is no text, or a number is none")
+
+
+def _check_numbers(name: str, numbers: npt.NDArray[Any], first: int, last: int) -> None:
+    if not ((numbers >= first) & (numbers < last)).all():
+        raise ValueError(f"{name} points at something that is not there")
+
+
+def _written(value: Any) -> Any:
+    """An array with its type and shape, NaN as null; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    flat = value.reshape(-1).tolist()
+    values = [None if each != each else each for each in flat]
+    return {"dtype": value.dtype.str, "shape": list(value.shape), "values": values}
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_read(each) for each in value)
+    if not isinstance(value, dict):
+        return value
+    if not KIND.fullmatch(str(value["dtype"])) or len(value["values"]) > AT_MOST:
+        raise ValueError("an array is of a type that sizes do not have")
+    plain = [float("nan") if each is None else each for each in value["values"]]
+    return np.array(plain, dtype=value["dtype"]).reshape([int(length) for length in value["shape"]])

@@ -13,9 +13,16 @@ from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
 from leaderboard.files.bundle import archive
 from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256
-from leaderboard.files.bundle.arrays import Numbered, facts_json, lines_csv, numbered, rows_csv, table_csv
-from leaderboard.files.bundle.sizes import sizes_json
-from leaderboard.files.raters import called
+from leaderboard.files.bundle.arrays import (
+    Numbered,
+    facts_json,
+    lines_csv,
+    numbered,
+    rows_csv,
+    sizes_json,
+    table_csv,
+)
+from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.text_sizes import texts
@@ -171,7 +178,7 @@ def _add_inputs(writer: Writer, study: Study, inputs: Numbered) -> None:
     writer.add(archive.COMPARISONS, rows_csv(read))
     players = zip(range(len(read.names)), read.names, read.kinds, strict=True)
     writer.add(archive.CONTESTANTS, [table_csv(("number", "name", "kind"), players)])
-    names = called(study)
+    names = rater_names(study)
     raters = (
         (number, names[pk].name, names[pk].kind, int(names[pk].simulated))
         for number, pk in enumerate(inputs.ids["rater"].tolist())

@@ -20,8 +20,7 @@ from leaderboard.files.bundle.archive import (
     line_of,
     place_of,
 )
-from leaderboard.files.bundle.arrays import opinions_from
-from leaderboard.files.bundle.sizes import sizes_from
+from leaderboard.files.bundle.arrays import opinions_from, sizes_from
 from leaderboard.refreshing import tables as refreshing_tables
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.opinions import Opinions

@@ -11,8 +11,7 @@ from leaderboard.judges.ablation import as_json, as_text, report
 from leaderboard.judges.side_by_side import NothingInCommonError
 from leaderboard.stats import Method, StatsError, TieBand
 from leaderboard.stats.checks import ParameterError
-from leaderboard.terminal.method_options import add_sampling_options, choice, method_from
-from leaderboard.terminal.study_option import study_named
+from leaderboard.terminal.options import add_sampling_options, choice, method_from, study_named
 
 
 class Command(BaseCommand):

@@ -15,8 +15,7 @@ from leaderboard.terminal.anchoring import (
     panel_of_study,
     panel_of_votes,
 )
-from leaderboard.terminal.method_options import choice
-from leaderboard.terminal.study_option import study_named
+from leaderboard.terminal.options import choice, study_named
 from leaderboard.terminal.votes import VoteFileError, read_votes
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.bundle.making import make
-from leaderboard.terminal.study_option import study_named
+from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):

@@ -6,10 +6,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.stats import Ratings, StatsError
-from leaderboard.terminal.method_options import add_sampling_options, choice, method_from
+from leaderboard.terminal.options import (
+    add_sampling_options,
+    choice,
+    method_from,
+    opinions_chosen,
+    study_named,
+)
 from leaderboard.terminal.side_by_side import as_json, as_table, side_by_side
 from leaderboard.terminal.standings_text import About
-from leaderboard.terminal.study_option import opinions_chosen, study_named
 from leaderboard.terminal.votes import VoteFileError, read_votes
 
 

@@ -12,9 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from arena.data import writing
 from arena.data.writing import WRITERS
 from arena.models import Study
-from leaderboard.files import exports
-from leaderboard.terminal.method_options import choice
-from leaderboard.terminal.study_option import study_named
+from leaderboard.files import exports, interchange, selection
+from leaderboard.terminal.options import choice, study_named
 
 
 class Command(BaseCommand):
@@ -51,18 +50,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         what = choice(options, "what", _WHAT)
-        forms = exports.OTHERS.get(what, tuple(WRITERS))
+        forms = interchange.OTHERS.get(what, tuple(WRITERS))
         form = forms[0] if options["format"] is None else choice(options, "format", forms)
         setting = _setting(what, options)
         study = study_named(options["study"])
         try:
             if what == exports.ALL:
                 self._save_all(study, form, options["out"])
-            elif what in exports.OTHERS:
+            elif what in interchange.OTHERS:
                 self._write_for_others(study, what, form, setting, options["out"])
             else:
                 self._write(exports.pieces(study, what, form, setting), form, options["out"])
-        except exports.ExportError as error:
+        except selection.ExportError as error:
             raise CommandError(str(error)) from error
         if what in ("comparisons", exports.ALL) and (note := exports.note_on_old_texts(study)):
             self.stderr.write(f"Note: {note}")
@@ -71,9 +70,9 @@ class Command(BaseCommand):
         self, study: Study, what: str, form: str, setting: dict[str, Any], out: str
     ) -> None:
         if what == "leaderboard":
-            self._write(exports.leaderboard_pieces(study, form, setting), form, out)
+            self._write(interchange.leaderboard_pieces(study, form, setting), form, out)
             return
-        found = exports.interchange(study, what, form, setting)
+        found = interchange.interchange(study, what, form, setting)
         self._write(found.pieces, form, out)
         self.stderr.write(
             f"{found.rows:,} row{'' if found.rows == 1 else 's'}, raters: {found.wanted.raters}."
@@ -81,7 +80,7 @@ class Command(BaseCommand):
         for reason, number in sorted(found.left_out.items()):
             self.stderr.write(f"Left out: {number:,} {reason}.")
         if out:
-            note = exports.note_json(found.note())
+            note = interchange.note_json(found.note())
             writing.save(Path(out).with_name(f"{Path(out).name}.note.json"), [note])
 
     def _save_all(self, study: Study, form: str, out: str) -> None:

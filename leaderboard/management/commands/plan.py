@@ -7,9 +7,8 @@ from typing import Any, Final, TypeVar
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.stats import Plan, Ratings, StatsError, plan_from_assumptions, plan_from_data
-from leaderboard.terminal.method_options import choice
+from leaderboard.terminal.options import choice, opinions_chosen, study_named
 from leaderboard.terminal.plan_text import plan_json, plan_table
-from leaderboard.terminal.study_option import opinions_chosen, study_named
 from leaderboard.terminal.votes import VoteFileError, read_votes
 
 N = TypeVar("N", int, float)

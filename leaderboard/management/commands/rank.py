@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.stats import StatsError
-from leaderboard.terminal.method_options import add_method_options, method_from, rendered
+from leaderboard.terminal.options import add_method_options, method_from, rendered
 from leaderboard.terminal.votes import VoteFileError, rank_votes, read_votes
 
 

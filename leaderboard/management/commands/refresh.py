@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.refreshing import services
 from leaderboard.snapshots.holding import BusyError
-from leaderboard.terminal.study_option import study_named
+from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):

@@ -8,8 +8,13 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard.snapshots.opinions import UnknownTextError, style_covariates
 from leaderboard.stats import StatsError, rank_ratings
 from leaderboard.stats.ranking_method import RATER_EFFECTS
-from leaderboard.terminal.method_options import add_method_options, method_from, rendered
-from leaderboard.terminal.study_option import opinions_chosen, study_named
+from leaderboard.terminal.options import (
+    add_method_options,
+    method_from,
+    opinions_chosen,
+    rendered,
+    study_named,
+)
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from arena.models import Comparison, Membership, Pair, StudyEvent
 from arena.models.querysets import left_out_raters
 from arena.people.members import UndecidedError, leave_out, pause, resume, take_back
 from arena.rating.services import claim
-from leaderboard.files.wanted import Wanted
+from leaderboard.files.selection import Selection
 from leaderboard.refreshing.tables import counts
 from leaderboard.snapshots.opinions import opinions
 from tests import factories as make
@@ -39,7 +39,7 @@ def test_what_is_left_out_counts_nowhere_and_is_kept(made):
     assert made.study.revision == revision + 1
     assert ratings(made) == [1, 2]
     assert counts(opinions(made.study))["uncounted"] == {"raters": 1, "comparisons": 1, "apart": 0}
-    assert Wanted("all").comparisons(made.study).count() == 2
+    assert Selection("all").comparisons(made.study).count() == 2
     assert Comparison.objects.count() == 3
     assert Pair.objects.get().people_ratings == 1
     assert Pair.objects.get().judge_ratings == 1
@@ -124,4 +124,4 @@ def test_only_what_was_given_for_the_study_counts(made, purpose):
     assert counts(opinions(made.study))["uncounted"] == {"raters": 0, "comparisons": 0, "apart": 1}
     Pair.objects.recount(made.study)
     assert Pair.objects.get().people_ratings == 2
-    assert Wanted("all").comparisons(made.study).count() == 3
+    assert Selection("all").comparisons(made.study).count() == 3

@@ -267,7 +267,7 @@ SIZES: dict[str, Any] = {
 
 
 def sizes_of(**changes: Any) -> Any:
-    from leaderboard.files.bundle.sizes import sizes_from
+    from leaderboard.files.bundle.arrays import sizes_from
 
     return sizes_from(json.dumps({**SIZES, **changes}).encode())
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from arena.data.importing.imports import import_files
 from arena.models import Study
 from arena.people.rater_data import pseudonym
-from leaderboard.files import exports
+from leaderboard.files import interchange, selection
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from leaderboard.snapshots.opinions import opinions
@@ -46,7 +46,7 @@ def made() -> HandMade:
 
 
 def written(made: HandMade, what: str, form: str = "jsonl", **asked: Any) -> tuple[bytes, dict[str, Any]]:
-    found = exports.interchange(made.study, what, form, asked)
+    found = interchange.interchange(made.study, what, form, asked)
     return b"".join(found.pieces), found.note()
 
 
@@ -102,8 +102,8 @@ def test_choosing_raters_category_and_ties(made: HandMade) -> None:
     unknown = ({"raters": "judge:x"}, {"raters": "x"}, {"category": "x"}, {"ties": "x"})
     nul = ({"raters": "judge:\0"}, {"raters": "group:\0"}, {"category": "\0"}, {"ties": "\0"})
     for asked in (*unknown, *nul):
-        with pytest.raises(exports.ExportError):
-            exports.interchange(made.study, "arena", "jsonl", asked)
+        with pytest.raises(selection.ExportError):
+            interchange.interchange(made.study, "arena", "jsonl", asked)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
@@ -124,7 +124,7 @@ def test_arena_files_import_again_as_battles_with_the_same_games(
 
 
 def written_of(study: Study, what: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    found = exports.interchange(study, what, "jsonl", {})
+    found = interchange.interchange(study, what, "jsonl", {})
     return rows(b"".join(found.pieces)), found.note()
 
 
@@ -231,7 +231,7 @@ def test_unknown_texts_and_same_texts_are_counted(made: HandMade) -> None:
 
 def test_the_leaderboard_has_the_shape_of_the_arenas(made: HandMade) -> None:
     content = json.loads(
-        b"".join(exports.leaderboard_pieces(made.study, "json", {"method": "bradley-terry"}))
+        b"".join(interchange.leaderboard_pieces(made.study, "json", {"method": "bradley-terry"}))
     )
     assert set(content) == {"full", "coding", "poems"}
     board = Snapshot.objects.get().slices.get(
@@ -248,7 +248,7 @@ def test_the_leaderboard_has_the_shape_of_the_arenas(made: HandMade) -> None:
         assert entry["simulated"] is False
     table = list(
         csv.DictReader(
-            io.StringIO(b"".join(exports.leaderboard_pieces(made.study, "csv", {})).decode("utf-8-sig"))
+            io.StringIO(b"".join(interchange.leaderboard_pieces(made.study, "csv", {})).decode("utf-8-sig"))
         )
     )
     assert {row["category"] for row in table} == {"full", "coding", "poems"}

@@ -5,8 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.pages.arranged import Arranged
-from leaderboard.pages.table import DataTable
+from leaderboard.pages.table import Arranged, DataTable
 from leaderboard.templatetags.board import table_rows
 
 KAPPA = DataTable(

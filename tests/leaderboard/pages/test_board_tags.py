@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from leaderboard.pages.arranged import Arranged
-from leaderboard.pages.table import DataTable
+from leaderboard.pages.table import Arranged, DataTable
 from leaderboard.templatetags.board import cell, decimals, table_rows
 
 

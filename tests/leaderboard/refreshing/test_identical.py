@@ -12,7 +12,7 @@ from leaderboard.comparisons.index import Question, build, places
 from leaderboard.data.counting import _unscored
 from leaderboard.data.table import unscored_table
 from leaderboard.files.bundle.arrays import facts_json, opinions_from, rows_csv
-from leaderboard.files.exports import note_of
+from leaderboard.files.interchange import note_of
 from leaderboard.refreshing.tables import counts
 from leaderboard.snapshots.opinions import opinions
 from tests.factories import make_comparison, make_completion, make_judge, make_prompt, make_small_study

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.standings.dots import HEIGHT, WIDTH, Axis
+from leaderboard.standings.rows import HEIGHT, WIDTH, Axis
 
 RATINGS = st.floats(min_value=-1e6, max_value=1e6)
 

@@ -16,7 +16,7 @@ from arena.models import Study
 from leaderboard.snapshots.presentation import findings
 from leaderboard.stats import Standings, plan_from_data, rank_ratings
 from leaderboard.terminal.anchoring import AnchoredRanking, panel_of_study
-from leaderboard.terminal.study_option import opinions_chosen
+from leaderboard.terminal.options import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
 

@@ -19,7 +19,7 @@ def small_board(monkeypatch):
 
 
 def test_a_wide_table_is_made_when_it_is_read(monkeypatch):
-    monkeypatch.setattr("leaderboard.standings.panels.MOST_INLINE", 2)
+    monkeypatch.setattr("leaderboard.standings.page.MOST_INLINE", 2)
     board = small_board(monkeypatch)
     panel = board.panel("win-rates")
     assert not panel.inline
@@ -29,7 +29,7 @@ def test_a_wide_table_is_made_when_it_is_read(monkeypatch):
 
 
 def test_a_long_table_behind_a_figure_is_made_when_it_is_read(monkeypatch):
-    monkeypatch.setattr("leaderboard.standings.panels.MOST_ROWS", 2)
+    monkeypatch.setattr("leaderboard.standings.page.MOST_ROWS", 2)
     panel = small_board(monkeypatch).panel("standings")
     assert not panel.inline
     assert "table" not in vars(panel)

@@ -1,7 +1,6 @@
 """The rows of the standings as HTML: what they say, and that no name can write in them."""
 
-from leaderboard.standings.columns import About, Entry
-from leaderboard.standings.rows import Asked, StandingsView
+from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery
 from leaderboard.standings.table import standing_rows as tables_standing_rows
 from leaderboard.templatetags.standings import standing_rows
 from tests.leaderboard.pages.test_tables import standing, standings
@@ -9,7 +8,7 @@ from tests.leaderboard.pages.test_tables import standing, standings
 HOSTILE = '"><script>alert(1)</script>'
 
 
-def rows(*found, asked=Asked(), about=About(), intervals=True):  # noqa: B008 - both are frozen
+def rows(*found, asked=TableQuery(), about=About(), intervals=True):  # noqa: B008 - both are frozen
     """The HTML of each row of a board of these standings."""
     entries = [Entry(row, about) for row in tables_standing_rows(standings(*found), None)]
     view = StandingsView(entries, asked, "", other_ties="", other_method="Elo", intervals=intervals)
@@ -50,7 +49,7 @@ def test_what_is_special_stands_beside_the_name():
 
 
 def test_rows_a_search_leaves_out_are_hidden():
-    found, left_out = rows(standing("alpha", 1000.0), standing("beta", 900.0), asked=Asked(search="ALP"))
+    found, left_out = rows(standing("alpha", 1000.0), standing("beta", 900.0), asked=TableQuery(search="ALP"))
     assert found.startswith("<tr><td")
     assert left_out.startswith("<tr hidden><td")
 

@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.standings.columns import About, Entry, moved_text, moves
-from leaderboard.standings.rows import Asked, StandingsView
+from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery, moved_text, moves
 from leaderboard.standings.table import standing_rows
 from tests.leaderboard.pages.test_tables import standing, standings
 
 
-def view(*names, asked=Asked(), intervals=True, **more):  # noqa: B008 - Asked is frozen
+def view(*names, asked=TableQuery(), intervals=True, **more):  # noqa: B008 - Asked is frozen
     """A board of contestants 100 points apart, the first named the best."""
     rows = [standing(name, 1100.0 - 100 * place, rank=place + 1, **more) for place, name in enumerate(names)]
     entries = [Entry(row, About()) for row in standing_rows(standings(*rows), None)]
@@ -38,18 +37,18 @@ def shown(table):
     ],
 )
 def test_rows_come_in_the_order_that_was_asked_for(sort, order):
-    assert shown(view("b", "A", "c", asked=Asked(sort))) == order
+    assert shown(view("b", "A", "c", asked=TableQuery(sort))) == order
 
 
 def test_a_heading_turns_its_own_order_around():
-    table = view("a", "b", asked=Asked("contestant"))
+    table = view("a", "b", asked=TableQuery("contestant"))
     assert (table.contestant.sorted, table.contestant.address) == (
         "ascending",
         "?raters=people&sort=-contestant",
     )
     assert (table.rating.sorted, table.rating.address) == ("", "?raters=people&sort=rating")
     assert (table.rank.sorted, table.rank.address) == ("", "?raters=people")
-    table = view("a", "b", asked=Asked("-rating", "a"))
+    table = view("a", "b", asked=TableQuery("-rating", "a"))
     assert (table.rating.sorted, table.rating.address) == (
         "ascending",
         "?raters=people&sort=rating&search=a",
@@ -68,7 +67,9 @@ def test_those_without_a_value_come_last_in_both_directions():
         ("benchmark-MMLU", ["two", "one", "none"]),
         ("-benchmark-MMLU", ["one", "two", "none"]),
     ):
-        table = StandingsView(entries, Asked(sort), "", other_ties="", other_method="Elo", intervals=True)
+        table = StandingsView(
+            entries, TableQuery(sort), "", other_ties="", other_method="Elo", intervals=True
+        )
         assert [line.entry.about.organisation for line in table.lines] == order
 
 
@@ -81,7 +82,9 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
     row = standing_rows(standings(standing("x", 1000.0)), None)[0]
     about = About("Heron Labs", "MIT", benchmarks={"MMLU": 70.25, "GSM8K": 50.0})
     entry = Entry(row, about, moved=-2, other_rank=3, other_rating=900.4, other_moved=1)
-    table = StandingsView([entry], Asked(), "", other_ties="Ties off", other_method="Elo", intervals=True)
+    table = StandingsView(
+        [entry], TableQuery(), "", other_ties="Ties off", other_method="Elo", intervals=True
+    )
     cells = dict(zip([head.column.label for head in table.headings], table.lines[0].cells, strict=True))
     assert cells["Δ rank"] == ("num down", "↓−2")
     assert cells["Ties off: rank"] == ("num nowrap up", "3 ↑+1")
@@ -95,7 +98,7 @@ def test_a_search_needs_every_word_in_name_or_organisation():
     for search, found in (("heron", 1), ("70b HERON", 1), ("labs", 1), ("heron egret", 0), ("", 1)):
         table = StandingsView(
             [Entry(row, About("Bird Labs"))],
-            Asked("", search),
+            TableQuery("", search),
             "",
             other_ties="",
             other_method="",
@@ -105,9 +108,9 @@ def test_a_search_needs_every_word_in_name_or_organisation():
 
 
 def test_the_query_keeps_sorting_and_searching():
-    assert Asked("games", "a & b").query("?raters=people") == "?raters=people&sort=games&search=a+%26+b"
-    assert Asked().query("?raters=people") == "?raters=people"
-    assert Asked("games").query("") == "?sort=games"
+    assert TableQuery("games", "a & b").query("?raters=people") == "?raters=people&sort=games&search=a+%26+b"
+    assert TableQuery().query("?raters=people") == "?raters=people"
+    assert TableQuery("games").query("") == "?sort=games"
 
 
 def test_one_prompt_has_neither_arms_nor_drawings():
@@ -119,7 +122,7 @@ def test_one_prompt_has_neither_arms_nor_drawings():
 def test_the_axis_holds_the_rows_that_can_be_relied_on():
     relied, provisional = standing("a", 1000.0), standing("b", 5000.0, games=1, wins=1, losses=0, ties=0)
     entries = [Entry(row) for row in standing_rows(standings(relied, provisional), None)]
-    table = StandingsView(entries, Asked(), "", other_ties="", other_method="", intervals=True)
+    table = StandingsView(entries, TableQuery(), "", other_ties="", other_method="", intervals=True)
     assert table.axis.low < 990.0
     assert 1020.0 < table.axis.high < 1100.0
 

@@ -1,15 +1,16 @@
-"""Which comparisons an export is about, and how they are read."""
+"""Which comparisons an export holds, and what raters are called in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from arena.data import export, writing
 from arena.models import Comparison, Rater, Study
 from arena.models.querysets import ComparisonQuerySet, SelectorError
+from arena.people.rater_data import pseudonym
+from judging.models import Judge
 from leaderboard.models import Snapshot
 from leaderboard.snapshots.settings import DECLARED
-
-# What goes wrong with an export.
 
 
 class ExportError(Exception):
@@ -24,7 +25,7 @@ NAMES: Final = ("raters", "ties", "category", "conversational")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Selection:
     """The comparisons of some raters on the prompts of one category, or of all where it is empty.
 
     ``ties``: whether the tie band of a scale is a tie; if not, only the exact middle has no side and is left
@@ -37,7 +38,7 @@ class Wanted:
     conversational: bool = False
 
     @classmethod
-    def read(cls, study: Study, asked: Mapping[str, Any], *, everybody: bool = False) -> "Wanted":
+    def read(cls, study: Study, asked: Mapping[str, Any], *, everybody: bool = False) -> "Selection":
         """What an address or a command asks for; by default the raters the board shows first.
 
         Raises ExportError for what the study does not have.
@@ -78,3 +79,43 @@ def usual_raters(study: Study) -> str:
     snapshot = Snapshot.objects.newest(study)
     listed = snapshot.counts["raters"] if snapshot else []
     return str(listed[0]["selector"]) if listed else "people"
+
+
+# Judges are called by their names, people by pseudonyms.
+
+
+@dataclass(frozen=True)
+class NamedRater:
+    """A rater as files know it; ``protocol`` and ``version``: how a judge was asked, where that is known."""
+
+    name: str
+    kind: str
+    simulated: bool
+    protocol: str | None = None
+    version: str | None = None
+
+
+def rater_names(study: Study) -> dict[int, NamedRater]:
+    """Every rater that has said something in a study, by id."""
+    slugs = export.rater_slugs(study)
+    asked = {
+        rater: (protocol, prompt_hash or None)
+        for rater, protocol, prompt_hash in Judge.objects.filter(rater__in=list(slugs)).values_list(
+            "rater", "protocol", "prompt_hash"
+        )
+    }
+    return {
+        rater.pk: NamedRater(
+            pseudonym(study, rater.pk) if rater.kind == Rater.Kind.PERSON else slugs[rater.pk],
+            rater.kind,
+            rater.simulated,
+            *asked.get(rater.pk, (None, None)),
+        )
+        for rater in Rater.objects.filter(pk__in=list(slugs)).order_by("pk")
+    }
+
+
+def check_form(form: str) -> None:
+    """Raise ExportError where this way of writing needs what is not installed."""
+    if form == "parquet" and not writing.has_parquet():
+        raise ExportError(writing.PARQUET_MISSING)
