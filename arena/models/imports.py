@@ -1,4 +1,4 @@
-"""Imports through the admin: jobs, their files, and the files' bytes while they are needed."""
+"""Imports through the pages for operators: jobs, their files, and the files' bytes while they are needed."""
 
 from django.conf import settings
 from django.db import models

@@ -34,7 +34,7 @@ def main() -> None:
         page = chromium.new_context(viewport=DESK, accept_downloads=True).new_page()
         sign_in(page, given.address, given.username, given.password)
         make_study(page, given.address)
-        import_answers(page)
+        import_answers(page, given.address)
         rate(page, given.address)
         judge(page, given.address, model.url)
         publish(page, given.address)
@@ -57,18 +57,21 @@ def sign_in(page: Page, address: str, username: str, password: str) -> None:
 
 
 def make_study(page: Page, address: str) -> None:
-    page.goto(f"{address}/admin/arena/study/add/")
+    page.goto(f"{address}/operate/new/")
     page.fill("input[name=name]", "Small talk")
+    page.get_by_role("button", name="Make the study").click()
+    page.locator(".step-title", has_text="Guidelines").click()
     page.fill(
         "textarea[name=guidelines]", "Prefer the answer that does what was asked. Wrong facts weigh most."
     )
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("navigation", name="Pages for operators").get_by_role("link", name="Set-up").click()
+    page.get_by_text("Next:").first.wait_for()
     take(page, "1-study")
-    page.get_by_role("button", name="Save and continue editing").click()
-    page.get_by_role("link", name="Import data").wait_for()
 
 
-def import_answers(page: Page) -> None:
-    page.get_by_role("link", name="Import data").click()
+def import_answers(page: Page, address: str) -> None:
+    page.goto(f"{address}/operate/small-talk/import/")
     page.get_by_label("Files").set_input_files(WALK / "answers.csv")
     take(page, "2-upload")
     page.get_by_role("button", name="Check the files").click()
@@ -114,7 +117,7 @@ def judge(page: Page, address: str, url: str) -> None:
 
 def publish(page: Page, address: str) -> None:
     page.goto(f"{address}/operate/small-talk/publish/")
-    page.select_option("select[name=visibility]", "public")
+    page.locator("input[name=visibility][value=public]").check()
     page.get_by_role("button", name="Save", exact=True).click()
     page.goto(f"{address}/studies/small-talk/?raters=judge:stand-in&method=bradley-terry")
     take(page, "9-board")
