@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from arena.data.formats import arena_battles, llmfao
 from arena.rating.scales import POINTS
 from leaderboard.stats import Method, Ratings, Standings, make_ratings, rank_ratings
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
@@ -24,10 +25,7 @@ from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, 
 
 __all__ = ["VoteFileError", "Votes", "rank_votes", "read_votes"]
 
-WINNERS: Final[Mapping[str, Mapping[str, int]]] = {
-    "model_a": {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "model_b": 3},
-    "left": {"left": 1, "tie": 2, "right": 3},
-}
+WINNERS: Final[Mapping[str, Mapping[str, int]]] = {"model_a": arena_battles.RATINGS, "left": llmfao.RATINGS}
 """Rating on three points for each winner literal, by the name of the first contestant's column."""
 
 _WINNER_POINTS: Final = 3

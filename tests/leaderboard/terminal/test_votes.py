@@ -21,14 +21,14 @@ def arena(*rows, header="model_a,model_b,winner"):
 
 class TestColumns:
     def test_arena_names(self, vote_file):
-        rows = ("x,y,model_a", "y,x,model_b", "x,y,tie", "y,z,tie (bothbad)")
+        rows = ("x,y,model_a", "y,x,model_b", "x,y,tie", "y,z,tie (bothbad)", "x,z,both_bad")
         votes = read_votes(vote_file(arena(*rows)))
         assert votes.names == ("x", "y", "z")
-        assert votes.first.tolist() == [0, 1, 0, 1]
-        assert votes.second.tolist() == [1, 0, 1, 2]
-        assert votes.rating.tolist() == [1, 3, 2, 2]
-        assert votes.points.tolist() == [3, 3, 3, 3]
-        assert (votes.prompt, votes.rater, len(votes)) == (None, None, 4)
+        assert votes.first.tolist() == [0, 1, 0, 1, 0]
+        assert votes.second.tolist() == [1, 0, 1, 2, 2]
+        assert votes.rating.tolist() == [1, 3, 2, 2, 2]
+        assert votes.points.tolist() == [3, 3, 3, 3, 3]
+        assert (votes.prompt, votes.rater, len(votes)) == (None, None, 5)
 
     def test_left_and_right(self, vote_file):
         rows = ("x,y,left", "x,y,right", "x,y,tie")
