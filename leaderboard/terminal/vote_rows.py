@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-# Imports read files more strictly, which takes two thirds longer for JSON Lines, and word what is wrong with
+# Imports read files more strictly, which takes longer for JSON Lines, and word what is wrong with
 # a file differently. So rows are read here; the words for winners are those of the import formats.
 
 _SHOWN: Final = 60

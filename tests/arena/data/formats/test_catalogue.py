@@ -1,7 +1,12 @@
+from pathlib import Path
+from typing import Final
+
 import pytest
 
 from arena.data.formats import ours
 from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError, catalogue, gather
+from arena.data.formats.files import Form, InputFile
+from arena.data.formats.reading import Head, Kind
 
 
 def test_a_name_is_used_once() -> None:
@@ -16,3 +21,91 @@ def test_the_catalogue_is_visible() -> None:
 def test_an_unknown_format_names_those_there_are() -> None:
     with pytest.raises(UnknownFormatError, match='no format "xml"; the formats are llmfao, '):
         gather([], "xml")
+
+
+# Which format claims a file: one, and the general ones only where no particular one does.
+
+
+HEADS: Final[list[tuple[str, Kind, str]]] = [
+    (
+        "llmfao",
+        Kind.PAIRS,
+        "id prompt text model_x result_x model_y result_y golden reason",
+    ),
+    ("llmfao", Kind.PROMPTS, "id text type slug note"),
+    ("llmfao", Kind.CONTESTANTS, "id api_id name org"),
+    ("llmfao", Kind.COMPLETIONS, "id prompt model result name slug org api api_id type"),
+    ("llmfao", Kind.COMPARISONS, "id prompt model_x model_y worker winner left right"),
+    ("llmfao", Kind.COMPARISONS, "id prompt model_x model_y winner left right"),
+    ("llmbar", Kind.PAIRS, "input output_1 output_2 label"),
+    ("llmbar", Kind.COMPARISONS, "input output_1 output_2 label results"),
+    ("infobench", Kind.COMPLETIONS, "id input category instruction decomposed_questions subset output eval"),
+    ("alpaca-eval", Kind.COMPLETIONS, "dataset instruction output generator"),
+    ("alpaca-eval", Kind.COMPLETIONS, "instruction input output generator"),
+    (
+        "alpaca-eval",
+        Kind.COMPARISONS,
+        "instruction output_1 generator_1 dataset output_2 generator_2 annotator preference raw_completion",
+    ),
+    ("fastchat", Kind.PROMPTS, "question_id category turns reference"),
+    ("fastchat", Kind.PROMPTS, "question_id text category"),
+    ("fastchat", Kind.COMPLETIONS, "question_id answer_id model_id choices tstamp"),
+    ("fastchat", Kind.COMPLETIONS, "question_id text answer_id model_id metadata"),
+    ("fastchat", Kind.CONTESTANTS, "model_id model_name model_version model_metadata"),
+    ("fastchat", Kind.NOTHING, "reviewer_id prompt_id metadata description category"),
+    ("fastchat", Kind.NOTHING, "name type system_prompt prompt_template description category output_format"),
+    ("fastchat", Kind.NOTHING, "question_id model judge user_prompt judgment score turn tstamp"),
+    ("fastchat", Kind.COMPARISONS, "review_id question_id answer1_id answer2_id reviewer_id text score"),
+    (
+        "fastchat",
+        Kind.COMPARISONS,
+        "question_id model_1 model_2 g1_winner g2_winner judge g1_judgment g2_judgment turn tstamp",
+    ),
+    ("self-instruct", Kind.PROMPTS, "id motivation_app instruction instances"),
+    ("self-instruct", Kind.PROMPTS, "id name instruction instances is_classification"),
+    ("self-instruct", Kind.COMPLETIONS, "prompt instruction input response target"),
+    ("arena-battles", Kind.COMPARISONS, "model_a model_b winner judge turn anony language tstamp"),
+    (
+        "arena-battles",
+        Kind.COMPARISONS,
+        "question_id model_a model_b winner judge conversation_a conversation_b turn language tstamp",
+    ),
+    (
+        "arena-battles",
+        Kind.COMPARISONS,
+        "id model_a model_b prompt response_a response_b winner_model_a winner_model_b winner_tie",
+    ),
+    ("training", Kind.PAIRS, "prompt first second gold explanation"),
+    ("training", Kind.PAIRS, "id prompt first second gold use"),
+    ("jsonl", Kind.PROMPTS, "id instruction category subset input references"),
+    ("jsonl", Kind.PROMPTS, "id turns"),
+    ("jsonl", Kind.CONTESTANTS, "name slug kind family organisation licence size generation"),
+    ("jsonl", Kind.COMPLETIONS, "prompt contestant text"),
+    ("jsonl", Kind.COMPLETIONS, "prompt subset id turns"),
+    ("jsonl", Kind.RATERS, "rater rater_kind name simulated groups"),
+    ("jsonl", Kind.COMPARISONS, "prompt first second rater rater_kind rating points id repeat"),
+]
+"""Format, kind and fields of the files there are."""
+
+GENERAL: Final = ("jsonl", "csv", "parquet", "table")
+"""Formats that keep fields they do not know, and so may fit a file of another format: they come last."""
+
+
+@pytest.mark.parametrize(("name", "kind", "fields"), HEADS)
+def test_one_format_claims_a_file(tmp_path: Path, name: str, kind: Kind, fields: str) -> None:
+    path = tmp_path / "file.jsonl"
+    path.write_text("{}\n")
+    head = Head(InputFile(path), Form.JSON, frozenset(fields.split()))
+    claims = {entry.name: claim for entry in CATALOGUE.values() if (claim := entry.recognise(head))}
+    particular = {claimant: claim for claimant, claim in claims.items() if claimant not in GENERAL}
+    assert particular == ({} if name == "jsonl" else {name: kind})
+    assert next(iter(claims.items())) == (name, kind)
+
+
+def test_general_formats_come_last() -> None:
+    names = list(CATALOGUE)
+    assert [name for name in names if name in GENERAL] == names[-sum(name in GENERAL for name in names) :]
+
+
+def test_every_particular_format_has_a_head() -> None:
+    assert {name for name, _, _ in HEADS} == (set(CATALOGUE) - set(GENERAL)) | {"jsonl"}
