@@ -1,5 +1,10 @@
 """Addresses of the public pages; ``shell.routes`` adds those of each page's figures."""
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import path
 
 from leaderboard.agreement import page as agreement_page
@@ -11,13 +16,22 @@ from leaderboard.files import views as files_views
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
 from leaderboard.pages.shell import routes
-from leaderboard.quality import page as quality_page
-from leaderboard.quality import settling
 from leaderboard.rater_kinds.page import judges_now
 from leaderboard.raters import page as raters_page
 from leaderboard.raters import rater_page
 from leaderboard.results import page as results_page
 from leaderboard.standings import page as standings_page
+
+
+def quality(module: str, name: str) -> Callable[..., HttpResponseBase]:
+    """A view of leaderboard.quality, loaded when somebody asks for it: its figures take NumPy and SciPy."""
+
+    def view(request: HttpRequest, **place: Any) -> HttpResponseBase:
+        found: Callable[..., HttpResponseBase] = getattr(import_module(f"leaderboard.quality.{module}"), name)
+        return found(request, **place)
+
+    return view
+
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -48,11 +62,23 @@ urlpatterns = [
     path("studies/<slug:slug>/export/", files_views.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", files_views.download, name="study-export-file"),
     path("studies/<slug:slug>/standings.json", standings_page.standings_json, name="standings-json"),
-    path("operate/<slug:slug>/raters/", quality_page.table, name="operate-raters"),
-    path("operate/<slug:slug>/raters/quality.<slug:form>", quality_page.file, name="operate-raters-file"),
-    path("operate/<slug:slug>/raters/<int:rater>/", quality_page.one, name="operate-rater"),
-    path("operate/<slug:slug>/raters/<int:rater>/decide/", quality_page.decide, name="operate-rater-decide"),
-    path("operate/<slug:slug>/disagreements/", settling.disagreements, name="operate-disagreements"),
-    path("operate/<slug:slug>/disagreements/<int:pair>/", settling.settle, name="operate-dispute"),
-    path("rate/<slug:slug>/report/", quality_page.my_report, name="rater-report"),
+    path("operate/<slug:slug>/raters/", quality("page", "table"), name="operate-raters"),
+    path(
+        "operate/<slug:slug>/raters/quality.<slug:form>", quality("page", "file"), name="operate-raters-file"
+    ),
+    path("operate/<slug:slug>/raters/<int:rater>/", quality("page", "one"), name="operate-rater"),
+    path(
+        "operate/<slug:slug>/raters/<int:rater>/decide/",
+        quality("page", "decide"),
+        name="operate-rater-decide",
+    ),
+    path(
+        "operate/<slug:slug>/disagreements/",
+        quality("settling", "disagreements"),
+        name="operate-disagreements",
+    ),
+    path(
+        "operate/<slug:slug>/disagreements/<int:pair>/", quality("settling", "settle"), name="operate-dispute"
+    ),
+    path("rate/<slug:slug>/report/", quality("page", "my_report"), name="rater-report"),
 ]

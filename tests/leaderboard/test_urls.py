@@ -6,6 +6,7 @@ import sys
 FOR_WORKERS = (
     "scipy",
     "pandas",
+    "leaderboard.stats",
     "leaderboard.refreshing",
     "leaderboard.snapshots.opinions",
     "leaderboard.standings.content",
