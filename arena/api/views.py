@@ -18,7 +18,13 @@ from arena.api.schemas import (
 )
 from arena.models import Comparison, Rater
 from arena.rating import services
-from arena.rating.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotStoredError, RatingError
+from arena.rating.recording import (
+    AlreadyAnsweredError,
+    Answer,
+    InvalidAnswerError,
+    NotStoredError,
+    RatingError,
+)
 
 router = Router(tags=["comparisons"])
 

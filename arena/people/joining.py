@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from django.contrib.auth import login
+from django.contrib.auth.forms import UserCreationForm
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,7 +20,6 @@ from django.views.decorators.http import require_http_methods
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study, StudyEvent
 from arena.people.permissions import may_sign_up
 from arena.rating import training
-from arena.rating.forms import NewAccountForm
 
 CLOSED: Final = "This study is closed; no more raters are taken."
 
@@ -232,7 +232,7 @@ def _is_in(request: HttpRequest, group: RaterGroup) -> bool:
 def _open(request: HttpRequest, door: _Door, admit: Callable[[User], Membership]) -> HttpResponse:
     """Join with the account in use, or open a new one and join with that."""
     signed_in = request.user.is_authenticated
-    form = None if signed_in else NewAccountForm(request.POST or None)
+    form: UserCreationForm[Any] | None = None if signed_in else UserCreationForm(request.POST or None)
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
             user: User = request.user

@@ -22,14 +22,9 @@ from arena.models.querysets import left_out_raters
 from arena.rating import pairing, possible_pairs, scales
 from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Possible, Text
 
-# The pairs a study has to offer to people and how often each is rated, as this process knows it.
-#
-# Reading them all at every claim would cost as much as the study has pairs, one claim after the other. So
-# they
-# are read once and kept, and each claim reads only what was answered since. A pair is counted anew, with its
-# row locked, before it is offered (arena.rating.offering): what another process did a moment ago is not
-# overlooked.
-
+# Reading all pairs of a study at every claim would take long. So each process keeps them, and a claim reads
+# only what was answered since. A pair is counted anew, with its row locked, before it is offered: what
+# another process did a moment ago is not overlooked.
 
 MOST_PAIRS = 400_000
 """Possible pairs of one study that are kept; of a study with more, those of the least rated prompts."""

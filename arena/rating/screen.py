@@ -1,14 +1,180 @@
-"""What the rating page shows: one assignment, without anything that tells who wrote what."""
+"""What the rating page shows, and the forms that it sends back.
 
-from collections.abc import Sequence
+A page shows one assignment, and nothing that tells who wrote its texts.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-from arena.models import Assignment, Comparison, Study
-from arena.rating import scales, texts
-from arena.rating.forms import RatingForm
-from arena.rating.texts import Part, ShownPrompt
+from django import forms
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from arena.models import Assignment, Comparison, Flag, Prompt, Study
+from arena.rating import scales
+from arena.rating.recording import Answer
+from arena.texts.markdown import is_plain
 from arena.texts.names import shown_turns
+from arena.texts.rendering_cache import rendered
+
+LONG: Final = 700
+"""Characters above which a prompt is folded at first."""
+MANY_LINES: Final = 8
+"""Ends of lines above which it is."""
+
+Html: TypeAlias = dict[str, SafeString]
+"""Rendered texts, by what was written."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One turn of a completion or a prompt: as it was written, and as HTML, which is '' where it is blank."""
+
+    raw: str
+    html: SafeString
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the HTML shows it as it was written: then there is no second form to send."""
+        return is_plain(self.html)
+
+
+@dataclass(frozen=True)
+class ShownPrompt:
+    """A prompt ready to be shown. given: the material it works on, if it has any."""
+
+    turns: list[Part]
+    given: Part | None
+    category: str
+
+    @property
+    def preview(self) -> str:
+        """What stands in its place while it is folded: as it was written, for it is one line of words."""
+        first = self.turns[0].raw if self.turns else ""
+        return first or (self.given.raw if self.given else "")
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes more room than it should before the responses."""
+        text = "\n".join(part.raw for part in [*self.turns, *([self.given] if self.given else [])])
+        return len(text) > LONG or text.count("\n") > MANY_LINES
+
+
+def html_of(*texts: Iterable[str]) -> Html:
+    """Every text that is not blank rendered at once: one query, however many there are."""
+    return rendered(text for some in texts for text in some if text.strip())
+
+
+def texts_of(prompt: Prompt) -> list[str]:
+    """All that a prompt says."""
+    return [*prompt.turns, prompt.input]
+
+
+def parts(turns: Sequence[str], html: Html) -> list[Part]:
+    """The turns of a completion, of which ``html`` holds the HTML."""
+    return [Part(turn, html.get(turn, SafeString())) for turn in turns]
+
+
+def shown_prompt(prompt: Prompt, html: Html) -> ShownPrompt:
+    """A prompt of which ``html`` holds the HTML of all its texts."""
+    given = parts([prompt.input], html)[0] if prompt.input else None
+    return ShownPrompt(parts(prompt.turns, html), given, prompt.category)
+
+
+LONGEST_COMMENT = 5000
+"""Characters of a comment."""
+
+
+class RatingForm(forms.Form):
+    """The answer to one pair on the study's scale, with a rating for each of its criteria."""
+
+    assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
+    seconds = forms.CharField(required=False, max_length=40)
+    rationale = forms.CharField(
+        required=False,
+        max_length=LONGEST_COMMENT,
+        error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+        self.fields["rating"] = self._choice("Choose a rating first.")
+        for name, criterion in self.criterion_fields().items():
+            self.fields[name] = self._choice(f"Choose a rating for {criterion}.")
+        self.fields["reasons"] = forms.MultipleChoiceField(
+            required=False,
+            choices=[(reason, reason) for reason in map(str, study.reasons)],
+            error_messages={"invalid_choice": "This study does not offer the reason “%(value)s”."},
+        )
+
+    def criterion_fields(self) -> dict[str, str]:
+        """Criterion by the name of its field."""
+        return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}
+
+    def _choice(self, message: str) -> forms.TypedChoiceField:
+        points = [(str(point), str(point)) for point in range(1, self.study.points + 1)]
+        return forms.TypedChoiceField(
+            choices=points,
+            coerce=int,
+            error_messages={"required": message, "invalid_choice": "Choose one of the buttons."},
+        )
+
+    def answer(self, assignment: Assignment | None) -> Answer:
+        """The valid answer; the time is bounded by how long ago the pair was first shown."""
+        data = self.cleaned_data
+        return Answer(
+            points=self.study.points,
+            rating=data["rating"],
+            criteria={criterion: data[name] for name, criterion in self.criterion_fields().items()},
+            rationale=data["rationale"],
+            reasons=tuple(data["reasons"]),
+            seconds=believable_seconds(data["seconds"], assignment),
+            source=Comparison.Source.WEB,
+        )
+
+
+class FlagForm(forms.Form):
+    """What is wrong with a pair."""
+
+    assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
+    reason = forms.ChoiceField(
+        choices=Flag.Reason.choices,
+        error_messages={
+            "required": "Choose what is wrong with the pair first.",
+            "invalid_choice": "Choose one of the reasons.",
+        },
+    )
+    comment = forms.CharField(
+        required=False,
+        max_length=LONGEST_COMMENT,
+        error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
+    )
+
+
+def said_seconds(sent: str) -> float | None:
+    """A time as the page says it; None for what is none."""
+    try:
+        seconds = float(sent)
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def believable_seconds(sent: str, assignment: Assignment | None) -> float | None:
+    """The time the page says the rater took, at most the time since it was shown; None if it cannot be so.
+
+    A pair that was fetched ahead and read without a connection was never reported as shown: then the time is
+    bounded by how long ago it was handed out.
+    """
+    seconds = said_seconds(sent)
+    if seconds is None or assignment is None:
+        return None
+    since = assignment.shown_at or assignment.created_at
+    return round(min(seconds, (timezone.now() - since).total_seconds()), 1)
+
 
 REASON_KEYS = "qwedxvnmhjkl"
 """Keys that choose a reason, in order; none of them does anything else on the page."""
@@ -95,15 +261,13 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
     assert pair is not None  # noqa: S101 - people are offered pairs only
     shown = pair.shown(assignment.swapped)
     turns = [shown_turns(completion, assignment.study) for completion in shown]
-    html = texts.html_of(texts.texts_of(pair.prompt), *turns)
+    html = html_of(texts_of(pair.prompt), *turns)
     earlier = _earlier(assignment)
     blank = form or RatingForm(assignment.study)
     return Task(
         public_id=assignment.public_id,
-        prompt=texts.shown_prompt(pair.prompt, html),
-        responses=[
-            Response(letter, texts.parts(some, html)) for letter, some in zip("AB", turns, strict=True)
-        ],
+        prompt=shown_prompt(pair.prompt, html),
+        responses=[Response(letter, parts(some, html)) for letter, some in zip("AB", turns, strict=True)],
         points=scale_points(assignment.study.points),
         overall=_row(blank, "rating", "Which response is better?"),
         criteria=[_row(blank, name, label) for name, label in blank.criterion_fields().items()],
@@ -133,9 +297,9 @@ def _reasons(study: Study, form: RatingForm | None, earlier: Comparison | None) 
         chosen = form.data.getlist("reasons") if hasattr(form.data, "getlist") else []
     else:
         chosen = earlier.reasons if earlier else []
-    texts = list(map(str, study.reasons))
-    keys = [*REASON_KEYS[: len(texts)], *[""] * (len(texts) - len(REASON_KEYS))]
-    return [ReasonChip(text, key, text in chosen) for text, key in zip(texts, keys, strict=True)]
+    offered = list(map(str, study.reasons))
+    keys = [*REASON_KEYS[: len(offered)], *[""] * (len(offered) - len(REASON_KEYS))]
+    return [ReasonChip(text, key, text in chosen) for text, key in zip(offered, keys, strict=True)]
 
 
 def _earlier(assignment: Assignment) -> Comparison | None:

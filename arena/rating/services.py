@@ -1,6 +1,7 @@
-"""Writes: claim, record_comparison, skip, flag, undo. The only door to assignments and comparisons."""
+"""Claiming, skipping, flagging, undoing and settling: what raters do with assignments beside answering."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Case, F, Q, When
@@ -11,19 +12,33 @@ from arena.models import (
     Comparison,
     Flag,
     Membership,
+    Pair,
     Purpose,
     Rater,
     Role,
     Study,
 )
+from arena.models.comparisons import new_seed
+from arena.models.querysets import ComparisonQuerySet
+from arena.people.joining import rater_of
 from arena.rating import training
-from arena.rating.answers import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.offering import lease_time, offer
-from arena.rating.recording import Submission, finish, own_assignment, record_comparison, record_comparisons
+from arena.rating.recording import (
+    InvalidAnswerError,
+    LeaseLostError,
+    NotAllowedError,
+    Submission,
+    finish,
+    own_assignment,
+    record_comparison,
+    record_comparisons,
+)
 
 __all__ = [
     "Submission",
+    "adjudications",
     "claim",
+    "claim_adjudication",
     "expire_lapsed",
     "flag",
     "lease_planned",
@@ -222,3 +237,52 @@ def expire_lapsed(now: datetime | None = None) -> int:
     rows.filter(state="claimed", finished_at__isnull=False).update(state=Assignment.State.SKIPPED)
     rows.filter(state="claimed").update(state=Assignment.State.EXPIRED)
     return len(held)
+
+
+# A pair that raters differ about is settled by somebody who sees it as blind as they did. An adjudication is
+# a comparison of its own purpose: it is kept, shown to operators, and counts on no board.
+
+
+def adjudications(study: Study) -> ComparisonQuerySet:
+    """The decisions of a study, the newest first."""
+    given = Comparison.objects.current().filter(study=study, purpose=Purpose.ADJUDICATION)
+    return given.exclude(rating=None).order_by("-pk")
+
+
+@transaction.atomic
+def claim_adjudication(study: Study, user: Any, pair: Pair) -> Assignment:
+    """The assignment by which this person settles a pair: the one held already, or one leased now.
+
+    Who has settled the pair before gets the answered one. Somebody who rated the pair as a rater sees it in
+    the other order. Raises NotAllowedError where the study is closed or the person's account paused.
+    """
+    rater = rater_of(user)
+    locked = lock_open(study, rater)
+    mine = Assignment.objects.filter(rater=rater, pair=pair)
+    own = mine.filter(purpose=Purpose.ADJUDICATION).order_by("-pk").first()
+    if own is None:
+        return _new_adjudication(locked, rater, pair)
+    if own.state != Assignment.State.SUBMITTED:
+        own.state, own.leased_until = Assignment.State.CLAIMED, timezone.now() + lease_time()
+        own.save(update_fields=["state", "leased_until"])
+    return own
+
+
+def _new_adjudication(study: Study, rater: Rater, pair: Pair) -> Assignment:
+    earlier = [
+        *Assignment.objects.filter(rater=rater, pair=pair).order_by("pk").values_list("repeat", "swapped"),
+        *Comparison.objects.current().filter(rater=rater, pair=pair).values_list("repeat", "swapped"),
+    ]
+    seed = new_seed()
+    swapped = not earlier[-1][1] if earlier else bool(seed & 1)
+    return Assignment.objects.create(
+        study=study,
+        rater=rater,
+        pair=pair,
+        swapped=swapped,
+        seed=seed,
+        repeat=max(repeat for repeat, _ in earlier) + 1 if earlier else 0,
+        purpose=Purpose.ADJUDICATION,
+        state=Assignment.State.CLAIMED,
+        leased_until=timezone.now() + lease_time(),
+    )

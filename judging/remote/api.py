@@ -12,7 +12,7 @@ from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, wr
 from arena.models import Assignment, Membership, Rater, Study
 from arena.rating import scales
 from arena.rating import services as rating
-from arena.rating.answers import LeaseLostError, NotAllowedError
+from arena.rating.recording import LeaseLostError, NotAllowedError
 from arena.texts.names import shown_turns
 from judging.models import Judge, JudgeCall
 from judging.remote import services as elsewhere_services

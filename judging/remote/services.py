@@ -18,7 +18,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Rater, Study
 from arena.rating import planning
 from arena.rating import services as rating
-from arena.rating.answers import LeaseLostError, NotAllowedError
+from arena.rating.recording import LeaseLostError, NotAllowedError
 from judging.endpoints.client import NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet

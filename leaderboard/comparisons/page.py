@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from arena.models import Study
-from arena.rating.texts import Html, ShownPrompt, html_of, shown_prompt, texts_of
+from arena.rating.screen import Html, ShownPrompt, html_of, shown_prompt, texts_of
 from leaderboard.comparisons import stored
 from leaderboard.comparisons.filters import Filters, Known, Select
 from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Array, Index, places

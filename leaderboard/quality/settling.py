@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.models import Assignment, Comparison, Pair, Rater, Study
 from arena.models.querysets import left_out_raters
 from arena.people.permissions import OperatorRequest, operator
-from arena.rating import adjudication, scales, screen, services
-from arena.rating.adjudication import adjudications
-from arena.rating.answers import RatingError
-from arena.rating.forms import RatingForm
+from arena.rating import scales, screen, services
+from arena.rating.recording import RatingError
+from arena.rating.screen import RatingForm
+from arena.rating.services import adjudications
 from leaderboard.quality import cached
 from leaderboard.quality.disagreements import KINDS, PEOPLE, Disputes
 
@@ -188,7 +188,7 @@ def settle(request: OperatorRequest, pair: int) -> HttpResponse:
     found = get_object_or_404(
         Pair.objects.filter(prompt__study=request.study).select_related("prompt", "first", "second"), pk=pair
     )
-    decided = adjudication.adjudications(request.study).filter(pair=found).select_related("rater").first()
+    decided = adjudications(request.study).filter(pair=found).select_related("rater").first()
     if decided is not None:
         if "assignment" in request.POST and decided.rater.user_id != request.user.pk:
             messages.warning(request, "Somebody else settled this pair first. Your answer was not stored.")
@@ -209,7 +209,7 @@ def settle(request: OperatorRequest, pair: int) -> HttpResponse:
 
 def _offer(request: OperatorRequest, pair: Pair) -> HttpResponse:
     try:
-        assignment = adjudication.offer(request.study, request.user, pair)
+        assignment = services.claim_adjudication(request.study, request.user, pair)
     except RatingError as error:
         messages.error(request, str(error))
         return redirect("operate-disagreements", slug=request.study.slug)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
 from arena.rating import services
-from arena.rating.answers import Answer
+from arena.rating.recording import Answer
 from arena.studies.setting_up import UNNAMED, free_address
 from tests import factories as make
 from tests.browser.conftest import Visitor

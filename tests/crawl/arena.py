@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from arena.models import Flag, Invitation, Membership, Role, Study
 from arena.rating import services
-from arena.rating.answers import Answer
+from arena.rating.recording import Answer
 from judging.models import JudgeRun
 from leaderboard.refreshing import services as snapshots
 from tests import factories as make

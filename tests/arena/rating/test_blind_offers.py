@@ -6,9 +6,9 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Study
 from arena.rating import possible_pairs, services
-from arena.rating.answers import Answer
 from arena.rating.offering import with_texts_of
 from arena.rating.progress import progress
+from arena.rating.recording import Answer
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
 from arena.people import joining
 from arena.rating import services
-from arena.rating.answers import AlreadyAnsweredError, Answer, NotAllowedError
+from arena.rating.recording import AlreadyAnsweredError, Answer, NotAllowedError
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
 

@@ -6,7 +6,7 @@ import pytest
 
 from arena.models import Comparison, Pair, Rater
 from arena.rating import services
-from arena.rating.answers import Answer
+from arena.rating.recording import Answer
 from tests.factories import make_assignment, make_completion, make_prompt, make_rater
 
 pytestmark = pytest.mark.django_db

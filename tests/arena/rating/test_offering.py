@@ -12,7 +12,7 @@ from scipy.stats import binom
 from arena import admin
 from arena.models import Assignment, Comparison, Completion, Contestant, Membership, Pair, Rater, Study
 from arena.rating import offering, progress, services
-from arena.rating.answers import Answer, NotAllowedError
+from arena.rating.recording import Answer, NotAllowedError
 from tests import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

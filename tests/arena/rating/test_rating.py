@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Flag, Membership, Rater, Rendering, Study
 from arena.rating import services
-from arena.rating.forms import believable_seconds
-from arena.rating.screen import REASON_KEYS, scale_points, tie_rating
+from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
 from arena.models.signals import comparison_recorded
 from arena.rating import services
-from arena.rating.answers import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
+from arena.rating.recording import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from tests import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from arena.models import Membership, Pair, Role, Study, TrainingAnswer
 from arena.rating import scales, services, training
-from arena.rating.answers import NotAllowedError
 from arena.rating.apart import APART
+from arena.rating.recording import NotAllowedError
 from tests import factories as make
 
 

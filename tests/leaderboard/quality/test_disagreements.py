@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from arena.models import Assignment, Comparison, Membership, Pair, Role
 from arena.people.members import leave_out
-from arena.rating.adjudication import offer
-from arena.rating.answers import NotAllowedError
-from arena.rating.services import claim
+from arena.rating.recording import NotAllowedError
+from arena.rating.services import claim, claim_adjudication
 from leaderboard.quality.disagreements import compare
 from leaderboard.snapshots.opinions import opinions
 from tests import factories as make
@@ -197,7 +196,7 @@ def test_an_answer_without_a_rating_changes_nothing(operator, disputed):
 
 
 def test_an_assignment_of_somebody_else_is_not_answered(operator, disputed):
-    theirs = offer(disputed.prompt.study, make.make_user(), disputed)
+    theirs = claim_adjudication(disputed.prompt.study, make.make_user(), disputed)
     sent = {"assignment": theirs.public_id, "rating": 3}
     assert operator.post(page_of(disputed), sent).status_code == 404
 
@@ -207,16 +206,16 @@ def test_who_rated_the_pair_gets_it_in_the_other_order_as_a_repeat(disputed):
     study = disputed.prompt.study
     ada, bea = Comparison.objects.filter(rater__kind="person").order_by("pk")
     for row in (ada, bea):
-        given = offer(study, row.rater.user, disputed)
+        given = claim_adjudication(study, row.rater.user, disputed)
         assert given.swapped != row.swapped
         assert given.repeat == 1
-        assert offer(study, row.rater.user, disputed) == given
+        assert claim_adjudication(study, row.rater.user, disputed) == given
 
 
 def test_an_adjudication_held_is_not_offered_for_rating(disputed):
     study = disputed.prompt.study
     user = make.make_user()
-    given = offer(study, user, disputed)
+    given = claim_adjudication(study, user, disputed)
     Membership.objects.create(study=study, rater=given.rater)
     assert claim(study, given.rater) is None
 
@@ -226,7 +225,7 @@ def test_nothing_is_settled_in_a_closed_study(operator, disputed):
     study.closed_at = study.created_at
     study.save()
     with pytest.raises(NotAllowedError, match="closed"):
-        offer(study, make.make_user(), disputed)
+        claim_adjudication(study, make.make_user(), disputed)
     page = operator.get(queue(study)).content.decode()
     assert "nothing can be settled" in page
     assert operator.post(page_of(disputed)).status_code == 302

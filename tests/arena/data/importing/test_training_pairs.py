@@ -12,10 +12,10 @@ from arena.data.importing.import_report import ImportReport, find_missing
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Membership, Pair, Prompt, Study
 from arena.rating import services
-from arena.rating.answers import Answer
 from arena.rating.apart import APART
 from arena.rating.planning import plan
 from arena.rating.progress import progress
+from arena.rating.recording import Answer
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.text_sizes import texts
 from tests import factories as make

@@ -1,28 +1,127 @@
-"""Rating: the guidelines, and one pair at a time.
+"""The rater's pages: their studies, the guidelines, and one pair at a time.
 
-Every address that takes an answer serves a plain form (a page or a redirect comes back) and the page's script
-(arena.rating.replies), by the same rules.
+Every address that takes an answer serves a plain form, which gets a page or a redirect, and the page's
+script, which gets JSON, by the same rules.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Role, Study
 from arena.people.permissions import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
-from arena.rating import replies, scales, screen, services, training, training_views
-from arena.rating.answers import AlreadyAnsweredError, NotAllowedError, RatingError
-from arena.rating.forms import FlagForm, RatingForm, said_seconds
-from arena.rating.progress import progress
-from arena.rating.replies import INVALID, REFUSED
+from arena.rating import scales, screen, services, training, training_pages
+from arena.rating.progress import Progress, progress
+from arena.rating.recording import AlreadyAnsweredError, NotAllowedError, RatingError
+from arena.rating.screen import FlagForm, RatingForm, said_seconds
 from arena.texts.rendering_cache import rendered
 
-# What raters are told before they rate and beside it: guidelines, the scale in words, worked examples.
+
+@dataclass(frozen=True)
+class Entry:
+    """An open study somebody rates: how far they are, and what stands between them and the next pair."""
+
+    membership: Membership
+    progress: Progress
+    training: training.Waiting | None
+
+    @property
+    def study(self) -> Study:
+        return self.membership.study
+
+    @property
+    def paused(self) -> str:
+        """Why nothing is offered for now; empty where something is."""
+        if self.study.paused_at:
+            return "This study is paused"
+        return "You are paused in this study" if self.membership.paused_at else ""
+
+
+@require_safe
+@signed_in
+def studies(request: RaterRequest) -> HttpResponse:
+    """The studies of this person, and those anybody may join."""
+    rater = Rater.objects.filter(user=request.user).first()
+    mine = list(rater.memberships.select_related("study").order_by("study__name")) if rater else []
+    rating = [each for each in mine if each.role != Role.VIEWER and not each.study.is_closed]
+    others = Study.objects.filter(closed_at__isnull=True).exclude(pk__in=[each.study_id for each in mine])
+    if not request.user.is_staff:
+        others = others.filter(sign_up_open=True)
+    context = {
+        "rater": rater,
+        "mine": _entries(rater, rating) if rater else [],
+        "seen": [each.study for each in mine if each.role == Role.VIEWER],
+        "closed": [each for each in mine if each.role != Role.VIEWER and each.study.is_closed],
+        "others": others,
+    }
+    return render(request, "annotation/studies.html", context)
+
+
+def _entries(rater: Rater, memberships: Iterable[Membership]) -> list[Entry]:
+    asked = list(memberships)
+    done = progress(rater, [each.study for each in asked])
+    waiting = training.waiting(asked)
+    return [Entry(each, done[each.study_id], waiting.get(each.pk)) for each in asked]
+
+
+REFUSED = 409
+"""Status of an answer that was not taken, and of a page that says why."""
+INVALID = 422
+"""Status of a form with something missing or wrong."""
+
+
+def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonResponse:
+    """The reply that an answer is stored; ``anew`` is off where it was stored when it was sent before."""
+    return JsonResponse(
+        {
+            "status": "stored" if anew else "same",
+            "detail": "",
+            "progress": progress_now(request),
+            "reveal": reveal or None,
+        }
+    )
+
+
+def refused(detail: str, *, status: int = REFUSED, reopen: bool = False) -> JsonResponse:
+    """The reply that an answer was not stored, and why. reopen: the rater may change the earlier one."""
+    return JsonResponse({"status": "refused", "detail": detail, "reopen": reopen}, status=status)
+
+
+def shown(
+    request: HttpRequest, name: str, context: dict[str, Any], *, status: int = 200, detail: str = ""
+) -> JsonResponse:
+    """The reply with a part of the rating screen, and the public id of the assignment on it."""
+    task = context.get("task")
+    return JsonResponse(
+        {
+            "status": "shown",
+            "detail": detail,
+            "assignment": task.public_id if task else "",
+            "html": render_to_string(f"annotation/{name}.html", context, request),
+        },
+        status=status,
+    )
+
+
+def progress_now(request: MemberRequest) -> dict[str, Any]:
+    """The rater's progress in the study, in numbers and as text."""
+    done = progress(request.rater, [request.study])[request.study.pk]
+    words = render_to_string("annotation/_progress.html", {"progress": done})
+    return {
+        "rated": done.rated,
+        "skipped": done.skipped,
+        "left": done.left,
+        "total": done.total,
+        "text": words.strip(),
+    }
 
 
 def guidance(membership: Membership) -> dict[str, object]:
@@ -33,15 +132,12 @@ def guidance(membership: Membership) -> dict[str, object]:
         "study": study,
         "guidelines": rendered([text])[text] if text else "",
         "scale": screen.scale_in_words(study),
-        "examples": training_views.examples(membership),
+        "examples": training_pages.examples(membership),
     }
 
 
-# Who wrote the two answers, in a study that tells its raters once they have rated.
-
-
 def reveal(study: Study, comparison: Comparison) -> str:
-    """A sentence about an answer stored in a study; empty where the study keeps the names to itself."""
+    """Who wrote the two texts just rated; empty where the study keeps that to itself."""
     if not study.reveal_names or comparison.rating is None:
         return ""
     first, second = map(_author, comparison.pair.shown(comparison.swapped))
@@ -102,12 +198,12 @@ def _submit(request: MemberRequest) -> HttpResponse:
         return _answered(request, error.comparison, public_id)
     except RatingError as error:
         if wants_json(request):
-            return replies.refused(str(error))
+            return refused(str(error))
         messages.error(request, str(error))
         return _show(request, form, status=REFUSED)
     names = reveal(request.study, comparison)
     if wants_json(request):
-        return replies.stored(request, anew=not is_answered, reveal=names)
+        return stored(request, anew=not is_answered, reveal=names)
     if names:
         messages.info(request, names)
     return _next(request)
@@ -120,7 +216,7 @@ def _is_somebody_elses(request: MemberRequest) -> bool:
 
 def _invalid(request: MemberRequest, form: RatingForm) -> HttpResponse:
     if wants_json(request):
-        return replies.refused(_first_error(form), status=INVALID)
+        return refused(_first_error(form), status=INVALID)
     return _show(request, form, status=INVALID)
 
 
@@ -134,7 +230,7 @@ def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> Ht
             f"That pair has your answer {earlier.rating} already, perhaps from another tab. "
             "It was kept; the new one was not stored."
         )
-        return replies.refused(detail, reopen=not request.study.reveal_names)
+        return refused(detail, reopen=not request.study.reveal_names)
     context = {"study": request.study, "earlier": earlier, "public_id": public_id}
     return _page(request, "_answered", context, REFUSED)
 
@@ -154,9 +250,9 @@ def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpRespons
         act()
     except RatingError as error:
         if wants_json(request):
-            return replies.refused(str(error))
+            return refused(str(error))
         messages.error(request, str(error))
-    return replies.stored(request, anew=True) if wants_json(request) else _next(request)
+    return stored(request, anew=True) if wants_json(request) else _next(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -171,7 +267,7 @@ def flag(request: MemberRequest) -> HttpResponse:
     form = FlagForm(request.POST)
     if not form.is_valid():
         if wants_json(request):
-            return replies.refused(_first_error(form), status=INVALID)
+            return refused(_first_error(form), status=INVALID)
         return _flag_page(request, form, INVALID)
     data = form.cleaned_data
     answer = (data["assignment"], data["reason"], data["comment"])
@@ -195,7 +291,7 @@ def undo(request: MemberRequest) -> HttpResponse:
                 "An answer stands once you were told who wrote what; only a skipped pair can be brought back."
             )
         if wants_json(request):
-            return replies.refused(why)
+            return refused(why)
         messages.info(request, why)
     return _show(request) if wants_json(request) else _next(request)
 
@@ -215,7 +311,7 @@ def ahead(request: MemberRequest) -> HttpResponse:
         claimed = None
     if claimed is None:
         return JsonResponse({"status": "shown", "detail": "", "assignment": "", "html": ""})
-    return replies.shown(request, "_task", _task(request, claimed) | {"can_undo": True})
+    return shown(request, "_task", _task(request, claimed) | {"can_undo": True})
 
 
 @require_safe
@@ -256,7 +352,7 @@ def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None =
 def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:
     """A part of the rating screen: alone for the script, otherwise inside the whole page."""
     if wants_json(request):
-        return replies.shown(request, name, context, status=status)
+        return shown(request, name, context, status=status)
     whole = context | guidance(request.membership) | {"part": f"annotation/{name}.html"}
     whole["flag_reasons"] = Flag.Reason.choices
     return render(request, "annotation/rate.html", whole, status=status)

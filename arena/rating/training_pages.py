@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
@@ -13,12 +14,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.models import Membership, Pair, Role, Study
 from arena.people import permissions
 from arena.people.permissions import MemberRequest, member
-from arena.rating import scales, screen, texts, training
-from arena.rating.replies import INVALID
+from arena.rating import scales, screen, training
+from arena.rating.screen import Html, ShownPrompt, html_of, parts, shown_prompt, texts_of
 from arena.texts.names import shown_turns
-
-# What a training page shows: a pair as on the rating page, and what was right once it is answered.
-
 
 MOST_EXAMPLES: Final = 20
 """Examples that stand in the guidelines."""
@@ -28,7 +26,7 @@ MOST_EXAMPLES: Final = 20
 class Lesson:
     """A training pair ready to be shown, under the names that the parts of the rating page know."""
 
-    prompt: texts.ShownPrompt
+    prompt: ShownPrompt
     responses: list[screen.Response]
     points: list[screen.Point]
     overall: screen.Row
@@ -48,7 +46,7 @@ class Lesson:
 def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
     """A training pair in an order of presentation; ``chosen`` is what was sent, and what is wrong with it."""
     said = _said(study, pair, swapped=swapped)
-    html = texts.html_of(*said, _around(pair))
+    html = html_of(*said, _around(pair))
     question = screen.Row("rating", "Which response is better?", chosen, errors)
     return _shown(study, pair, said, html, question, swapped=swapped)
 
@@ -60,7 +58,7 @@ def examples(membership: Membership) -> list[Lesson]:
     swapped = {pair.pk: training.is_swapped(pair, membership.rater_id, 1) for pair in pairs}
     said = {pair.pk: _said(study, pair, swapped=swapped[pair.pk]) for pair in pairs}
     responses = (turns for both in said.values() for turns in both)
-    html, no_question = texts.html_of(*responses, *map(_around, pairs)), screen.Row("", "", "", ())
+    html, no_question = html_of(*responses, *map(_around, pairs)), screen.Row("", "", "", ())
     return [_shown(study, pair, said[pair.pk], html, no_question, swapped=swapped[pair.pk]) for pair in pairs]
 
 
@@ -71,17 +69,16 @@ def _said(study: Study, pair: Pair, *, swapped: bool) -> list[list[str]]:
 
 def _around(pair: Pair) -> list[str]:
     """What else is read of a pair: its prompt, and what is right and why."""
-    return [*texts.texts_of(pair.prompt), pair.explanation]
+    return [*texts_of(pair.prompt), pair.explanation]
 
 
 def _shown(
-    study: Study, pair: Pair, said: list[list[str]], html: texts.Html, question: screen.Row, *, swapped: bool
+    study: Study, pair: Pair, said: list[list[str]], html: Html, question: screen.Row, *, swapped: bool
 ) -> Lesson:
     return Lesson(
-        prompt=texts.shown_prompt(pair.prompt, html),
+        prompt=shown_prompt(pair.prompt, html),
         responses=[
-            screen.Response(letter, texts.parts(turns, html))
-            for letter, turns in zip("AB", said, strict=True)
+            screen.Response(letter, parts(turns, html)) for letter, turns in zip("AB", said, strict=True)
         ],
         points=screen.scale_points(study.points),
         overall=question,
@@ -212,7 +209,12 @@ def _question(
 ) -> HttpResponse:
     shown = build(here.study, here.pair, swapped=swapped, chosen=sent, errors=[error] if error else [])
     context = {"study": here.study, "here": here, "task": shown}
-    return render(request, "annotation/training_pair.html", context, status=INVALID if error else 200)
+    return render(
+        request,
+        "annotation/training_pair.html",
+        context,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if error else 200,
+    )
 
 
 def _answered(request: HttpRequest, here: _Place, rating: int, points: int, *, swapped: bool) -> HttpResponse:
