@@ -5,7 +5,7 @@ B the sum over independent units of the outer product of their scores. The unit 
 (prompt, rater) whose games may depend on each other (Liang and Zeger 1986). B is multiplied by G / (G - 1)
 for G units, because scores are taken at the estimate itself (elsewhere called CR0, or HC0 for games; here
 with this factor). Where clusters of a second kind run across the first, such as raters who all rate the same
-prompts, games are dependent that share either (crossed_spread.py).
+prompts, games are dependent that share either.
 """
 
 from collections.abc import Callable

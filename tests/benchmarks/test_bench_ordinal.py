@@ -8,7 +8,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from leaderboard.stats import Ratings, bootstrap_ordinal, ordinal
 from tests.benchmarks.paired import Rival, race
-from tests.leaderboard.stats.ordinal.simulation import simulated_ratings
+from tests.leaderboard.stats.ordinal_studies import simulated_ratings
 
 TWENTY = tuple(np.linspace(1.5, -1.5, 20))
 ROUNDS = 1000

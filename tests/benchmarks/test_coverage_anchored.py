@@ -10,7 +10,7 @@ import pytest
 from leaderboard.stats import Anchored, make_ratings
 from leaderboard.stats.anchored import anchor_pairs
 from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
-from tests.leaderboard.stats.anchored.studies import JUDGES, Design, Outcome, coverage
+from tests.leaderboard.stats.anchored_studies import JUDGES, Design, Outcome, coverage
 
 STUDIES = 1000
 STUDIES_OF_MANY = 200

@@ -5,8 +5,7 @@ import pytest
 
 from leaderboard.stats import bradley_terry, ordinal
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
-from tests.leaderboard.stats.ordinal.coverage import Setting, coverage
-from tests.leaderboard.stats.ordinal.simulation import simulated_ratings
+from tests.leaderboard.stats.ordinal_studies import Setting, coverage, simulated_ratings
 
 STUDIES, ROUNDS = 200, 400
 LENGTH = {"adjust": ["length"]}

@@ -8,8 +8,8 @@ import pytest
 from leaderboard.stats import bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.planning import plan_from_assumptions, plan_from_data
 from leaderboard.stats.separation import told_apart
-from tests.leaderboard.stats.planning.test_planner import make_study
 from tests.leaderboard.stats.simulation import simulated_games
+from tests.leaderboard.stats.test_planning import make_study
 
 STUDIES = 400
 TIES = 0.2

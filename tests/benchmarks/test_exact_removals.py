@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.stats import make_games
 from leaderboard.stats.robustness import fewest_removals
-from tests.leaderboard.stats.order.test_robustness import fewest_by_enumeration
+from tests.leaderboard.stats.test_robustness import fewest_by_enumeration
 
 STUDIES = 150
 

@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.stats import Ratings, make_ratings, ordinal
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
-from tests.leaderboard.stats.ordinal.simulation import THETA, simulated_ratings
+from tests.leaderboard.stats.ordinal_studies import THETA, simulated_ratings
 
 STUDIES = 400
 TRUTH = 1000 + POINTS_PER_UNIT * (np.array(THETA) - np.mean(THETA))

@@ -1,104 +1,195 @@
+"""Coefficients, correlation by category, and the ceiling people set."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats import correlate, pair_means
-from leaderboard.stats.checks import LengthMismatchError, RatingError
+from leaderboard.stats import correlation as tables
+from leaderboard.stats import correlation as tested
+from leaderboard.stats.agreement_opinions import opinion_rows, resample
+from leaderboard.stats.correlation import (
+    ceiling_entries,
+    coefficients,
+    correlation,
+    few_levels,
+    levels,
+    shared_entries,
+)
+from leaderboard.stats.resampling import cluster_draws
+from tests.leaderboard.stats import agreement_studies
 
 
-def means(ratings, points=8, flipped=False):
-    return pair_means(range(len(ratings)), ratings, points, np.broadcast_to(flipped, len(ratings)))
+def coefficients_by_scipy(x, y):
+    both_x, both_y = np.append(x, -x), np.append(y, -y)
+    return [f(both_x, both_y).statistic for f in (stats.pearsonr, stats.spearmanr, stats.kendalltau)]
 
 
-class TestPairMeans:
-    def test_ratings_are_mapped_around_the_middle_of_their_scale(self):
-        assert means([1, 8, 4]) == pytest.approx({0: -1, 1: 1, 2: -1 / 7})
-        assert means([1, 2, 3], 3) == {0: -1, 1: 0, 2: 1}
-
-    def test_a_rating_shown_the_other_way_round_changes_sign(self):
-        assert means([1, 8, 4], flipped=True) == pytest.approx({0: 1, 1: -1, 2: 1 / 7})
-
-    def test_several_ratings_of_a_pair_are_averaged_over_orders_and_scales(self):
-        # 2 of 8 is -5/7; 5 of 5 shown the other way round is -1; 1 of 2 is -1.
-        found = pair_means(["p", "p", "p"], [2, 5, 1], [8, 5, 2], [False, True, False])
-        assert found == pytest.approx({"p": -(5 / 7 + 2) / 3})
-
-    def test_equal_means_are_equal_whatever_their_order(self):
-        found = pair_means([0, 0, 0, 1, 1, 1], [4, 6, 7, 7, 4, 6], 8, False)
-        assert found[0] == found[1]
-
-    def test_it_refuses_arrays_that_do_not_fit(self):
-        with pytest.raises(LengthMismatchError, match="3 pairs but 2 ratings"):
-            pair_means([1, 2, 3], [1, 2], 8, False)
-
-    @pytest.mark.parametrize(("rating", "points"), [(9, 8), (0, 8), (1, 4), (float("nan"), 8)])
-    def test_it_refuses_ratings_off_the_scale(self, rating, points):
-        with pytest.raises(RatingError):
-            pair_means([1], [rating], points, False)
+def test_by_hand():
+    # x = -1, 0, 1 and y = -1, 1, 1, each with its mirror image: the table of the three levels of x (rows)
+    # by the two of y is [[2, 0], [1, 1], [0, 2]]. Ranks from the middle, doubled: -4, 0, 4 and -3, 3.
+    # Spearman: (2*4*3 + 2*4*3) / sqrt((2*16 + 2*16) * 6*9) = 48 / sqrt(64 * 54).
+    # Kendall: concordant pairs 2*1 + 2*2 + 1*2 = 8, discordant 0; pairs that differ in x: 12, in y: 9.
+    found = coefficients(np.array([-1.0, 0, 1]), np.array([-1.0, 1, 1]))
+    assert found == pytest.approx([2 / 6**0.5, 48 / (64 * 54) ** 0.5, 8 / 108**0.5])
 
 
-class TestCorrelate:
-    def test_by_hand(self):
-        # Preferences (-1, 0, 1) against (-1, 1, 1): 2 / sqrt(2 * 3).
-        found = correlate(means([1, 2, 3], 3), means([1, 3, 3], 3))[0]
-        assert found.n == 3
-        assert found.pearson == pytest.approx(2 / 6**0.5)
+@pytest.mark.parametrize("most", [0, 400])
+@pytest.mark.parametrize(("a", "b"), [(8, 8), (5, 2), (300, 40)])
+def test_they_equal_the_library(monkeypatch, most, a, b):
+    monkeypatch.setattr(tested, "MOST_EXACT", most)
+    generator = np.random.default_rng(a + b)
+    x, y = generator.integers(-a, a + 1, 80) / a, generator.integers(-b, b + 1, 80) / b
+    y = np.where(generator.random(80) < 0.5, np.round(x * b) / b, y)
+    assert coefficients(x, y) == pytest.approx(coefficients_by_scipy(x, y))
 
-    def test_it_equals_the_library_on_both_orientations(self):
-        generator = np.random.default_rng(0)
-        x, y = generator.integers(1, 9, 40), generator.integers(1, 6, 40)
-        found = correlate(means(x), means(y, 5))[0]
-        both_x, both_y = np.append(x, 9 - x), np.append(y, 6 - y)
-        assert found.pearson == pytest.approx(stats.pearsonr(both_x, both_y).statistic)
-        assert found.spearman == pytest.approx(stats.spearmanr(both_x, both_y).statistic)
-        assert found.kendall == pytest.approx(stats.kendalltau(both_x, both_y).statistic)
 
-    def test_agreement_and_its_opposite(self):
-        x = means([1, 3, 4, 8, 7])
-        for other, expected in ((x, 1), (means([8, 6, 5, 1, 2]), -1)):
-            found = correlate(x, other)[0]
-            assert (found.pearson, found.spearman, found.kendall) == pytest.approx((expected,) * 3)
+def test_levels_are_symmetric():
+    found = levels(np.array([0.5, -0.25, 0.25, 0.5]))
+    assert (found.number.tolist(), found.count) == ([3, 1, 2, 3], 4)
+    found = levels(np.array([0.0, -0.0, 1.0]))
+    assert (found.number.tolist(), found.count) == ([1, 1, 2], 3)
 
-    def test_a_rater_who_always_prefers_the_same_label_is_not_constant(self):
-        found = correlate(means([1, 1, 1, 2]), means([2, 2, 2, 3]))[0]
-        assert found.pearson > 0.9
 
-    def test_only_pairs_of_both_are_used_and_grouped_by_category(self):
-        one = {"a": -1.0, "b": 0.5, "c": 1.0, "d": 0.2, "only": 1.0}
-        other = {"a": -0.5, "b": 0.1, "c": 1.0, "d": 0.3}
-        category = {"a": "coding", "b": "coding", "c": "coding", "d": "brainstorm", "only": "coding"}
-        found = correlate(one, other, category)
-        assert [(c.category, c.n) for c in found] == [(None, 4), ("brainstorm", 1), ("coding", 3)]
-        assert found[2].pearson is not None
+def test_many_levels_go_on_a_grid_and_few_do_not():
+    values = np.linspace(-1, 1, 999)
+    found = few_levels(values)
+    assert (found.count, found.on_grid) == (63, True)
+    assert (found.number + few_levels(-values).number == 62).all()
+    assert not few_levels(values[::100]).on_grid
 
-    def test_fewer_than_three_pairs_have_no_correlation(self):
-        found = correlate(means([1, 8]), means([1, 8]))[0]
-        assert (found.n, found.pearson, found.spearman, found.kendall) == (2, None, None, None)
-        assert found.reason == "fewer than 3 pairs rated by both"
 
-    def test_a_rater_without_any_preference_has_no_correlation(self):
-        found = correlate(means([1, 2, 3], 3), means([2, 2, 2], 3))[0]
-        assert found.kendall is None
-        assert found.reason == "the second rater gave every pair the middle of the scale"
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_rater_without_any_preference_has_none(which):
+    sides = [np.zeros(4), np.array([1.0, -1, 0.5, 1])]
+    assert np.isnan(coefficients(sides[which], sides[1 - which])).all()
 
-    def test_json_is_rounded(self):
-        found = correlate(means([1, 2, 3], 3), means([1, 3, 3], 3))[0].as_dict()
-        assert found == {
-            "category": None,
-            "n": 3,
-            "pearson": 0.816497,
-            "spearman": found["spearman"],
-            "kendall": found["kendall"],
-            "reason": None,
-        }
-        assert found["spearman"] == round(found["spearman"], 6)
 
-    @given(st.lists(st.tuples(st.integers(1, 8), st.integers(1, 5), st.booleans()), min_size=3, max_size=30))
-    def test_renaming_the_completions_of_any_pair_changes_nothing(self, rated):
-        x, y, swap = (np.array(column) for column in zip(*rated, strict=True))
-        as_is = correlate(means(x), means(y, 5))[0]
-        turned_x = means(np.where(swap, 9 - x, x))
-        turned_y = means(y, 5, flipped=swap)
-        assert correlate(turned_x, turned_y)[0].as_dict() == as_is.as_dict()
+values = st.lists(
+    st.tuples(st.integers(-7, 7), st.integers(-2, 2), st.booleans()), min_size=1, max_size=30
+).filter(lambda rows: any(x for x, _, _ in rows) and any(y for _, y, _ in rows))
+
+
+@given(values)
+def test_turning_any_pair_changes_nothing(rows):
+    x, y, turned = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    sign = 1 - 2 * turned
+    assert coefficients(x * sign, y * sign) == pytest.approx(coefficients(x, y), abs=1e-12)
+
+
+@given(values)
+def test_the_order_of_pairs_and_the_sides_change_nothing(rows):
+    x, y, _ = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    found = coefficients(x, y)
+    assert (np.abs(found) <= 1 + 1e-12).all()
+    assert coefficients(x[::-1], y[::-1]) == pytest.approx(found, abs=1e-12)
+    assert coefficients(y, x) == pytest.approx(found, abs=1e-12)
+    assert coefficients(x, -y) == pytest.approx(-found, abs=1e-12)
+
+
+def by_scipy(entries, chosen):
+    x, y = entries.x[chosen], entries.y[chosen]
+    both = np.append(x, -x), np.append(y, -y)
+    return [f(*both).statistic for f in (stats.pearsonr, stats.spearmanr, stats.kendalltau)]
+
+
+def entries_of(seed=0, one=8, other=8):
+    return shared_entries(
+        agreement_studies.sums(agreement_studies.at_random(seed, one)),
+        agreement_studies.sums(agreement_studies.at_random(seed, other, raters=2)),
+    )
+
+
+def test_only_pairs_of_both_are_entered():
+    one = agreement_studies.sums(opinion_rows([0, 1, 1], 1, [1, 8, 4], 8, False), 4)
+    other = agreement_studies.sums(opinion_rows([1, 2], 2, [2, 1], 3, [False, True]), 4)
+    found = shared_entries(one, other)
+    assert found.pair.tolist() == [1]
+    assert (found.x.tolist(), found.y.tolist()) == ([pytest.approx(3 / 7)], [0])
+
+
+@pytest.mark.parametrize(("points"), agreement_studies.RATED, ids=lambda points: points[0])
+def test_each_row_equals_the_library_on_both_orientations(points):
+    topics, entries = agreement_studies.topics(), entries_of(1, *points[1:])
+    _, found = correlation(topics, entries)
+    category = topics.of_pairs(entries.pair)
+    for row, chosen in zip(found, (category >= 0, category == 0, category == 2, category != 0), strict=False):
+        assert row == pytest.approx(by_scipy(entries, chosen))
+
+
+def test_a_round_is_the_coefficient_of_the_prompts_it_drew():
+    topics, entries = agreement_studies.topics(), entries_of(2)
+    measure, _ = correlation(topics, entries)
+    (samples,) = resample([measure], rounds=12, seed=5)
+    for number, drawn in enumerate(cluster_draws(5, np.arange(12), len(topics.category))):
+        chosen = np.concatenate([np.flatnonzero(topics.prompt[entries.pair] == each) for each in drawn])
+        assert samples[0, :, number] == pytest.approx(by_scipy(entries, chosen))
+
+
+def test_rounds_on_a_grid_are_close_and_the_values_exact(monkeypatch):
+    topics = agreement_studies.topics(400, each=20)
+    one, other = (
+        agreement_studies.sums(agreement_studies.at_random(3, 8, raters, 400, 1.0), 400) for raters in (5, 4)
+    )
+    entries = shared_entries(one, other)
+    exact, values = correlation(topics, entries)
+    monkeypatch.setattr(tables, "MOST_VALUES", 17)
+    monkeypatch.setattr(tables, "GRID", 8)
+    coarse, same = correlation(topics, entries)
+    assert same == pytest.approx(values)
+    assert coarse.estimate == pytest.approx(values, abs=0.02)
+    assert (coarse.estimate != values).any()
+    fine, rough = (resample([each], 200, 0)[0][0].std(axis=-1) for each in (exact, coarse))
+    assert rough == pytest.approx(fine, rel=0.1)
+
+
+def test_the_ceiling_by_hand():
+    # Ann and Ben and Cal on pair 0 say -1, 0, 1; Ann and Ben on pair 1 say 1 and 1; Ann alone rates pair 2.
+    rows = opinion_rows([0, 0, 0, 1, 1, 2], [7, 8, 9, 7, 8, 7], [1, 2, 3, 3, 3, 1], 3, False)
+    found = ceiling_entries(rows, agreement_studies.sums(rows, 3))
+    assert found.pair.tolist() == [0, 0, 0, 1, 1]
+    assert found.x.tolist() == [-1, 0, 1, 1, 1]
+    assert found.y.tolist() == [0.5, 0, -0.5, 1, 1]
+    # Sum of x*y is -1/2 + 0 - 1/2 + 1 + 1 = 1; of x*x 4; of y*y 2.5.
+    _, values = correlation(agreement_studies.topics(3, names=("",)), found)
+    assert values[0, 0] == pytest.approx(1 / 10**0.5)
+
+
+def test_somebody_who_rates_a_pair_twice_is_one_entry_against_the_others():
+    rows = opinion_rows([0, 0, 0], [7, 7, 8], [1, 3, 3], 3, [False, True, False])
+    found = ceiling_entries(rows, agreement_studies.sums(rows, 1))
+    assert (found.x.tolist(), found.y.tolist()) == ([-1, 1], [1, -1])
+
+
+def test_people_who_never_meet_set_no_ceiling():
+    rows = opinion_rows([0, 1], [7, 8], [1, 3], 3, False)
+    found = ceiling_entries(rows, agreement_studies.sums(rows, 2))
+    assert len(found.pair) == 0
+    measure, values = correlation(agreement_studies.topics(2), found)
+    assert np.isnan(values).all()
+    assert np.isnan(resample([measure], 5, 0)[0]).all()
+
+
+@given(
+    st.integers(0, 1000),
+    st.lists(st.booleans(), min_size=agreement_studies.PAIRS, max_size=agreement_studies.PAIRS),
+)
+def test_renaming_the_completions_of_any_pair_changes_no_value_and_no_round(seed, turned):
+    topics = agreement_studies.topics()
+    people, judge = agreement_studies.at_random(seed), agreement_studies.at_random(seed, 5, 1)
+    found = []
+    for one, other in (
+        (people, judge),
+        tuple(agreement_studies.mirrored(rows, np.array(turned)) for rows in (people, judge)),
+    ):
+        for entries in (
+            shared_entries(agreement_studies.sums(one), agreement_studies.sums(other)),
+            ceiling_entries(one, agreement_studies.sums(one)),
+        ):
+            measure, values = correlation(topics, entries)
+            found.append((values, resample([measure], 4, seed)[0]))
+    for before, after in zip(found[:2], found[2:], strict=True):
+        for one, other in zip(before, after, strict=True):
+            assert other == pytest.approx(one, abs=1e-12, nan_ok=True)

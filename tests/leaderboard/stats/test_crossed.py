@@ -31,9 +31,9 @@ from leaderboard.stats.resampling import (
     CROSSED_DRAWS,
     POOL_ORDER,
 )
-from tests.leaderboard.stats.ordinal.simulation import simulated_ratings
+from tests.leaderboard.stats.ordinal_studies import simulated_ratings
 from tests.leaderboard.stats.rated_studies import Design, simulate
-from tests.leaderboard.stats.test_random_stream import choice_in_plain_integers
+from tests.leaderboard.stats.test_resampling import choice_in_plain_integers
 
 BOOTSTRAPS = (bootstrap_elo, bootstrap_bradley_terry, bootstrap_davidson)
 TASTES = Design(12, 6, 6, 150.0, 100.0)

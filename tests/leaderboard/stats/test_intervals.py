@@ -1,8 +1,68 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from statsmodels.stats.proportion import proportion_confint
 
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.intervals import bounds, central_interval, median, percentiles, student_quantiles
+from leaderboard.stats.intervals import (
+    Share,
+    bounds,
+    central_interval,
+    exact_share,
+    median,
+    percentiles,
+    student_quantiles,
+    wilson_share,
+)
+
+# Shares with intervals: by hand, against scipy and statsmodels, and for any numbers.
+
+
+TRIALS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+def test_shares_by_hand():
+    # Wilson at 9 of 10, z = 1.959964: z^2 / n = 0.384146, middle (0.9 + 0.192073) / 1.384146 = 0.788987,
+    # reach 1.959964 / 1.384146 * sqrt(0.009 + 0.0096036) = 0.193137.
+    found = wilson_share(9, 10)
+    assert (found.low, found.high) == pytest.approx((0.595850, 0.982124), abs=1e-5)
+    # Clopper and Pearson at 0 of 3: from 0 to 1 - 0.025 ** (1 / 3).
+    assert exact_share(0, 3) == Share(0, 3, 0.0, 0.0, pytest.approx(1 - 0.025 ** (1 / 3)))
+
+
+def test_without_trials_there_is_no_share():
+    assert wilson_share(0, 0) == exact_share(0, 0) == Share(0, 0)
+
+
+@pytest.mark.parametrize(("count", "n"), [(2, 1), (-1, 4)])
+def test_impossible_counts_are_refused(count, n):
+    with pytest.raises(ParameterError, match="count is"):
+        wilson_share(count, n)
+    with pytest.raises(ParameterError, match="count is"):
+        exact_share(count, n)
+
+
+@given(TRIALS, st.sampled_from([80.0, 95.0, 99.0]))
+def test_as_scipy_and_statsmodels(trials, level):
+    count, n = trials
+    reference = binomtest(count, n).proportion_ci(level / 100, "exact")
+    exact = exact_share(count, n, level)
+    assert (exact.low, exact.high) == pytest.approx((reference.low, reference.high), abs=1e-9)
+    wilson = wilson_share(count, n, level)
+    ends = proportion_confint(count, n, alpha=1 - level / 100, method="wilson")
+    assert (wilson.low, wilson.high) == pytest.approx(ends, abs=1e-9)
+
+
+@given(TRIALS)
+def test_the_share_lies_in_both_intervals_and_its_mirror_in_the_mirrored_ones(trials):
+    count, n = trials
+    for share in (wilson_share, exact_share):
+        one, other = share(count, n), share(n - count, n)
+        assert 0 <= one.low <= one.value <= one.high <= 1
+        assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-9)
+
 
 SAMPLES = np.column_stack((np.arange(101.0), np.arange(101.0) * 2))
 

@@ -1,0 +1,98 @@
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from leaderboard.stats.agreement_opinions import opinion_rows
+from leaderboard.stats.alpha import one_from_each, panel, within_measure
+from tests.leaderboard.stats import agreement_studies
+
+ALL = agreement_studies.topics(names=("",))
+
+
+def within(rows, topics=ALL):
+    return within_measure(topics, panel(rows, len(topics.prompt))).estimate[0]
+
+
+def test_by_hand():
+    # Two raters and two pairs on three points: both say first, then one says first and one says tie.
+    rows = opinion_rows([0, 0, 1, 1], [1, 2, 1, 2], [1, 1, 1, 2], 3, False)
+    alpha, nominal, fleiss = within(rows)
+    # With mirror images 8 ratings: -1 and 1 three times each, 0 twice. Interval: mean squared difference
+    # of the raters 1/2; of any two of all ratings 2 * 8 * 6 / (8 * 7) = 12/7.
+    assert alpha == pytest.approx(1 - (1 / 2) / (12 / 7))
+    # Nominal: differing in half of the pairs; expected 1 - (3*2 + 3*2 + 2*1) / 56 = 42/56.
+    assert nominal == pytest.approx(1 - 0.5 / (42 / 56))
+    # Fleiss: alike in half; by chance (3/8)^2 + (3/8)^2 + (2/8)^2 = 22/64.
+    assert fleiss == pytest.approx((0.5 - 22 / 64) / (1 - 22 / 64))
+
+
+@pytest.mark.parametrize("points", [2, 3, 5, 8])
+@pytest.mark.parametrize(("seed", "raters"), [(0, 2), (1, 3), (2, 5)])
+def test_alpha_equals_krippendorff_with_ratings_missing(points, seed, raters):
+    rows = agreement_studies.at_random(seed, points, raters)
+    alpha, nominal, _ = within(rows)
+    preferences = agreement_studies.reliability_matrix(rows, rows.preference / 28, lambda value: -value)
+    verdicts = agreement_studies.reliability_matrix(rows, rows.verdict, lambda value: 2 - value)
+    assert alpha == pytest.approx(krippendorff.alpha(preferences, level_of_measurement="interval"))
+    assert nominal == pytest.approx(krippendorff.alpha(verdicts, level_of_measurement="nominal"))
+
+
+@pytest.mark.parametrize("points", [2, 3, 5, 8])
+@pytest.mark.parametrize("raters", [2, 4])
+def test_fleiss_equals_statsmodels_on_pairs_with_the_commonest_number(points, raters):
+    rows = agreement_studies.at_random(5, points, raters)
+    chosen = panel(rows, agreement_studies.PAIRS)
+    table = chosen.sums.verdicts[chosen.sums.count == chosen.each]
+    assert 0 < len(table) < agreement_studies.PAIRS
+    assert within(rows)[2] == pytest.approx(fleiss_kappa(np.vstack((table, table[:, ::-1]))))
+
+
+def test_the_larger_of_two_common_numbers_of_ratings_counts():
+    rows = opinion_rows([0, 0, 1, 1, 1, 2], [1, 2, 1, 2, 3, 1], [1] * 6, 3, False)
+    assert panel(rows, 3).each == 3
+    assert panel(rows.only(rows.pair == 2), 3).each == 0
+
+
+def test_people_are_compared_with_each_other_not_with_themselves():
+    rows = opinion_rows([0, 0, 0, 1], [1, 1, 2, 1], [1, 3, 2, 3], 3, False)
+    found = one_from_each(rows)
+    assert (found.pair.tolist(), found.rater.tolist(), found.rating.tolist()) == (
+        [0, 0, 1],
+        [1, 2, 1],
+        [1, 2, 3],
+    )
+
+
+def test_a_judge_alone_is_compared_with_its_own_repeats():
+    rows = opinion_rows([0, 0, 1, 1], 9, [1, 3, 2, 2], 3, [False, True, False, True])
+    assert one_from_each(rows) is rows
+    assert within(rows)[0] == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_pair_with_two_ratings_or_only_middles_have_none():
+    assert np.isnan(within(opinion_rows([0, 1], [1, 2], [1, 3], 3, False))).all()
+    assert np.isnan(within(opinion_rows([0, 0], [1, 2], [2, 2], 3, False))).all()
+
+
+@given(
+    st.integers(0, 1000),
+    st.lists(st.booleans(), min_size=agreement_studies.PAIRS, max_size=agreement_studies.PAIRS),
+)
+def test_renaming_completions_and_raters_changes_nothing(seed, turned):
+    rows = agreement_studies.at_random(seed)
+    renamed = agreement_studies.mirrored(rows, np.array(turned))
+    assert within(renamed) == pytest.approx(within(rows), nan_ok=True)
+    back = rows.only(np.arange(len(rows))[::-1])
+    assert within(back) == pytest.approx(within(rows), nan_ok=True)
+
+
+@given(st.integers(2, 5), st.sampled_from([2, 3, 5, 8]))
+def test_raters_who_agree_on_everything_have_one(raters, points):
+    pair = np.repeat(np.arange(agreement_studies.PAIRS), raters)
+    rating = 1 + pair % points
+    rows = opinion_rows(pair, np.tile(np.arange(raters), agreement_studies.PAIRS), rating, points, False)
+    assert within(rows) == pytest.approx(1)

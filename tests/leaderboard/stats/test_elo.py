@@ -1,0 +1,381 @@
+import math
+import re
+import tracemalloc
+
+import evalica
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.stats import (
+    EloParameters,
+    bootstrap_elo,
+    central_interval,
+    elo_walk,
+    make_games,
+    sequential_elo,
+)
+from leaderboard.stats.checks import (
+    ClusterError,
+    ContestantNumberError,
+    LengthMismatchError,
+    NoGamesError,
+    ParameterError,
+)
+from leaderboard.stats.elo import BACKENDS, elo_samples, open_backend, read_games
+from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
+from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
+from tests.leaderboard.stats.test_resampling import choice_in_plain_integers
+
+
+def rate(games, **options):
+    return sequential_elo(games.a, games.b, games.score, games.contestants, **options)
+
+
+def test_two_games_by_hand():
+    # Equals: A wins and takes 32 / 2. Then A, expected to score 0.5459219, loses 32 * 0.5459219.
+    assert sequential_elo([0], [1], [1], 2).tolist() == [1016.0, 984.0]
+    assert sequential_elo([0, 0], [1, 1], [1, 0], 2) == pytest.approx([998.530498, 1001.469502], abs=1e-6)
+
+
+def test_a_tie_between_unequals_moves_both_towards_each_other():
+    assert sequential_elo([0, 0], [1, 1], [1, 0.5], 2) == pytest.approx([1014.530498, 985.469502], abs=1e-6)
+
+
+def test_every_parameter_counts():
+    rated = sequential_elo([0, 0], [1, 1], [1, 1], 2, k=10, scale=100, base=math.e, init=0)
+    expected = 1 / (1 + math.exp(-10 / 100))
+    assert rated == pytest.approx([5 + 10 * (1 - expected), -5 - 10 * (1 - expected)], abs=1e-12)
+
+
+def test_who_plays_no_game_keeps_the_start():
+    assert sequential_elo([0], [1], [1], 3)[2] == 1000.0
+
+
+def test_it_equals_the_reference_package():
+    games = simulated_games(60, seed=3, tie_share=0.2)
+    names = [f"c{number}" for number in range(4)]
+    winner = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
+    expected = evalica.elo(
+        [names[i] for i in games.a],
+        [names[i] for i in games.b],
+        [winner[s] for s in games.score],
+        initial=1000.0,
+        base=10.0,
+        scale=400.0,
+        k=32.0,
+    ).scores
+    assert rate(games) == pytest.approx([expected[name] for name in names], abs=1e-9)
+
+
+@given(small_games(), st.permutations(range(CONTESTANTS)))
+def test_numbering_contestants_otherwise_changes_nothing(games, numbers):
+    renamed = np.array(numbers)
+    rated = sequential_elo(renamed[games.a], renamed[games.b], games.score, CONTESTANTS)
+    assert rated[renamed] == pytest.approx(rate(games), abs=1e-9)
+
+
+@given(small_games())
+def test_a_game_seen_from_the_other_side_is_the_same_game(games):
+    turned = sequential_elo(games.b, games.a, 1 - games.score, CONTESTANTS)
+    assert turned == pytest.approx(rate(games), abs=1e-9)
+
+
+@given(small_games(), st.floats(0.1, 400.0))
+def test_points_are_neither_made_nor_lost(games, k):
+    assert rate(games, k=k).mean() == pytest.approx(1000.0, abs=1e-9)
+
+
+def test_an_absurd_k_does_not_overflow():
+    assert np.isfinite(sequential_elo([0, 0], [1, 1], [1, 0], 2, k=1e7)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("k", 0), ("k", -1), ("k", math.nan), ("scale", 0), ("base", 1), ("base", math.inf), ("init", math.nan)],
+)
+def test_it_refuses_parameters_out_of_range(name, value):
+    with pytest.raises(ParameterError, match=f"{name} is {value}"):
+        sequential_elo([0], [1], [1], 2, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "limit"),
+    [
+        ("k", 1e308, "at most 1e\\+09"),
+        ("scale", 1e10, "at most 1e\\+09"),
+        ("base", 1e300, "at most 1e\\+09"),
+        ("init", -1e300, "at most 1e\\+09"),
+        ("k", 1e-10, "at least 1e-09"),
+        ("scale", 1e-300, "at least 1e-09"),
+    ],
+)
+def test_it_refuses_parameters_that_ratings_could_not_follow(name, value, limit):
+    with pytest.raises(ParameterError, match=f"^{name} is .*; it must be {limit}$"):
+        EloParameters(**{name: value})
+
+
+@pytest.mark.parametrize("values", [{"k": 1e9}, {"scale": 1e-9, "base": 1e9}, {"scale": 1e9, "k": 1e-9}])
+def test_the_largest_and_smallest_give_finite_ratings(values):
+    arrays = [0, 0, 1] * 30, [1, 1, 0] * 30, [1, 0.5, 1] * 30, 2
+    assert np.isfinite(sequential_elo(*arrays, **values)).all()
+    assert np.isfinite(bootstrap_elo(*arrays, rounds=20, **values).samples).all()
+
+
+@pytest.mark.parametrize(("k", "games"), [(32.0, 65.1), (4.0, 521.2)])
+def test_games_to_settle(k, games):
+    assert EloParameters(k=k).settling_games == pytest.approx(games, abs=0.05)
+
+
+def bootstrap(games, **options):
+    return bootstrap_elo(games.a, games.b, games.score, games.contestants, cluster=games.cluster, **options)
+
+
+def half_width(samples, interval):
+    low, high = central_interval(samples, interval)
+    return float(((high - low) / 2).mean())
+
+
+class TestResamplingGames:
+    def test_each_round_is_sequential_elo_on_the_drawn_games(self):
+        games = simulated_games(8, tie_share=0.3, seed=5)
+        n = len(games)
+        result = bootstrap(games, rounds=5, seed=42, k=24.0, scale=300.0, base=8.0, init=1500.0)
+        for number in range(5):
+            drawn = [choice_in_plain_integers(42, number, step, n) for step in range(n)]
+            expected = sequential_elo(
+                games.a[drawn],
+                games.b[drawn],
+                games.score[drawn],
+                4,
+                k=24.0,
+                scale=300.0,
+                base=8.0,
+                init=1500.0,
+            )
+            assert result.samples[number] == pytest.approx(expected, abs=1e-9)
+
+    def test_the_result_carries_its_parameters(self):
+        result = bootstrap(simulated_games(3), rounds=7, k=16, seed=9, backend="numpy", threads=2)
+        assert result.samples.shape == (7, 4)
+        assert result.parameters == {"k": 16, "scale": 400.0, "base": 10.0, "init": 1000.0}
+        assert (result.rounds, result.seed, result.clusters) == (7, 9, None)
+        assert (result.backend, result.threads) == ("numpy", 2)
+
+    def test_who_plays_no_game_keeps_the_start(self):
+        assert bootstrap_elo([0], [1], [1], 3, rounds=4).samples[:, 2].tolist() == [1000.0] * 4
+
+    def test_another_seed_gives_other_samples(self):
+        games = simulated_games(5)
+        assert not np.array_equal(
+            bootstrap(games, rounds=3).samples, bootstrap(games, rounds=3, seed=1).samples
+        )
+
+    def test_memory_does_not_grow_with_games_times_rounds(self):
+        games = simulated_games(2000)
+        tracemalloc.start()
+        bootstrap(games, rounds=1000)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        # 12,000 games by 1000 rounds would take 96 MB even at 8 bytes each.
+        assert peak < 12e6
+
+
+def samples(games, backend="numpy", rounds=40, **layout):
+    """Ratings of the rounds, computed in the blocks and threads of ``layout``."""
+    played = read_games(games.a, games.b, games.score, games.contestants, games.cluster)
+    _, module = open_backend(backend, 0, played.of_game.dtype)
+    return elo_samples(played, games.contestants, EloParameters(), rounds, 3, backend=module, **layout)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+class TestTwoGamesByHand:
+    """A beats B, B beats A: the first win is worth 16 points, another 14.53, the answer to it 17.47."""
+
+    TWICE_B, B_THEN_A, A_THEN_B, TWICE_A = 969.469502, 1001.469502, 998.530498, 1030.530498
+
+    def ratings_of_a(self, backend, cluster=None):
+        found = bootstrap_elo([0, 0], [1, 1], [1, 0], 2, rounds=4000, cluster=cluster, backend=backend)
+        ratings, times = np.unique(found.samples[:, 0].round(6), return_counts=True)
+        return ratings, times / 4000
+
+    def test_drawing_games_gives_four_endings_equally_often(self, backend):
+        ratings, shares = self.ratings_of_a(backend)
+        expected = [self.TWICE_B, self.A_THEN_B, self.B_THEN_A, self.TWICE_A]
+        assert ratings == pytest.approx(np.array(expected), abs=1e-6)
+        assert shares == pytest.approx(np.full(4, 0.25), abs=0.03)
+
+    def test_drawing_their_one_prompt_leaves_the_two_orders(self, backend):
+        ratings, shares = self.ratings_of_a(backend, cluster=[7, 7])
+        assert ratings == pytest.approx(np.array([self.A_THEN_B, self.B_THEN_A]), abs=1e-6)
+        assert shares == pytest.approx(np.full(2, 0.5), abs=0.03)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize(
+    "layout",
+    [{}, {"rounds_at_once": 1}, {"rounds_at_once": 7}, {"threads": 2}, {"threads": 3, "rounds_at_once": 4}],
+)
+def test_backends_blocks_and_threads_change_nothing(backend, clustered, layout):
+    games = simulated_games(20, tie_share=0.2, clustered=clustered)
+    assert samples(games, backend, **layout) == pytest.approx(samples(games), abs=1e-9)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_number_of_steps_at_once_changes_nothing(monkeypatch, clustered):
+    games = simulated_games(20, clustered=clustered)
+    whole = samples(games)
+    monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 5)
+    assert np.array_equal(samples(games), whole)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)),
+    st.integers(0, 2**64 - 1),
+    st.floats(0.1, 690.0),
+    st.integers(1, 3),
+)
+def test_backends_agree_on_any_games(games, seed, k, threads):
+    options = {"rounds": 9, "seed": seed, "k": k}
+    expected = bootstrap(games, backend="numpy", **options).samples
+    found = bootstrap(games, backend="numba", threads=threads, **options).samples
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_little_memory_for_pools_changes_nothing(monkeypatch, backend):
+    games = simulated_games(20, clustered=True)
+    whole = samples(games)
+    monkeypatch.setattr("leaderboard.stats.elo.MEMORY", 1000)
+    assert samples(games, backend, threads=3) == pytest.approx(whole, abs=1e-9)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_more_rounds_begin_with_the_same_rounds(clustered):
+    games = simulated_games(6, clustered=clustered)
+    few, many = bootstrap(games, rounds=10), bootstrap(games, rounds=30)
+    assert many.samples[:10] == pytest.approx(few.samples, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)),
+    st.permutations(range(CONTESTANTS)),
+)
+def test_numbering_contestants_otherwise_changes_no_sample(games, numbers):
+    renamed = np.array(numbers)
+    other = make_games(renamed[games.a], renamed[games.b], games.score, CONTESTANTS, cluster=games.cluster)
+    expected = bootstrap(games, rounds=5).samples
+    assert bootstrap(other, rounds=5).samples[:, renamed] == pytest.approx(expected, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(small_games())
+def test_a_resampled_game_seen_from_the_other_side_is_the_same_game(games):
+    turned = make_games(games.b, games.a, 1 - games.score, CONTESTANTS)
+    assert np.array_equal(bootstrap(turned, rounds=5).samples, bootstrap(games, rounds=5).samples)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)))
+def test_no_round_makes_or_loses_points(games):
+    assert bootstrap(games, rounds=5).samples.mean(axis=1) == pytest.approx(np.full(5, 1000.0), abs=1e-9)
+
+
+class TestResamplingPrompts:
+    def test_the_number_of_clusters_is_reported(self):
+        assert bootstrap(simulated_games(9, clustered=True), rounds=2).clusters == 9
+
+    def test_one_cluster_gives_all_its_games_in_every_round(self):
+        games = make_games([0, 0, 1], [1, 2, 2], [1, 1, 1], 3, cluster=[5, 5, 5])
+        assert (bootstrap(games, rounds=20).samples[:, 0] > 1000).all()
+
+    def test_prompts_that_raters_share_widen_the_interval_at_small_k(self):
+        games = simulated_games(60, raters=4, prompt_effect=250.0, clustered=True, seed=2)
+        by_game = bootstrap_elo(games.a, games.b, games.score, 4, rounds=300, k=1.0)
+        by_prompt = bootstrap(games, rounds=300, k=1.0)
+        assert half_width(by_prompt.samples, 95) > 1.2 * half_width(by_game.samples, 95)
+
+
+class TestThePublishedStudy:
+    """327 prompts, four models, every pair once, K=32: intervals as wide as those published."""
+
+    def widths(self, interval, *, clustered=False, tie_share=0.0, k=32.0):
+        sets = [simulated_games(seed=s, clustered=clustered, tie_share=tie_share) for s in range(3)]
+        return np.mean([half_width(bootstrap(games, k=k).samples, interval) for games in sets])
+
+    def test_from_the_5th_to_the_95th_percentile(self):
+        assert 72 <= self.widths(90) <= 83
+
+    def test_from_the_2_5th_to_the_97_5th_percentile(self):
+        assert 86 <= self.widths(95) <= 98
+
+    def test_resampling_prompts_changes_little_with_one_rater(self):
+        assert 72 <= self.widths(90, clustered=True) <= 83
+
+    def test_ties_narrow_it(self):
+        assert 60 <= self.widths(90, tie_share=0.22) <= 71
+
+    def test_k_decides_the_width(self):
+        assert 22 <= self.widths(90, k=4.0) <= 30
+
+    def test_the_medians_find_the_true_ratings(self):
+        medians = [np.median(bootstrap(simulated_games(seed=s)).samples, axis=0) for s in range(3)]
+        assert np.mean(medians, axis=0) == pytest.approx(np.array(PUBLISHED), abs=20)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rounds": 0}, "rounds is 0"),
+        ({"threads": 0}, "threads is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"backend": "cuda"}, "no backend 'cuda'; choose one of numpy, numba"),
+        ({"k": 0}, "k is 0"),
+    ],
+)
+def test_the_bootstrap_refuses_parameters_out_of_range(options, message):
+    with pytest.raises(ParameterError, match=message):
+        bootstrap_elo([0], [1], [1], 2, **options)
+
+
+def test_an_error_names_the_position_in_the_whole_arrays(monkeypatch):
+    monkeypatch.setattr("leaderboard.stats.outcomes.GAMES_AT_ONCE", 2)
+    with pytest.raises(ContestantNumberError, match=re.escape("b[4] is 9, outside the contestants 0..2")):
+        bootstrap_elo([0, 1, 2, 0, 0], [1, 2, 0, 1, 9], [1, 1, 0, 0.5, 1], 3)
+    with pytest.raises(ClusterError, match=re.escape("cluster[3] is NaN")):
+        bootstrap_elo([0, 1, 2, 0], [1, 2, 0, 1], [1, 1, 0, 0.5], 3, cluster=[1.0, 2.0, 2.0, np.nan])
+
+
+@pytest.mark.parametrize("short", ["b", "score", "cluster"])
+def test_arrays_of_different_length_are_refused(short):
+    columns = {"a": [0, 1], "b": [1, 2], "score": [1, 1], "cluster": [0, 1]}
+    columns[short] = columns[short][:1]
+    with pytest.raises(LengthMismatchError, match="differ in length"):
+        bootstrap_elo(**columns, contestants=3)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "float64", "list"])
+def test_numbers_of_any_type_are_the_same_games(dtype):
+    games = simulated_games(5, tie_share=0.2)
+    sides = [side.tolist() if dtype == "list" else side.astype(dtype) for side in (games.a, games.b)]
+    found = bootstrap_elo(*sides, games.score, 4, rounds=3).samples
+    assert found == pytest.approx(bootstrap(games, rounds=3).samples, abs=1e-9)
+
+
+def test_many_contestants_take_wider_outcome_numbers():
+    size = 300
+    first, second = np.triu_indices(size, 1)
+    score = np.tile([1.0, 0.0], len(first))
+    a, b = np.repeat(first, 2), np.repeat(second, 2)
+    found = [bootstrap_elo(a, b, score, size, rounds=2, backend=name).samples for name in BACKENDS]
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+    assert 1500 > found[0].max() > found[0].min() > 500
+
+
+def test_it_refuses_no_games():
+    with pytest.raises(NoGamesError):
+        bootstrap_elo([], [], [], 2)
