@@ -97,5 +97,5 @@ def test_tests_with_a_marker_are_looked_for_where_it_is_named() -> None:
     chosen, name, *files = run.marked("browser")
     folder = Path(__file__).parent
     assert (chosen, name) == ("-m", "browser")
-    assert {str(folder / "judging/test_browser.py"), str(folder / "browser/test_board.py")} <= set(files)
+    assert {str(folder / "judging/runs/test_browser.py"), str(folder / "browser/test_board.py")} <= set(files)
     assert str(Path(__file__)) not in files

@@ -252,7 +252,7 @@ def _score_bars(name: str, scores: ScoreDifferences, number: int) -> Figure:
 
 def length_effect(name: str, measure: LengthEffect) -> Figure:
     """Share of points won by difference in length, with intervals; one half without any effect."""
-    bins = measure["bins"]
+    bins = [each for each in measure["bins"] if each["win_rate"] is not None]
     places = list(range(len(bins)))
     rates = [100 * each["win_rate"] for each in bins]
     trace = {

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.urls import reverse
 from django.utils import timezone
 from scipy.stats import binom
 
-from arena import admin
 from arena.models import Assignment, Comparison, Completion, Contestant, Membership, Pair, Rater, Study
 from arena.rating import offering, progress, services
 from arena.rating.recording import Answer, NotAllowedError
+from arena.studies import settings
 from tests import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -409,10 +410,11 @@ def test_nothing_of_a_contestant_is_offered_while_it_is_being_retired(
     def announce(studies: Any) -> None:
         inside.append(len(connection.savepoint_ids))
 
-    monkeypatch.setattr(admin, "announce", announce)
+    monkeypatch.setattr(settings, "announce", announce)
     before = len(connection.savepoint_ids)
-    chosen = {"action": "retire", "_selected_action": [Contestant.objects.values_list("pk", flat=True)[0]]}
-    assert admin_client.post("/admin/arena/contestant/", chosen).status_code == 302
+    contestant = Contestant.objects.select_related("study").first()
+    address = reverse("operate-contestant", args=[contestant.study.slug, contestant.pk])
+    assert admin_client.post(address, {"retire": "1"}).status_code == 302
     assert inside == [before + 1]
 
 

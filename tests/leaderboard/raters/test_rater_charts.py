@@ -75,7 +75,7 @@ def test_the_effect_of_length_has_an_interval_at_every_bin():
     (trace,) = figure["data"]
     assert trace["y"] == pytest.approx([30, 50, 70])
     assert trace["error_y"]["arrayminus"] == pytest.approx([10, 10, 10])
-    assert figure["layout"]["xaxis"]["ticktext"] == ["≤ −50", "−50 to 50", "≥ 50"]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["≤ −51", "−50 to 50", "≥ 51"]
 
 
 def test_a_bin_nobody_is_in_is_left_out():
