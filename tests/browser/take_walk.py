@@ -18,6 +18,9 @@ from tests.judging.endpoints.server import Answer, ChatServer, text_of
 
 WALK = Path(__file__).resolve().parents[2] / "docs" / "walk"
 DESK = {"width": 1280, "height": 900}
+SLOW = 180_000
+"""Milliseconds that a busy machine may take for one step."""
+
 RATED = 8
 """Pairs the operator rates on the way."""
 
@@ -32,6 +35,7 @@ def main() -> None:
     with sync_playwright() as playwright, ChatServer(random_opinion) as model:
         chromium = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
         page = chromium.new_context(viewport=DESK, accept_downloads=True).new_page()
+        page.set_default_timeout(SLOW)
         sign_in(page, given.address, given.username, given.password)
         make_study(page, given.address)
         import_answers(page, given.address)
@@ -119,7 +123,9 @@ def publish(page: Page, address: str) -> None:
     page.goto(f"{address}/operate/small-talk/publish/")
     page.locator("input[name=visibility][value=public]").check()
     page.get_by_role("button", name="Save", exact=True).click()
-    page.goto(f"{address}/studies/small-talk/?raters=judge:stand-in&method=bradley-terry")
+    board = f"{address}/studies/small-talk/?raters=judge:stand-in&method=bradley-terry"
+    while (answer := page.goto(board)) and not answer.ok:  # until a snapshot holds what the judge said
+        page.wait_for_timeout(1000)
     take(page, "9-board")
 
 
