@@ -66,6 +66,7 @@ LEFT_OUT: Final = {
     r"^/admin/(auth|axes|jsi18n)/": "not ours: hashes of passwords, times of signing in",
     r"^/admin/leaderboard/": "lists how long every computation took; the pages and the API show the same",
     r"__fk__": "a gap that a script fills",
+    r"__day=": "the admin's links to single days, of which there is another one every day",
 }
 """Addresses that are not asked for, and why."""
 
@@ -190,6 +191,8 @@ RULES: Final = (
     (r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT"),  # a free one
     (r"\b[\w.-]+:\d+:[0-9a-f]{8}\b", "HOST:PROCESS:DRAWN"),  # the worker that asked
     (r'("lease_seconds": |"seed": 0, "seconds": |computed in )[\d.]+', r"\1SECONDS"),  # by the clock
+    (r"\w+__day=[^<]+", "DAY"),  # links of the admin
+    (r"(zip, )[\d.]+ (?=[KM]B)", r"\1SIZE "),  # of an archive with times in it
     (r"As of \d\d:\d\d:\d\d UTC", "As of TIME"),  # now
     (r'<pre tabindex="0" dir="ltr">', '<pre dir="ltr" tabindex="0">'),  # nh3 has these in any order
 )
@@ -312,7 +315,7 @@ class Arena:
             yield
         finally:
             server.terminate()
-            server.wait(60)
+            server.wait(300)
 
     def settle(self) -> None:
         """Delete the figures, which were computed how often chance would have it, and even out durations."""
@@ -381,7 +384,7 @@ class Browser:
     def _ask(self, address: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Reply:
         request = Request(self._address + address, body, self._headers | (headers or {}))  # noqa: S310
         try:
-            opened = self._opener.open(request, timeout=300)
+            opened = self._opener.open(request, timeout=900)
         except HTTPError as error:
             opened = error
         except URLError:  # it does not listen yet
@@ -398,8 +401,10 @@ class Recorder:
         self._arena, self._recording, self._data = arena, recording, data
         self._people = {role: Browser(arena) for role in CAPS}
         self._steps = 0
+        self.failed: list[str] = []
 
     def record(self) -> None:
+        """Ask for everything; ``failed`` then names the answers that the server did not have."""
         self._set_up()
         with self._arena.serving():
             self._crawl("open", STARTS.split())
@@ -427,9 +432,14 @@ class Recorder:
         for study in STUDIES:
             self._arena.manage("refresh", study)
 
+    def _keep(self, name: str, reply: Reply) -> None:
+        if reply.status in (0, 202) or reply.status >= 500 or b'id="computing"' in reply.body:
+            self.failed.append(name)
+        self._recording.write(name, reply.body, reply.head)
+
     def _step(self, what: str, reply: Reply) -> Reply:
         self._steps += 1
-        self._recording.write(f"steps/{self._steps:02}-{_file_name(what)}", reply.body, reply.head)
+        self._keep(f"steps/{self._steps:02}-{_file_name(what)}", reply)
         return reply
 
     def _post(self, role: str, address: str, /, **fields: Any) -> Reply:
@@ -486,7 +496,7 @@ class Recorder:
                 if looked[_shape(address)] > most:
                     continue
                 reply = self._people[role].get(address)
-                self._recording.write(f"pages-{phase}/{role}{_place(address)}", reply.body, reply.head)
+                self._keep(f"pages-{phase}/{role}{_place(address)}", reply)
                 fresh = [link for link in _links(address, reply) if link not in known]
                 known.update(fresh)
                 waiting.extend(fresh)
@@ -502,8 +512,7 @@ class Recorder:
         }
         for address, asker in product(sorted(_operations(paths)), askers):
             if only in address:
-                reply = askers[asker].get(address)
-                self._recording.write(f"api-{phase}/{asker}{_place(address)}", reply.body, reply.head)
+                self._keep(f"api-{phase}/{asker}{_place(address)}", askers[asker].get(address))
 
     def _run_commands(self, out: Path) -> None:
         """Record what commands print, and the files they write."""
@@ -659,8 +668,10 @@ def main() -> int:
         folder = Path(name)
         arena = Arena(folder)
         places = {folder / "out": "OUT", folder: "FOLDER", options.data: "DATA", ROOT: "CHECKOUT"}
-        Recorder(arena, Recording(options.folder, places), options.data).record()
-    return 0
+        recorder = Recorder(arena, Recording(options.folder, places), options.data)
+        recorder.record()
+    print("\n".join([*recorder.failed, f"{len(recorder.failed)} answers failed"]))
+    return int(bool(recorder.failed))
 
 
 if __name__ == "__main__":
