@@ -7,16 +7,16 @@ from django.dispatch import receiver
 
 from arena.models import Rater
 from arena.models.signals import Received, answers_received
-from judging.remote import services as elsewhere_services
+from judging.remote import services as remote_services
 
 
 @receiver(answers_received, dispatch_uid="judging.keep_calls")
 def keep_calls(answers: Sequence[Received], **_: Any) -> set[int]:
     """Settle the calls behind a judge's answers, in the transaction that stores the answers."""
     of_judges = [each for each in answers if each.assignment.rater.kind == Rater.Kind.JUDGE]
-    elsewhere = elsewhere_services.asked_elsewhere([each.assignment.pk for each in of_judges])
+    remote = remote_services.asked_remotely([each.assignment.pk for each in of_judges])
     return {
         assignment.pk
         for assignment, comparison, call in of_judges
-        if assignment.pk in elsewhere and elsewhere_services.settle(assignment, comparison, call or {})
+        if assignment.pk in remote and remote_services.settle(assignment, comparison, call or {})
     }

@@ -26,7 +26,7 @@ BRIEFLY: Final = 0.1
 """Seconds to wait for others whose answers were stored at once. Nothing that is in flight waits for it."""
 
 
-class _Hand(NamedTuple):
+class _Thread(NamedTuple):
     """A thread that has done something for a run; is_free: to do more."""
 
     run: int
@@ -47,7 +47,7 @@ def judge_assignment(assignment_id: int) -> None:
         if done is None:
             return
         is_free = done.has_ended and time.monotonic() < until and not _is_stopping()
-        following = _feeding.do(_Hand(done.run, is_free))
+        following = _feeding.do(_Thread(done.run, is_free))
         close_old_connections()  # what waits at the door holds none
 
 
@@ -61,17 +61,17 @@ def _is_stopping() -> bool:
 @shared_task  # type: ignore[untyped-decorator]
 def feed_run(run_id: int) -> None:
     """Go on with a run whose judge was at its limits."""
-    _feeding.do(_Hand(run_id, is_free=False))
+    _feeding.do(_Thread(run_id, is_free=False))
 
 
-def _feed(hands: Sequence[_Hand]) -> list[int | None]:
+def _feed(threads: Sequence[_Thread]) -> list[int | None]:
     """The next assignment for each free hand, None where there is none."""
-    free = Counter(hand.run for hand in hands if hand.is_free)
-    chosen = {run: iter(go_on(run, free[run])[: free[run]]) for run in {hand.run for hand in hands}}
-    return [next(chosen[hand.run], None) if hand.is_free else None for hand in hands]
+    free = Counter(thread.run for thread in threads if thread.is_free)
+    chosen = {run: iter(go_on(run, free[run])[: free[run]]) for run in {thread.run for thread in threads}}
+    return [next(chosen[thread.run], None) if thread.is_free else None for thread in threads]
 
 
-_feeding = Combiner[_Hand, int | None](_feed, most=64, linger=lambda: BRIEFLY)
+_feeding = Combiner[_Thread, int | None](_feed, most=64, linger=lambda: BRIEFLY)
 """Threads that end an assignment at about the same moment look once for what is next."""
 
 

@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import Final, Protocol, TypeVar, cast
 
@@ -26,16 +26,16 @@ LONGEST_PAUSE: Final = 300.0
 """Seconds between two probes, doubled from one to the next."""
 
 BURST_SECONDS: Final = 1.0
-"""So much of a rate may be used at once: that of this many seconds, and always one request."""
+"""Of a rate, as much as falls to this many seconds may be used at once, and always one request."""
 
 MANY: Final = 1_000_000
-"""As many calls at once as nobody makes."""
+"""Stands for no limit of calls at once."""
 
 LONGEST_DEBT: Final = 600.0
-"""Seconds that a call which took far more tokens than expected can keep others waiting, at most."""
+"""The most seconds that others wait because a call took more tokens than expected."""
 
 FULL: Final = 0.5
-"""Seconds after which it is worth to look again whether a call has ended."""
+"""Seconds until the next try while as many calls are in flight as may be."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,10 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A call that is about to be made.
+class StartingCall:
+    """A call about to be made: whose limits hold, who is asked, and the call's own name.
 
-    ``judge`` and ``endpoint`` name whose limits hold and who is asked; ``name`` is the call's own. tokens:
-    how many it is expected to take. lease: seconds after which it is taken for ended whatever happens.
+    tokens: expected, prompt and reply together. lease: seconds after which it counts as ended in any case.
     """
 
     judge: str
@@ -64,52 +63,51 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Exit:
-    """A call that has ended.
+class EndedCall:
+    """A call that has ended; kind is that of its NoReplyError, "" for a reply.
 
-    kind says how it failed, "" that it did not. retry_after: seconds the endpoint wants to be left alone.
-    tokens: how many it took, None where that is not known.
+    retry_after: seconds until the endpoint wants to be asked again. tokens: None where they are not known.
     """
 
-    entry: Entry
+    call: StartingCall
     kind: str = ""
     retry_after: float = 0.0
     tokens: int | None = None
 
 
 @dataclass
-class Gate:
-    """What is kept of one judge. Moments are in seconds since 1970.
+class JudgeUsage:
+    """What a judge has used of its limits. Moments are in seconds since 1970.
 
-    requests_at and tokens_at: when everything asked so far would have been asked at an even pace.
-    closed_until: what Retry-After said. inside: the calls in flight, and until when they are taken to be.
+    requests_at and tokens_at: when all calls so far would have been made at an even pace. closed_until: by a
+    Retry-After. in_flight: when each call, by its name, counts as ended in any case.
     """
 
     requests_at: float = 0.0
     tokens_at: float = 0.0
     closed_until: float = 0.0
-    inside: dict[str, float] = field(default_factory=dict)
+    in_flight: dict[str, float] = field(default_factory=dict)
 
-    def wait(self, entry: Entry, now: float) -> float:
-        """Seconds until it may be worth to try again; 0 where the call is let in, which is noted."""
-        wait = self.pause(entry.limits, now) or (0.0 if self.free(entry.limits, now) else FULL)
+    def start(self, call: StartingCall, now: float) -> float:
+        """Seconds until the next try; 0 where the call may be made, which is noted."""
+        wait = self.pause(call.limits, now) or (0.0 if self.free(call.limits, now) else FULL)
         if not wait:
-            requests, tokens = entry.limits.requests_per_minute, entry.limits.tokens_per_minute
+            requests, tokens = call.limits.requests_per_minute, call.limits.tokens_per_minute
             self.requests_at = max(self.requests_at, now) + _interval(requests)
-            self.tokens_at = max(self.tokens_at, now) + _interval(tokens) * entry.tokens
-            self.inside[entry.name] = now + entry.lease
+            self.tokens_at = max(self.tokens_at, now) + _interval(tokens) * call.tokens
+            self.in_flight[call.name] = now + call.lease
         return wait
 
     def pause(self, limits: Limits, now: float) -> float:
-        """Seconds until the rates allow another call, and Retry-After does."""
+        """Seconds until the rates and a Retry-After allow another call."""
         request, token = _interval(limits.requests_per_minute), _interval(limits.tokens_per_minute)
         waits = _wait_for_rate(self.requests_at, request, now), _wait_for_rate(self.tokens_at, token, now)
         return max(self.closed_until - now, *waits, 0.0)
 
     def free(self, limits: Limits, now: float) -> int:
         """How many more calls may be in flight."""
-        self.inside = {name: until for name, until in self.inside.items() if until > now}
-        return MANY if limits.concurrency is None else max(limits.concurrency - len(self.inside), 0)
+        self.in_flight = {name: until for name, until in self.in_flight.items() if until > now}
+        return MANY if limits.concurrency is None else max(limits.concurrency - len(self.in_flight), 0)
 
 
 def _interval(per_minute: int | None) -> float:
@@ -124,9 +122,10 @@ def _wait_for_rate(at: float, interval: float, now: float) -> float:
 
 @dataclass
 class Circuit:
-    """What is kept of one endpoint.
+    """The circuit breaker of one endpoint. Moments are in seconds since 1970.
 
-    open_since is 0 while it answers. probe_at: when the next call is let in; probe: the name of the last one.
+    open_since is 0 while the endpoint answers. probe_at: when the next probe may start; probe: the name of
+    the last one; pause: seconds between two.
     """
 
     failures: int = 0
@@ -139,27 +138,27 @@ class Circuit:
         """Seconds until the next probe; 0 where the call may be made."""
         return max(self.probe_at - now, 0.0) if self.open_since else 0.0
 
-    def let_in(self, entry: Entry, now: float) -> None:
-        """Note that a call is made: while the circuit is open no other is, until this one has ended."""
+    def start(self, call: StartingCall, now: float) -> None:
+        """Note that a call is made; while the circuit is open it is the probe that the others wait for."""
         if self.open_since:
-            self.probe, self.probe_at = entry.name, now + min(entry.lease, LONGEST_PAUSE)
+            self.probe, self.probe_at = call.name, now + min(call.lease, LONGEST_PAUSE)
 
-    def withdraw(self, entry: Entry, now: float) -> None:
-        """Note that a call was not made after all: another one may find out."""
-        if self.probe == entry.name:
+    def cancel(self, call: StartingCall, now: float) -> None:
+        """Note that a call is not made after all; if it was the probe, another one may be."""
+        if self.probe == call.name:
             self.probe, self.probe_at = "", now
 
     def succeeded(self) -> None:
         """The endpoint answered, well or badly."""
         self.failures, self.open_since, self.probe_at, self.pause, self.probe = 0, 0.0, 0.0, 0.0, ""
 
-    def failed(self, entry: Entry, now: float) -> None:
+    def failed(self, call: StartingCall, now: float) -> None:
         """The endpoint did not answer. Calls from before the circuit opened do not make the pause longer."""
         self.failures += 1
         if not self.open_since and self.failures >= OPENS_AFTER:
             self.open_since, self.pause = now, FIRST_PAUSE
             self.probe_at = now + self.pause
-        elif self.probe == entry.name:
+        elif self.probe == call.name:
             self.pause = min(2 * self.pause, LONGEST_PAUSE)
             self.probe_at = now + self.pause
 
@@ -172,7 +171,7 @@ class Outage:
     next_try: float
 
 
-OURS: Final = frozenset({"configuration", "internal"})
+NOT_ASKED: Final = frozenset({"configuration", "internal"})
 """Kinds of failures that say nothing of the endpoint: it was not asked."""
 
 
@@ -188,13 +187,13 @@ TIMEOUT: Final = 2.0
 """Seconds to wait for Redis, which is near."""
 
 Result = TypeVar("Result")
-Kept = TypeVar("Kept", Gate, Circuit)
-Change = Callable[[Gate, Circuit, float], Result]
-"""Looks at the gate of a judge and the circuit of an endpoint, and changes them; given the time as well."""
+Kept = TypeVar("Kept", JudgeUsage, Circuit)
+Change = Callable[[JudgeUsage, Circuit, float], Result]
+"""Changes the usage of a judge and the circuit of an endpoint, given the time in seconds since 1970."""
 
 
 class Store(Protocol):
-    """Keeps gates by judge and circuits by endpoint."""
+    """Keeps the usage of judges and the circuits of endpoints."""
 
     def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
         """Apply a change to both as if nobody did anything meanwhile. It may be called more than once."""
@@ -207,13 +206,13 @@ class MemoryStore:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._lock = Lock()
-        self._gates: dict[str, Gate] = defaultdict(Gate)
+        self._usages: dict[str, JudgeUsage] = defaultdict(JudgeUsage)
         self._circuits: dict[str, Circuit] = defaultdict(Circuit)
 
     def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
         """See Store."""
         with self._lock:
-            return change(self._gates[judge], self._circuits[endpoint], self._clock())
+            return change(self._usages[judge], self._circuits[endpoint], self._clock())
 
 
 class RedisStore:
@@ -234,18 +233,18 @@ class RedisStore:
 
     def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
         """See Store."""
-        gate_key, circuit_key = f"arena:gate:{judge}", f"arena:circuit:{endpoint}"
+        usage_key, circuit_key = f"arena:usage:{judge}", f"arena:circuit:{endpoint}"
         with self._lock, self._redis.pipeline() as pipe:
             while True:
                 try:
-                    pipe.watch(gate_key, circuit_key)  # type: ignore[no-untyped-call]
+                    pipe.watch(usage_key, circuit_key)  # type: ignore[no-untyped-call]
                     seconds, micros = pipe.time()
-                    kept_gate, kept_circuit = cast("list[str | None]", pipe.mget(gate_key, circuit_key))
-                    gate, circuit = _read(Gate, kept_gate), _read(Circuit, kept_circuit)
-                    result = change(gate, circuit, seconds + micros / 1e6)
+                    kept_usage, kept_circuit = cast("list[str | None]", pipe.mget(usage_key, circuit_key))
+                    usage, circuit = _read(JudgeUsage, kept_usage), _read(Circuit, kept_circuit)
+                    result = change(usage, circuit, seconds + micros / 1e6)
                     pipe.multi()
-                    if gate != _read(Gate, kept_gate):
-                        pipe.set(gate_key, json.dumps(asdict(gate)), ex=KEPT_SECONDS)
+                    if usage != _read(JudgeUsage, kept_usage):
+                        pipe.set(usage_key, json.dumps(asdict(usage)), ex=KEPT_SECONDS)
                     if circuit != _read(Circuit, kept_circuit):
                         pipe.set(circuit_key, json.dumps(asdict(circuit)), ex=KEPT_SECONDS)
                     pipe.execute()
@@ -261,81 +260,65 @@ def _read(kind: type[Kept], kept: str | None) -> Kept:
 
 logger = logging.getLogger(__name__)
 
-NOBODY: Final = "-"
+NO_JUDGE: Final = "-"
 """The judge of whom nothing is asked, where only an endpoint is looked at."""
 
 
-class Entrances:
-    """Lets calls in as far as the limits of their judge and the state of their endpoint allow.
+class Limiter:
+    """Says which calls may be made now, by the limits of their judge and the circuit of their endpoint.
 
-    Where the shared store is away this process keeps to the limits by itself, so that a run goes on.
+    While the shared store is away, this process keeps to the limits by itself, so that runs go on.
     """
 
     def __init__(self, store: Store, instead: Store | None = None) -> None:
         self._store, self._instead = store, instead or MemoryStore()
 
-    def enter(self, entries: Sequence[Entry], ended: Sequence[Exit] = ()) -> list[float]:
-        """For each, in order, the seconds until the next try; 0 for what is let in, which is noted.
+    def start(self, starting: Sequence[StartingCall], ended: Sequence[EndedCall] = ()) -> list[float]:
+        """For each call, in order, the seconds until the next try; 0 where it may be made, which is noted.
 
-        That calls have ended is noted before, all in one.
+        The ended calls are noted first, in the same write.
         """
-        return self._pass(ended, entries)[1]
+        return self._note(ended, starting)[1]
 
-    def leave(self, ended: Sequence[Exit]) -> list[Outage | None]:
-        """Note that calls have ended; for each, in order, the outage that it failed in, if it did."""
-        return self._pass(ended, ())[0]
+    def end(self, ended: Sequence[EndedCall]) -> list[Outage | None]:
+        """For each call that ended, in order, the outage of its endpoint that it failed in, if any."""
+        return self._note(ended, ())[0]
 
-    def _pass(
-        self, ended: Sequence[Exit], entries: Sequence[Entry]
+    def _note(
+        self, ended: Sequence[EndedCall], starting: Sequence[StartingCall]
     ) -> tuple[list[Outage | None], list[float]]:
-        """Let calls out, then others in: for each of those its outage, for each of these its wait."""
+        """The outages of ended calls and the waits of starting ones, in one write for each endpoint."""
+        groups: dict[tuple[str, str], tuple[list[EndedCall], list[StartingCall]]] = defaultdict(
+            lambda: ([], [])
+        )
+        for one in ended:
+            groups[one.call.judge, one.call.endpoint][0].append(one)
+        for call in starting:
+            groups[call.judge, call.endpoint][1].append(call)
         outages: dict[str, Outage | None] = {}
         waits: dict[str, float] = {}
-        together: dict[tuple[str, str], tuple[list[Exit], list[Entry]]] = defaultdict(lambda: ([], []))
-        for one in ended:
-            together[one.entry.judge, one.entry.endpoint][0].append(one)
-        for entry in entries:
-            together[entry.judge, entry.endpoint][1].append(entry)
-        for (judge, endpoint), (leaving, coming) in together.items():
-
-            def change(
-                gate: Gate,
-                circuit: Circuit,
-                now: float,
-                leaving: Sequence[Exit] = leaving,
-                coming: Sequence[Entry] = coming,
-            ) -> tuple[list[Outage | None], list[float]]:
-                return (
-                    [_let_out(one, gate, circuit, now) for one in leaving],
-                    [_wait(entry, gate, circuit, now) for entry in coming],
-                )
-
-            left, let_in = self._change(judge, endpoint, change)
-            outages |= zip((one.entry.name for one in leaving), left, strict=True)
-            waits |= zip((entry.name for entry in coming), let_in, strict=True)
-        return [outages[one.entry.name] for one in ended], [waits[entry.name] for entry in entries]
+        for (judge, endpoint), group in groups.items():
+            found, told = self._change(judge, endpoint, partial(_note, *group))
+            outages |= found
+            waits |= told
+        return [outages[one.call.name] for one in ended], [waits[call.name] for call in starting]
 
     def room(self, judge: str, endpoint: str, limits: Limits) -> tuple[float, int]:
-        """Seconds until it is worth to try, and how many calls may then be made at once."""
+        """Seconds until another call may be made, and how many may then be made at once."""
 
-        def look(gate: Gate, circuit: Circuit, now: float) -> tuple[float, int]:
-            return circuit.wait(now) or gate.pause(limits, now), gate.free(limits, now)
+        def look(usage: JudgeUsage, circuit: Circuit, now: float) -> tuple[float, int]:
+            return circuit.wait(now) or usage.pause(limits, now), usage.free(limits, now)
 
         return self._change(judge, endpoint, look)
 
-    def withdraw(self, entries: Sequence[Entry]) -> None:
-        """Note that calls are not made after all. The share of the rates they took is not given back."""
-        for entry in entries:
-
-            def let_out(gate: Gate, circuit: Circuit, now: float, entry: Entry = entry) -> None:
-                gate.inside.pop(entry.name, None)
-                circuit.withdraw(entry, now)
-
-            self._change(entry.judge, entry.endpoint, let_out)
+    def cancel(self, calls: Sequence[StartingCall]) -> None:
+        """Note that calls are not made after all. What they took of the rates is not given back."""
+        for call in calls:
+            self._change(call.judge, call.endpoint, partial(_cancel, call))
 
     def outage(self, endpoint: str) -> Outage | None:
         """Since when an endpoint does not answer, if it does not."""
-        return self._change(NOBODY, endpoint, lambda gate, circuit, now: _outage(circuit))
+        return self._change(NO_JUDGE, endpoint, lambda usage, circuit, now: _outage(circuit))
 
     def _change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
         try:
@@ -345,28 +328,45 @@ class Entrances:
             return self._instead.change(judge, endpoint, change)
 
 
-def _wait(entry: Entry, gate: Gate, circuit: Circuit, now: float) -> float:
-    wait = circuit.wait(now) or gate.wait(entry, now)
+def _note(
+    ended: Sequence[EndedCall],
+    starting: Sequence[StartingCall],
+    usage: JudgeUsage,
+    circuit: Circuit,
+    now: float,
+) -> tuple[dict[str, Outage | None], dict[str, float]]:
+    """The outages of ended calls, and then the waits of starting ones, by the names of the calls."""
+    outages = {one.call.name: _end(one, usage, circuit, now) for one in ended}
+    return outages, {call.name: _start(call, usage, circuit, now) for call in starting}
+
+
+def _start(call: StartingCall, usage: JudgeUsage, circuit: Circuit, now: float) -> float:
+    wait = circuit.wait(now) or usage.start(call, now)
     if not wait:
-        circuit.let_in(entry, now)
+        circuit.start(call, now)
     return wait
 
 
-def _let_out(one: Exit, gate: Gate, circuit: Circuit, now: float) -> Outage | None:
-    entry, limit = one.entry, one.entry.limits.tokens_per_minute
-    gate.inside.pop(entry.name, None)
-    gate.closed_until = max(gate.closed_until, now + one.retry_after)
+def _end(one: EndedCall, usage: JudgeUsage, circuit: Circuit, now: float) -> Outage | None:
+    call, limit = one.call, one.call.limits.tokens_per_minute
+    usage.in_flight.pop(call.name, None)
+    usage.closed_until = max(usage.closed_until, now + one.retry_after)
     if one.tokens is not None and limit:
-        debt = (one.tokens - entry.tokens) * 60.0 / limit
-        gate.tokens_at = min(gate.tokens_at + debt, max(gate.tokens_at, now + LONGEST_DEBT))
-    if one.kind in OURS:
-        circuit.withdraw(entry, now)
+        debt = (one.tokens - call.tokens) * 60.0 / limit
+        usage.tokens_at = min(usage.tokens_at + debt, max(usage.tokens_at, now + LONGEST_DEBT))
+    if one.kind in NOT_ASKED:
+        circuit.cancel(call, now)
         return None
     if answers(one.kind):
         circuit.succeeded()
         return None
-    circuit.failed(entry, now)
+    circuit.failed(call, now)
     return _outage(circuit)
+
+
+def _cancel(call: StartingCall, usage: JudgeUsage, circuit: Circuit, now: float) -> None:
+    usage.in_flight.pop(call.name, None)
+    circuit.cancel(call, now)
 
 
 def _outage(circuit: Circuit) -> Outage | None:
@@ -374,8 +374,8 @@ def _outage(circuit: Circuit) -> Outage | None:
 
 
 @cache
-def entrances() -> Entrances:
-    """Those of this arena: in the broker's Redis where it has one."""
+def limiter() -> Limiter:
+    """The limiter of this arena. Its state is in the broker's Redis where there is one."""
     url = str(settings.CELERY_BROKER_URL)
     is_shared = url.startswith(("redis://", "rediss://", "redis+socket://"))
-    return Entrances(RedisStore(url) if is_shared else MemoryStore())
+    return Limiter(RedisStore(url) if is_shared else MemoryStore())

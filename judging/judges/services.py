@@ -120,7 +120,7 @@ def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
 
 def _checked(config: JudgeConfig) -> JudgeConfig:
     """The configuration with the protocol's own name; raises JudgeError for one that no judge can have."""
-    protocol = _check_manner(config)
+    protocol = _check_protocol(config)
     reserved = RESERVED & set(config.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
@@ -141,7 +141,7 @@ def _checked(config: JudgeConfig) -> JudgeConfig:
     return replace(config, protocol=protocol.name)
 
 
-def _check_manner(config: JudgeConfig) -> Protocol:
+def _check_protocol(config: JudgeConfig) -> Protocol:
     """The protocol; raises JudgeError where it cannot be used like this."""
     try:
         protocol = PROTOCOLS.named(config.protocol)

@@ -9,7 +9,7 @@ from arena.models import Rater
 from arena.rating import scales
 from judging.protocols.answer_scales import FORMS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Manner
+from judging.protocols.protocol import ConfiguredProtocol
 
 
 class Price(models.Model):
@@ -37,8 +37,8 @@ class Price(models.Model):
         return self.model
 
 
-_manners: dict[tuple[object, ...], Manner] = {}
-"""How the judges of this process ask. A manner keeps its protocol, so the protocol's id stays its own."""
+_configured_protocols: dict[tuple[object, ...], ConfiguredProtocol] = {}
+"""How the judges of this process ask. Each keeps its protocol, so no other protocol gets its id."""
 
 
 class Judge(models.Model):
@@ -162,7 +162,7 @@ class Judge(models.Model):
         return self.provider == self.Provider.SIMULATED
 
     @property
-    def manner(self) -> Manner:
+    def configured_protocol(self) -> ConfiguredProtocol:
         """How it asks: protocol, answer scale, parameters, wording, samples.
 
         Equal judges share one object in a process, so that its prompt hash is computed once.
@@ -170,18 +170,20 @@ class Judge(models.Model):
         protocol = PROTOCOLS.named(self.protocol)
         texts = json.dumps([self.parameters, self.wording], sort_keys=True)
         key = (id(protocol), self.form, self.points, texts, self.samples)
-        if key not in _manners:
+        if key not in _configured_protocols:
             parameters = {
                 name: tuple(value) if isinstance(value, list) else value
                 for name, value in self.parameters.items()
             }
             scale = answer_scale(self.form, self.points)
-            _manners[key] = Manner(protocol, scale, parameters, self.wording, self.samples)
-        return _manners[key]
+            _configured_protocols[key] = ConfiguredProtocol(
+                protocol, scale, parameters, self.wording, self.samples
+            )
+        return _configured_protocols[key]
 
     def current_prompt_hash(self) -> str:
         """The hash of the wording it would be asked with now."""
-        return self.manner.prompt_hash
+        return self.configured_protocol.prompt_hash
 
 
 class Panel(models.Model):

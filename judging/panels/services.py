@@ -78,7 +78,7 @@ Showing = tuple[int, bool, int]
 
 
 @dataclass(frozen=True)
-class _Said:
+class _MemberRating:
     """A current comparison of one rater."""
 
     pk: int
@@ -170,13 +170,13 @@ def convene(panel_id: int) -> int:
 
 
 def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[Comparison]:
-    said: dict[Showing, dict[int, _Said]] = {}
+    ratings: dict[Showing, dict[int, _MemberRating]] = {}
     current = Comparison.objects.current().filter(study=study, status__in=["scored", "unscored"])
     both = current.filter(rater__in=[panel.rater_id, *members]).order_by("pk")
     for one in both.only("pair", "swapped", "repeat", "rater", "rating", "points", "expected"):
-        by_rater = said.setdefault((one.pair_id, one.swapped, one.repeat), {})
-        by_rater[one.rater_id] = _Said(one.pk, one.rating, one.points, one.expected)
-    for (pair, swapped, repeat), by_rater in said.items():
+        by_rater = ratings.setdefault((one.pair_id, one.swapped, one.repeat), {})
+        by_rater[one.rater_id] = _MemberRating(one.pk, one.rating, one.points, one.expected)
+    for (pair, swapped, repeat), by_rater in ratings.items():
         own = by_rater.pop(panel.rater_id, None)
         if len(by_rater) < len(members):
             continue
@@ -204,8 +204,8 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[C
         )
 
 
-def _in_words(name: str, said: _Said) -> str:
-    return f"{name}: {said.rating} of {said.points}" if said.rating else f"{name}: no rating"
+def _in_words(name: str, ratings: _MemberRating) -> str:
+    return f"{name}: {ratings.rating} of {ratings.points}" if ratings.rating else f"{name}: no rating"
 
 
 def sweep_panels() -> int:

@@ -14,8 +14,8 @@ from judging.protocols import rendering as protocols_rendering
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.deciding import Verdicts, majority
 from judging.protocols.parsing import no_text, read_verdict
-from judging.protocols.protocol import FAVOURING, SIDES, About, Manner, Slot, Step
-from judging.protocols.rendering import Material, Quote
+from judging.protocols.protocol import FAVOURING, SIDES, About, ConfiguredProtocol, Slot, Step
+from judging.protocols.rendering import PairTexts, Quote
 from judging.protocols.replies import Place, ReplyText, Verdict, without_thinking
 
 Message = dict[str, str]
@@ -52,15 +52,19 @@ class Conversation:
     """
 
     def __init__(
-        self, manner: Manner, replies: Mapping[str, ReplyText], prefix: str = "", sample: int = 0
+        self,
+        configured: ConfiguredProtocol,
+        replies: Mapping[str, ReplyText],
+        prefix: str = "",
+        sample: int = 0,
     ) -> None:
-        self._manner, self._replies = manner, replies
+        self._configured, self._replies = configured, replies
         self._prefix, self._sample = prefix, sample
-        self._steps = manner.steps
+        self._steps = configured.steps
 
     def every_key(self) -> list[str]:
         """Every key there can be, in the order of asking."""
-        return [self.key(slot) for step in self._steps for slot in self._manner.slots(step)]
+        return [self.key(slot) for step in self._steps for slot in self._configured.slots(step)]
 
     def key(self, slot: Slot) -> str:
         """Names the question among all about the assignment."""
@@ -80,23 +84,23 @@ class Conversation:
 
     def verdict(self) -> Verdict:
         """The verdict; unscored where a reply that the rest builds on is empty or a refusal."""
-        return self._unusable() or self._manner.protocol.decide(self._verdicts(self._steps))
+        return self._unusable() or self._configured.protocol.decide(self._verdicts(self._steps))
 
-    def question(self, slot: Slot, material: Material) -> Question:
+    def question(self, slot: Slot, pair_texts: PairTexts) -> Question:
         """What to ask."""
-        step, manner = slot.step, self._manner
-        asked_again = step.each and not isinstance(manner.value(step.each), tuple)
+        step, configured = slot.step, self._configured
+        asked_again = step.each and not isinstance(configured.value(step.each), tuple)
         return Question(
             key=self.key(slot),
-            messages=self._messages(slot, material),
+            messages=self._messages(slot, pair_texts),
             about=step.about,
             # A number for each sample of a step within each sample of the protocol.
             sample=(self._sample if self._is_sampled(step) else 0)
             + (1000 * (slot.number - 1) if asked_again else 0),
-            author=str(manner.value(step.author)) if step.author else "",
-            temperature=manner.protocol.temperature if step.temperature is None else step.temperature,
-            scale=manner.scale_of(step) if step.asks_verdict else None,
-            place=manner.place_of(step) if step.asks_verdict else None,
+            author=str(configured.value(step.author)) if step.author else "",
+            temperature=configured.protocol.temperature if step.temperature is None else step.temperature,
+            scale=configured.scale_of(step) if step.asks_verdict else None,
+            place=configured.place_of(step) if step.asks_verdict else None,
             side=slot.side,
             other_order=step.other_order,
         )
@@ -116,7 +120,7 @@ class Conversation:
 
     def _builds_on(self, step: Step) -> list[Step]:
         """The steps that must be done before it."""
-        named = rendering.placeholders(self._manner.template(step))
+        named = rendering.placeholders(self._configured.template(step))
         every = step.needed is not None or not named.isdisjoint(FAVOURING)
         return [
             earlier
@@ -134,7 +138,7 @@ class Conversation:
         return step.needed is None or step.needed(self._verdicts(self._before(step)))
 
     def _missing(self, step: Step) -> list[Slot]:
-        return [slot for slot in self._manner.slots(step) if self._reply(slot) is None]
+        return [slot for slot in self._configured.slots(step) if self._reply(slot) is None]
 
     def _next_of(self, step: Step) -> list[Slot]:
         missing = self._missing(step)
@@ -144,7 +148,7 @@ class Conversation:
 
     def _earlier_in_turn(self, slot: Slot) -> list[Slot]:
         """The questions of the same step that were asked before, about the same answer."""
-        slots = self._manner.slots(slot.step)
+        slots = self._configured.slots(slot.step)
         return [one for one in slots if one.number < slot.number and one.side == slot.side]
 
     # What the replies amount to
@@ -152,28 +156,30 @@ class Conversation:
     def _verdicts(self, steps: Sequence[Step]) -> Verdicts:
         read = {
             step.name: [
-                self._read(slot, reply) for slot in self._manner.slots(step) if (reply := self._reply(slot))
+                self._read(slot, reply)
+                for slot in self._configured.slots(step)
+                if (reply := self._reply(slot))
             ]
             for step in steps
             if step.asks_verdict
         }
         return Verdicts(
             {name: verdicts for name, verdicts in read.items() if verdicts},
-            self._manner.scale,
-            self._manner.values,
+            self._configured.scale,
+            self._configured.values,
         )
 
     def _read(self, slot: Slot, reply: ReplyText) -> Verdict:
         """The verdict of a reply, in the order of the assignment."""
         step = slot.step
-        found = read_verdict(reply, self._manner.scale_of(step), self._manner.place_of(step))
-        return replies.mirrored(found, self._manner.scale.points) if step.other_order else found
+        found = read_verdict(reply, self._configured.scale_of(step), self._configured.place_of(step))
+        return replies.mirrored(found, self._configured.scale.points) if step.other_order else found
 
     def _unusable(self) -> Verdict | None:
         """Why a step that gives no verdict leaves nothing to go on with, as a verdict; else None."""
         for step in self._steps:
             if not step.asks_verdict:
-                for slot in self._manner.slots(step):
+                for slot in self._configured.slots(step):
                     reply = self._reply(slot)
                     if reply is not None and (reason := no_text(reply)):
                         return Verdict(None, reason)
@@ -181,19 +187,19 @@ class Conversation:
 
     # What a question says
 
-    def _messages(self, slot: Slot, material: Material) -> list[Message]:
+    def _messages(self, slot: Slot, pair_texts: PairTexts) -> list[Message]:
         """The conversation up to the question, and the question."""
-        before = self._said_before(slot, material)
-        return [*before, {"role": "user", "content": self._content(slot, material, before)}]
+        before = self._said_before(slot, pair_texts)
+        return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
 
-    def _said_before(self, slot: Slot, material: Material) -> list[Message]:
+    def _said_before(self, slot: Slot, pair_texts: PairTexts) -> list[Message]:
         """What the question carries on."""
         previous = self._previous(slot)
         reply = self._reply(previous) if previous else None
         if previous is None or reply is None:
             return []
         said = rendering.neutral(without_thinking(reply.text)[0].strip())
-        return [*self._messages(previous, material), {"role": "assistant", "content": said}]
+        return [*self._messages(previous, pair_texts), {"role": "assistant", "content": said}]
 
     def _previous(self, slot: Slot) -> Slot | None:
         """The question whose conversation this one carries on."""
@@ -201,14 +207,14 @@ class Conversation:
             candidates = self._earlier_in_turn(slot)
         else:
             steps = [step for step in self._before(slot.step) if step.name == slot.step.continues]
-            slots = [one for step in steps for one in self._manner.slots(step)]
+            slots = [one for step in steps for one in self._configured.slots(step)]
             candidates = [one for one in slots if one.side in ("", slot.side)]
         return candidates[-1] if candidates else None
 
-    def _content(self, slot: Slot, material: Material, before: Sequence[Message]) -> str:
-        step, manner = slot.step, self._manner
-        template = manner.template(step)
-        shown = material.swapped() if step.other_order else material
+    def _content(self, slot: Slot, pair_texts: PairTexts, before: Sequence[Message]) -> str:
+        step, configured = slot.step, self._configured
+        template = configured.template(step)
+        shown = pair_texts.swapped() if step.other_order else pair_texts
         answers = _answers(slot, shown)
         quotes = list(self._quotes(slot))
         texts = [*shown.prompt, shown.input, *(turn for answer in answers.values() for turn in answer)]
@@ -219,19 +225,19 @@ class Conversation:
             for name, answer in answers.items()
         }
         values: dict[str, object] = {
-            **dict.fromkeys(manner.protocol.placeholders(step), ""),
-            **{name: manner.wording_of(name) for name in manner.protocol.parameters},
-            **protocols_rendering.examples(manner.scale),
+            **dict.fromkeys(configured.protocol.placeholders(step), ""),
+            **{name: configured.wording_of(name) for name in configured.protocol.parameters},
+            **protocols_rendering.examples(configured.scale),
             **blocks,
             "answers": "\n\n".join(blocks.values()),
             "query": rendering.query(shown, word),
             "notice": rendering.notice(word),
             "boundary": word,
-            "item": manner.items(step)[slot.number - 1],
+            "item": configured.items(step)[slot.number - 1],
             "number": slot.number,
         }
         if step.asks_verdict:
-            values["verdict"] = rendering.verdict_text(manner.scale_of(step), manner.place_of(step))
+            values["verdict"] = rendering.verdict_text(configured.scale_of(step), configured.place_of(step))
         for quote in quotes:
             block = rendering.block(quote.label, word, quote.text)
             values[quote.placeholder] = f"{values[quote.placeholder]}\n\n{block}".strip()
@@ -239,8 +245,8 @@ class Conversation:
 
     def _quotes(self, slot: Slot) -> Iterator[Quote]:
         """What the text shows of earlier replies."""
-        named = rendering.placeholders(self._manner.template(slot.step))
-        asked = [one for step in self._builds_on(slot.step) for one in self._manner.slots(step)]
+        named = rendering.placeholders(self._configured.template(slot.step))
+        asked = [one for step in self._builds_on(slot.step) for one in self._configured.slots(step)]
         if slot.step.in_turn:
             asked += self._earlier_in_turn(slot)
         for one in asked:
@@ -249,7 +255,7 @@ class Conversation:
                 verdict = self._verdict_seen_by(slot, one, reply)
                 exchange = one.step.about is About.PAIR and one.step.other_order != slot.step.other_order
                 text = protocols_rendering.quoted(
-                    reply, verdict, self._manner.scale_of(one.step), exchange=exchange
+                    reply, verdict, self._configured.scale_of(one.step), exchange=exchange
                 )
                 for placeholder, label in self._headings(slot, one, verdict):
                     if placeholder in named:
@@ -261,12 +267,12 @@ class Conversation:
             return None
         found = self._read(one, reply)
         turned = slot.step.other_order and one.step.about is About.PAIR
-        return replies.mirrored(found, self._manner.scale.points) if turned else found
+        return replies.mirrored(found, self._configured.scale.points) if turned else found
 
     def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
         """By which placeholders a question can show an earlier reply, and what it is called there."""
         label = one.step.label or one.step.name.replace("_", " ")
-        item = self._manner.items(one.step)[one.number - 1].partition(":")[0]
+        item = self._configured.items(one.step)[one.number - 1].partition(":")[0]
         label = f"{label} {item}".strip()
         if one.step is slot.step:
             yield "earlier", label
@@ -276,13 +282,13 @@ class Conversation:
         elif one.side == slot.side or not one.side:
             yield one.step.name, label
         if verdict is not None and one.step.about is About.PAIR:
-            side = replies.side_of(verdict, self._manner.scale.points)
+            side = replies.side_of(verdict, self._configured.scale.points)
             for placeholder, favoured in FAVOURING.items():
                 if side == favoured:
                     yield placeholder, f"evaluation in favour of answer {placeholder[-1]}"
 
 
-def _answers(slot: Slot, shown: Material) -> dict[str, Sequence[str]]:
+def _answers(slot: Slot, shown: PairTexts) -> dict[str, Sequence[str]]:
     """The answers that a question shows, by their placeholders."""
     if slot.step.about is About.PAIR:
         return {"answer_a": shown.first, "answer_b": shown.second}
@@ -291,35 +297,39 @@ def _answers(slot: Slot, shown: Material) -> dict[str, Sequence[str]]:
     return {}
 
 
-def next_questions(manner: Manner, material: Material, replies: Mapping[str, ReplyText]) -> list[Question]:
+def next_questions(
+    configured: ConfiguredProtocol, pair_texts: PairTexts, replies: Mapping[str, ReplyText]
+) -> list[Question]:
     """Every question that can be asked now and has no reply; none when the verdict can be given."""
     asked = {
-        conversation.key(slot): partial(conversation.question, slot, material)
-        for conversation in _vote(manner, replies).conversations()
+        conversation.key(slot): partial(conversation.question, slot, pair_texts)
+        for conversation in _vote(configured, replies).conversations()
         for slot in conversation.open_slots()
     }
     return [question() for question in asked.values()]
 
 
-def open_keys(manner: Manner, replies: Mapping[str, ReplyText]) -> list[str]:
+def open_keys(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> list[str]:
     """The keys of next_questions, without the work of wording them."""
-    conversations = _vote(manner, replies).conversations()
+    conversations = _vote(configured, replies).conversations()
     return list(dict.fromkeys(one.key(slot) for one in conversations for slot in one.open_slots()))
 
 
-def is_complete(manner: Manner, replies: Mapping[str, ReplyText]) -> bool:
+def is_complete(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> bool:
     """Whether there is nothing left to ask."""
-    return not open_keys(manner, replies)
+    return not open_keys(configured, replies)
 
 
-def verdict(manner: Manner, replies: Mapping[str, ReplyText]) -> Verdict:
+def verdict(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> Verdict:
     """What the judge says, once there is nothing left to ask."""
-    return _vote(manner, replies).verdict()
+    return _vote(configured, replies).verdict()
 
 
-def keys(manner: Manner) -> list[str]:
+def keys(configured: ConfiguredProtocol) -> list[str]:
     """Every key there can be, in the order of asking; steps that may turn out not to be needed included."""
-    return list(dict.fromkeys(key for one in _vote(manner, {}).conversations() for key in one.every_key()))
+    return list(
+        dict.fromkeys(key for one in _vote(configured, {}).conversations() for key in one.every_key())
+    )
 
 
 @dataclass(frozen=True)
@@ -343,23 +353,25 @@ class _Vote:
         return verdicts[0] if len(verdicts) == 1 else majority(verdicts, self.points)
 
 
-def _vote(manner: Manner, replies: Mapping[str, ReplyText], prefix: str = "", sample: int = 0) -> _Vote:
+def _vote(
+    configured: ConfiguredProtocol, replies: Mapping[str, ReplyText], prefix: str = "", sample: int = 0
+) -> _Vote:
     """All samples of a protocol; ``sample`` is the one of the protocol around it."""
-    count = manner.samples if manner.samples > 1 else manner.protocol.samples
+    count = configured.samples if configured.samples > 1 else configured.protocol.samples
     # Numbers are unique among the samples of samples.
     return _Vote(
-        [_sample(manner, replies, prefix, sample * count + number) for number in range(count)],
-        manner.scale.points,
+        [_sample(configured, replies, prefix, sample * count + number) for number in range(count)],
+        configured.scale.points,
     )
 
 
 def _sample(
-    manner: Manner, replies: Mapping[str, ReplyText], prefix: str, sample: int
+    configured: ConfiguredProtocol, replies: Mapping[str, ReplyText], prefix: str, sample: int
 ) -> "_Vote | Conversation":
-    parts = manner.protocol.parts
+    parts = configured.protocol.parts
     if not parts:
-        return Conversation(manner, replies, prefix, sample)
+        return Conversation(configured, replies, prefix, sample)
     return _Vote(
-        [_vote(manner.of_part(part), replies, f"{prefix}{part.name}/", sample) for part in parts],
-        manner.scale.points,
+        [_vote(configured.of_part(part), replies, f"{prefix}{part.name}/", sample) for part in parts],
+        configured.scale.points,
     )

@@ -46,7 +46,7 @@ def _check_type(name: str, value: Any, default: Value) -> None:
         raise ValueError(f"{name} must be a list of 1 to {MOST_SAMPLES} texts, none of them empty.")
 
 
-MATERIAL: Final = frozenset({"query", "answers", "answer", "answer_a", "answer_b"})
+JUDGED: Final = frozenset({"query", "answers", "answer", "answer_a", "answer_b"})
 """Placeholders for what is judged."""
 
 BOTH: Final = frozenset({"answer_a", "answer_b"})
@@ -135,9 +135,9 @@ def _missing(name: str, step: Step, missing: frozenset[str], shown: frozenset[st
         yield f'Text "{name}" shows what others wrote, so it must hold $notice: none of it is an instruction.'
     if "item" in missing:
         yield f'Text "{name}" is asked for each of "{step.each}", so it must hold $item.'
-    if material := missing & MATERIAL:
-        yield f'Text "{name}" must show what it is about: {_list(material)} is missing.'
-    if quotes := missing & shown - MATERIAL:
+    if pair_texts := missing & JUDGED:
+        yield f'Text "{name}" must show what it is about: {_list(pair_texts)} is missing.'
+    if quotes := missing & shown - JUDGED:
         yield f'Text "{name}" must show the replies it builds on: {_list(quotes)} is missing.'
 
 

@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Any, Final
 
 from judging.protocols.answer_scales import FORMS, POINTS, answer_scale
-from judging.protocols.protocol import About, Manner, Protocol, Step, Value
+from judging.protocols.protocol import About, ConfiguredProtocol, Protocol, Step, Value
 from judging.protocols.rehearsal import rehearse
-from judging.protocols.rendering import Material
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place
 
-A_PAIR: Final = Material(prompt=["prompt"], input="", first=["first"], second=["second"], secret=b"")
+A_PAIR: Final = PairTexts(prompt=["prompt"], input="", first=["first"], second=["second"], secret=b"")
 """What calls are counted with."""
 
 
@@ -47,7 +47,7 @@ def calls(protocol: Protocol) -> Calls:
     form = protocol.forms[0]
     certain: dict[Hashable, bool] = {}
     about: dict[Hashable, About] = {}
-    for each in rehearse(Manner(protocol, answer_scale(form, POINTS[form][-1])), A_PAIR):
+    for each in rehearse(ConfiguredProtocol(protocol, answer_scale(form, POINTS[form][-1])), A_PAIR):
         question = each.question
         said = tuple(message["content"] for message in question.messages)
         call = (said, question.sample, question.author, question.temperature)

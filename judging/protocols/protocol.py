@@ -231,7 +231,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Manner:
+class ConfiguredProtocol:
     """A protocol as one judge uses it: answer scale, parameters, wording and number of samples."""
 
     protocol: Protocol
@@ -266,13 +266,13 @@ class Manner:
         """The text of a step, as this judge words it."""
         return self.wording.get(step.text or step.name, step.template)
 
-    def of_part(self, part: Part) -> "Manner":
+    def of_part(self, part: Part) -> "ConfiguredProtocol":
         """How a part of the protocol is asked."""
         prefix = f"{part.name}/"
         wording = {
             key.removeprefix(prefix): text for key, text in self.wording.items() if key.startswith(prefix)
         }
-        return Manner(part.protocol, self.scale, part.parameters, wording)
+        return ConfiguredProtocol(part.protocol, self.scale, part.parameters, wording)
 
     def items(self, step: Step) -> tuple[str, ...]:
         """What a step repeats over; one empty item where it does not."""

@@ -8,8 +8,8 @@ from typing import Final
 from judging.protocols import conversation
 from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.conversation import Question
-from judging.protocols.protocol import Manner, Protocol
-from judging.protocols.rendering import Material
+from judging.protocols.protocol import ConfiguredProtocol, Protocol
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place, ReplyText
 
 LONG: Final = 1000
@@ -28,20 +28,20 @@ class Rehearsed:
     is_certain: bool
 
 
-def rehearse(manner: Manner, material: Material) -> list[Rehearsed]:
+def rehearse(configured: ConfiguredProtocol, pair_texts: PairTexts) -> list[Rehearsed]:
     """Every question there can be about a pair."""
-    every, certain = _needing(manner, needed=True), _needing(manner, needed=False)
-    long = {question.key: size(question) for question in _walk(every, material, 1 + LONG)}
-    sure = {question.key for question in _walk(certain, material, 1)}
+    every, certain = _needing(configured, needed=True), _needing(configured, needed=False)
+    long = {question.key: size(question) for question in _walk(every, pair_texts, 1 + LONG)}
+    sure = {question.key for question in _walk(certain, pair_texts, 1)}
     return [
         Rehearsed(question, Decimal(long[question.key] - size(question)) / LONG, question.key in sure)
-        for question in questions(manner, material)
+        for question in questions(configured, pair_texts)
     ]
 
 
-def questions(manner: Manner, material: Material) -> Iterator[Question]:
+def questions(configured: ConfiguredProtocol, pair_texts: PairTexts) -> Iterator[Question]:
     """The questions of ``rehearse`` alone."""
-    return _walk(_needing(manner, needed=True), material, 1)
+    return _walk(_needing(configured, needed=True), pair_texts, 1)
 
 
 def size(question: Question) -> int:
@@ -49,8 +49,8 @@ def size(question: Question) -> int:
     return sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in question.messages)
 
 
-def _needing(manner: Manner, *, needed: bool) -> Manner:
-    """The manner with every step that may turn out not to be needed always asked, or never."""
+def _needing(configured: ConfiguredProtocol, *, needed: bool) -> ConfiguredProtocol:
+    """The protocol with every step that may turn out not to be needed always asked, or never."""
 
     def settled(protocol: Protocol) -> Protocol:
         return replace(
@@ -62,13 +62,13 @@ def _needing(manner: Manner, *, needed: bool) -> Manner:
             parts=tuple(replace(part, protocol=settled(part.protocol)) for part in protocol.parts),
         )
 
-    return replace(manner, protocol=settled(manner.protocol))
+    return replace(configured, protocol=settled(configured.protocol))
 
 
-def _walk(manner: Manner, material: Material, length: int) -> Iterator[Question]:
+def _walk(configured: ConfiguredProtocol, pair_texts: PairTexts, length: int) -> Iterator[Question]:
     """Every question about a pair, each being replied to with a text of this length."""
     replies: dict[str, ReplyText] = {}
-    while asked := conversation.next_questions(manner, material, replies):
+    while asked := conversation.next_questions(configured, pair_texts, replies):
         yield from asked
         replies |= {question.key: _reply(question, length) for question in asked}
 

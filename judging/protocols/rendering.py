@@ -28,7 +28,7 @@ PROMPTS: Final = Path(__file__).parent / "prompts"
 
 
 @dataclass(frozen=True)
-class Material:
+class PairTexts:
     """What a judge is asked about: one prompt and two completions in presentation order.
 
     Prompts and completions are lists of turns. ``secret`` is the arena's: it makes boundaries that nobody
@@ -41,9 +41,9 @@ class Material:
     second: Sequence[str]
     secret: bytes = field(repr=False)
 
-    def swapped(self) -> "Material":
+    def swapped(self) -> "PairTexts":
         """The same in the other order."""
-        return Material(self.prompt, self.input, self.second, self.first, self.secret)
+        return PairTexts(self.prompt, self.input, self.second, self.first, self.secret)
 
 
 def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
@@ -87,11 +87,11 @@ def turns(texts: Sequence[str], word: str) -> str:
     return "\n".join(f"--- turn {number} {word} ---\n{text}" for number, text in enumerate(texts, 1))
 
 
-def query(material: Material, word: str) -> str:
+def query(pair_texts: PairTexts, word: str) -> str:
     """The prompt with its input, each in a block of its own."""
-    blocks = [block("QUERY", word, turns(material.prompt, word))]
-    if material.input:
-        blocks.append(block("INPUT", word, material.input))
+    blocks = [block("QUERY", word, turns(pair_texts.prompt, word))]
+    if pair_texts.input:
+        blocks.append(block("INPUT", word, pair_texts.input))
     return "\n\n".join(blocks)
 
 

@@ -15,7 +15,7 @@ from arena.rating import services as rating
 from arena.rating.recording import LeaseLostError, NotAllowedError
 from arena.texts.names import shown_turns
 from judging.models import Judge, JudgeCall
-from judging.remote import services as elsewhere_services
+from judging.remote import services as remote_services
 
 router = Router(tags=["assignments"])
 judges = Router(tags=["assignments"])
@@ -129,10 +129,10 @@ class FailureIn(Schema):
         None, description='With "abandoned": the record of a reply that came too late to count.'
     )
 
-    def failure(self) -> elsewhere_services.Failure:
+    def failure(self) -> remote_services.Failure:
         """The report as the service takes it."""
         call = self.call.model_dump(mode="json", exclude_none=True) if self.call else {}
-        return elsewhere_services.Failure(**{**self.dict(exclude={"call"}), "call": call})
+        return remote_services.Failure(**{**self.dict(exclude={"call"}), "call": call})
 
 
 class StateOut(Schema):
@@ -179,7 +179,7 @@ def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
     try:
         if rater.kind == Rater.Kind.PERSON:
             return _claim_of_person(rater, study)
-        claimed = elsewhere_services.claim(rater, study, given.worker)
+        claimed = remote_services.claim(rater, study, given.worker)
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="study"))
     return Status(201, _shown(claimed.assignment, claimed.call)) if claimed else Status(204, None)
@@ -255,7 +255,7 @@ def _left(leased_until: datetime) -> float:
 def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[object]:
     """Keep an assignment while you work on it. 409 where it was answered or given to somebody else."""
     try:
-        leased_until = elsewhere_services.renew(rater_of(request), assignment, given.attempt)
+        leased_until = remote_services.renew(rater_of(request), assignment, given.attempt)
     except LeaseLostError as error:
         return Status(409, ErrorOut(detail=str(error), field="assignment"))
     except NotAllowedError as error:
@@ -268,7 +268,7 @@ def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[objec
 def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> Status[object]:
     """Say that no answer could be had. A reply without a rating is no failure: submit it as unscored."""
     try:
-        found, due_at = elsewhere_services.report_failure(rater_of(request), assignment, given.failure())
+        found, due_at = remote_services.report_failure(rater_of(request), assignment, given.failure())
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="assignment"))
     return Status(200, StateOut(assignment=assignment, state=Assignment.State(found.state), due_at=due_at))
@@ -281,7 +281,7 @@ def show_judge(request: HttpRequest, slug: str) -> Status[object]:
     judge = Judge.objects.select_related("rater").filter(rater=rater).first()
     if judge is None or judge.slug != slug:
         return Status(404, ErrorOut(detail=f'This token belongs to no judge "{slug}".', field="slug"))
-    runs, waiting = elsewhere_services.work_left(judge)
+    runs, waiting = remote_services.work_left(judge)
     return Status(
         200,
         JudgeOut(

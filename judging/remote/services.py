@@ -25,7 +25,7 @@ from judging.models.calls import JudgeCallQuerySet
 from judging.models.runs import JudgeRunQuerySet
 from judging.runs import committing, spending
 from judging.runs import work as runs_work
-from judging.runs.claiming import claim_elsewhere
+from judging.runs.claiming import claim_remotely
 from judging.runs.committing import Outcome, Results, end_abandoned
 from judging.runs.lifecycle import finish_if_done
 from judging.runs.recovery import abandon
@@ -108,7 +108,7 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
             if runs_work.unrateable([work]):
                 runs_work.put_waiting_aside(work.run, _waiting(judge, study))
                 continue
-            call = claim_elsewhere(work, worker[:200], lease_time())
+            call = claim_remotely(work, worker[:200], lease_time())
         if call:
             row.assignment.leased_until = call.deadline
             return Claimed(row.assignment, call)
@@ -230,7 +230,7 @@ def _put_back(assignment: Assignment, failure: Failure) -> None:
         )
 
 
-def asked_elsewhere(assignments: Sequence[int]) -> set[int]:
+def asked_remotely(assignments: Sequence[int]) -> set[int]:
     """Those of the assignments that workers elsewhere were asked to make calls about."""
     calls = JudgeCall.objects.filter(assignment__in=assignments, run__remote=True).order_by()
     return set(calls.values_list("assignment", flat=True))

@@ -18,7 +18,7 @@ from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.judges.services import JudgeError
 from judging.models import Judge
 from judging.protocols.conversation import Question
-from judging.protocols.protocol import About, Manner
+from judging.protocols.protocol import About, ConfiguredProtocol
 from judging.runs.work import Work
 
 # Whom a judge asks: its own model, or another one that writes something for it.
@@ -65,19 +65,19 @@ def endpoint_of(judge: Judge, author: str = "") -> Endpoint:
 
 def endpoints(judge: Judge) -> list[Endpoint]:
     """Everyone who is asked for this judge. Raises JudgeError as ``endpoint_of`` does."""
-    return [endpoint_of(judge, author) for author in authors(judge.manner)]
+    return [endpoint_of(judge, author) for author in authors(judge.configured_protocol)]
 
 
-def authors(manner: Manner) -> list[str]:
+def authors(configured: ConfiguredProtocol) -> list[str]:
     """Who is asked by a protocol and its parts, each once; "" is the judge itself."""
-    return list(dict.fromkeys(_authors(manner)))
+    return list(dict.fromkeys(_authors(configured)))
 
 
-def _authors(manner: Manner) -> Iterator[str]:
-    for step in manner.steps:
-        yield str(manner.value(step.author)) if step.author else ""
-    for part in manner.protocol.parts:
-        yield from _authors(manner.of_part(part))
+def _authors(configured: ConfiguredProtocol) -> Iterator[str]:
+    for step in configured.steps:
+        yield str(configured.value(step.author)) if step.author else ""
+    for part in configured.protocol.parts:
+        yield from _authors(configured.of_part(part))
 
 
 def _of(judge: Judge, model: str) -> Endpoint:
@@ -99,7 +99,7 @@ GRACE = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
-class Addressed:
+class PreparedCall:
     """A question with its addressee. request_hash is "" where its reply must not be shared.
 
     lease: so long after its begin the call is taken for abandoned. problem: why it cannot be asked.
@@ -114,19 +114,19 @@ class Addressed:
 
 
 @dataclass
-class AddressBook:
+class CallBuilder:
     """Finds out whom questions go to, and looks everybody up once."""
 
     _known: dict[tuple[int, str], tuple[Endpoint, str]] = field(default_factory=dict)
 
-    def address(self, work: Work, question: Question) -> Addressed:
+    def build(self, work: Work, question: Question) -> PreparedCall:
         """Where a question goes, and what is sent."""
         endpoint, problem = self._endpoint(work, question.author)
         request = request_to(endpoint, question, logprobs=work.judge.logprobs)
         name = ""
         if not (work.judge.is_simulated or problem):
             name = request_hash(endpoint, request, question, work.assignment.repeat, work.row.round)
-        return Addressed(
+        return PreparedCall(
             question, endpoint, request, name, timedelta(seconds=request.timeout) + GRACE, problem
         )
 
@@ -173,7 +173,7 @@ def request_hash(
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()
 
 
-def ask(work: Work, asked: Addressed) -> tuple[Reply | NoReplyError, float]:
+def ask(work: Work, asked: PreparedCall) -> tuple[Reply | NoReplyError, float]:
     """What came of asking, and the seconds it took. Never raises."""
     started = time.monotonic()
     try:
@@ -188,7 +188,7 @@ def ask(work: Work, asked: Addressed) -> tuple[Reply | NoReplyError, float]:
     return result, time.monotonic() - started
 
 
-def _client(work: Work, asked: Addressed) -> Client:
+def _client(work: Work, asked: PreparedCall) -> Client:
     if work.judge.is_simulated:
         return _simulated(work, asked.question)
     endpoint = asked.endpoint

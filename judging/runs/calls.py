@@ -28,10 +28,10 @@ from judging.models import JudgeCall
 from judging.protocols import conversation
 from judging.protocols.replies import ReplyText
 from judging.runs import claiming, committing, limiting, submitting
-from judging.runs.asking import Addressed, ask
-from judging.runs.claiming import Claimed, Wish
+from judging.runs.asking import PreparedCall, ask
+from judging.runs.claiming import Claimed, ClaimRequest
 from judging.runs.combining import Combiner
-from judging.runs.committing import Committed, Failed, Outcome, Results, insist
+from judging.runs.committing import Committed, Failed, Outcome, Results, retry_until
 from judging.runs.submitting import Submission, submission_of
 
 MOST: Final = 64
@@ -45,7 +45,7 @@ LONGER: Final = 0.4
 Asked = tuple[Reply | NoReplyError, float, Outage | None]
 """What came of asking, the seconds it took, and the outage of the endpoint that it failed in, if it did."""
 
-Answer = tuple[JudgeCall, Addressed, Reply | NoReplyError, float, Outage | None]
+Answer = tuple[JudgeCall, PreparedCall, Reply | NoReplyError, float, Outage | None]
 """The same with the call and what was asked."""
 
 
@@ -62,7 +62,7 @@ def judge_assignment(assignment_id: int) -> Done | None:
     Harmless when called twice or too late. None where there was nothing to do.
     """
     process = this_process()
-    claimed = process.claims.do(Wish(assignment_id))
+    claimed = process.claims.do(ClaimRequest(assignment_id))
     submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
     if submission:
         process.submissions.do(submission)
@@ -83,7 +83,7 @@ def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
             return turn.submission(turn.answered)
         if turn.is_stuck:
             return None
-        claimed = process.claims.do(Wish(claimed.work.assignment.pk, is_held=True))
+        claimed = process.claims.do(ClaimRequest(claimed.work.assignment.pk, is_held=True))
     return None
 
 
@@ -124,10 +124,10 @@ class _Turn:
             done, _ = wait(futures, return_when=FIRST_COMPLETED)
             yield [(*futures.pop(future), *future.result()) for future in done]
 
-    def _ask(self, call: JudgeCall, asked: Addressed) -> Asked:
+    def _ask(self, call: JudgeCall, asked: PreparedCall) -> Asked:
         try:
             result, seconds = ask(self._work, asked)
-            return result, seconds, limiting.leave(call, asked, result)
+            return result, seconds, limiting.end(call, asked, result)
         finally:
             self._process.places.give(1)
 
@@ -137,7 +137,7 @@ class _Turn:
             if isinstance(result, Reply):
                 self._replies[call.key] = ReplyText(result.text, result.finish_reason, result.refusal)
                 replied = call
-        is_complete = is_last and conversation.is_complete(self._work.manner, self._replies)
+        is_complete = is_last and conversation.is_complete(self._work.configured_protocol, self._replies)
         results = Results(
             [
                 Outcome(
@@ -155,7 +155,7 @@ class _Turn:
             replied if is_complete else None,
         )
         until = max(call.deadline for call, *_ in answers)
-        committed = insist(partial(self._process.commits.do, results), until)
+        committed = retry_until(partial(self._process.commits.do, results), until)
         self._replied += committed.replied
         self._failed += committed.failed
         if results.answered:
@@ -201,7 +201,7 @@ class Process:
     def __init__(self, pid: int) -> None:
         self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
         self.places = Places(settings.WORKER_CONCURRENCY)
-        self.claims = Combiner[Wish, Claimed | None](
+        self.claims = Combiner[ClaimRequest, Claimed | None](
             self._claim, most=MOST, linger=self._briefly, room=self.places.room
         )
         self.commits = Combiner[Results, Committed](self._commit, most=MOST, linger=self._longer)
@@ -216,8 +216,8 @@ class Process:
         """The same where no place is held."""
         return LONGER if self.places.are_busy else 0.0
 
-    def _claim(self, wishes: Sequence[Wish]) -> list[Claimed | Exception | None]:
-        return claiming.claim(wishes, self.name, self.places)
+    def _claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | Exception | None]:
+        return claiming.claim(claim_requests, self.name, self.places)
 
     def _commit(self, batch: Sequence[Results]) -> list[Committed | Exception]:
         limiting.note_ended()

@@ -22,14 +22,14 @@ from judging.protocols.parsing import no_text
 from judging.protocols.replies import ReplyText
 from judging.runs import limiting, spending
 from judging.runs import work as runs_work
-from judging.runs.asking import AddressBook, Addressed
+from judging.runs.asking import CallBuilder, PreparedCall
 from judging.runs.work import Work, read_work, text_of
 
 # What is to be asked about assignments, and which replies are there already. Nothing is written here.
 
 
 @dataclass
-class Plan:
+class ClaimPlan:
     """What is about to be written for one assignment.
 
     asked are the questions that nobody has answered or is asking; reused those whose replies are there, with
@@ -40,8 +40,8 @@ class Plan:
     work: Work
     is_held: bool
     replies: dict[str, ReplyText]
-    asked: list[Addressed] = field(default_factory=list)
-    reused: list[tuple[Addressed, JudgeCall]] = field(default_factory=list)
+    asked: list[PreparedCall] = field(default_factory=list)
+    reused: list[tuple[PreparedCall, JudgeCall]] = field(default_factory=list)
     waits_for: str = ""
     until: datetime | None = None
     not_before: datetime | None = None
@@ -52,22 +52,22 @@ class Plan:
         return self.work.assignment.pk
 
 
-class Planner:
+class ClaimPlanner:
     """Plans assignments together. seen: the committed replies that were looked at."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
         self.seen: set[int] = set()
 
-    def plan(self, works: Sequence[Work], held: set[int]) -> list[Plan]:
+    def plan(self, works: Sequence[Work], held: set[int]) -> list[ClaimPlan]:
         """What to ask about each. No two plans ask the same, and none what was answered or is being asked."""
-        book = AddressBook()
-        plans = [Plan(work, work.assignment.pk in held, dict(work.replies)) for work in works]
+        builder = CallBuilder()
+        plans = [ClaimPlan(work, work.assignment.pk in held, dict(work.replies)) for work in works]
         taken: dict[str, tuple[int, str]] = {}
         unsettled = plans
         while unsettled:
             questions = [
-                [book.address(plan.work, each) for each in plan.work.open_questions(plan.replies)]
+                [builder.build(plan.work, each) for each in plan.work.open_questions(plan.replies)]
                 for plan in unsettled
             ]
             cached, in_flight = self._lookup(
@@ -91,8 +91,8 @@ class Planner:
 
     def _settle(
         self,
-        plan: Plan,
-        questions: Sequence[Addressed],
+        plan: ClaimPlan,
+        questions: Sequence[PreparedCall],
         cached: Mapping[str, JudgeCall],
         in_flight: Mapping[str, datetime],
         taken: dict[str, tuple[int, str]],
@@ -136,8 +136,8 @@ COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "log
 
 
 @dataclass(frozen=True)
-class Wish:
-    """An assignment to be asked about; is_held: whoever wishes has it in hand already."""
+class ClaimRequest:
+    """An assignment to claim; is_held: whoever asks for it holds it already."""
 
     assignment: int
     is_held: bool = False
@@ -145,29 +145,29 @@ class Wish:
 
 @dataclass(frozen=True)
 class Claimed:
-    """What came of a wish: calls to make, or an answer made of replies that were there, or nothing for now.
+    """What came of a request: calls to make, an answer to submit, or nothing for now.
 
-    calls are committed, in flight; replies are those that were there, by key. answered is the last of them
-    where nothing is left to ask, to be submitted. is_aside: nobody is to be asked, the pair cannot be rated.
+    calls are committed as in flight; replies are those there were already, by key. answered is the call
+    with the last reply where nothing is left to ask. is_aside: nobody is asked, the pair cannot be rated.
     """
 
     work: Work
     replies: Mapping[str, ReplyText] = field(default_factory=dict)
-    calls: Sequence[tuple[JudgeCall, Addressed]] = ()
+    calls: Sequence[tuple[JudgeCall, PreparedCall]] = ()
     answered: JudgeCall | None = None
     is_aside: bool = False
 
 
-def claim_elsewhere(work: Work, worker: str, lease: timedelta) -> JudgeCall | None:
-    """Commit the next call about an assignment for a worker elsewhere, taken for dead after ``lease``.
+def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | None:
+    """The next call about an assignment, committed for a worker elsewhere; None where there is none.
 
-    Its reply is not shared: whether and when it comes is not in our hands.
+    The worker is taken for dead after ``lease``. No other assignment waits for its reply or uses it.
     """
     questions = work.open_questions(work.replies)
     if not questions:
         return None
-    asked = replace(AddressBook().address(work, questions[0]), request_hash="", lease=lease)
-    plan = Plan(work, is_held=False, replies={}, asked=[asked])
+    asked = replace(CallBuilder().build(work, questions[0]), request_hash="", lease=lease)
+    plan = ClaimPlan(work, is_held=False, replies={}, asked=[asked])
     try:
         claimed = _Batch(worker, OneSlot(), is_limited=False).commit([plan])
     except IntegrityError:  # another worker holds this question
@@ -198,7 +198,7 @@ class OneSlot:
         pass
 
 
-_Wanted = tuple[Plan, JudgeCall, Addressed]
+_Wanted = tuple[ClaimPlan, JudgeCall, PreparedCall]
 """A call that is to be made about an assignment."""
 
 
@@ -206,31 +206,33 @@ class _OutdatedError(Exception):
     """What a plan rests on changed before it was written."""
 
 
-def claim(wishes: Sequence[Wish], worker: str, slots: Slots) -> list[Claimed | Exception | None]:
+def claim(
+    claim_requests: Sequence[ClaimRequest], worker: str, slots: Slots
+) -> list[Claimed | Exception | None]:
     """Claim every assignment that can be; None where somebody else was faster or nobody wants it any more.
 
     ``worker`` names who asks. Every call takes a place of ``slots``, each assignment first one and then as
     many more as there are: whoever makes these calls gives the places back.
     """
     try:
-        return list(_Batch(worker, slots).claim(wishes))
+        return list(_Batch(worker, slots).claim(claim_requests))
     except (OperationalError, InterfaceError):  # the database is away, for all of them
         raise
     except Exception as error:
-        logger.debug("Claiming %d assignments one by one: %s", len(wishes), error)
-    return [_claim_alone(wish, worker, slots) for wish in wishes]
+        logger.debug("Claiming %d assignments one by one: %s", len(claim_requests), error)
+    return [_claim_alone(claim_request, worker, slots) for claim_request in claim_requests]
 
 
-def _claim_alone(wish: Wish, worker: str, slots: Slots) -> Claimed | Exception | None:
+def _claim_alone(claim_request: ClaimRequest, worker: str, slots: Slots) -> Claimed | Exception | None:
     for _ in range(TRIES):
         try:
-            return _Batch(worker, slots).claim([wish])[0]
+            return _Batch(worker, slots).claim([claim_request])[0]
         except (IntegrityError, _OutdatedError):
             continue
         except Exception as error:  # of this assignment alone, which must not hold up the others
             return error
-    if wish.is_held:
-        put_back([wish.assignment])
+    if claim_request.is_held:
+        put_back([claim_request.assignment])
     return None
 
 
@@ -250,13 +252,13 @@ class _Batch:
     def __init__(self, worker: str, slots: Slots, *, is_limited: bool = True) -> None:
         self._worker, self._slots, self._is_limited = worker, slots, is_limited
         self._now = timezone.now()
-        self._planner = Planner(self._now)
+        self._planner = ClaimPlanner(self._now)
         self._taken = 0  # places for calls
-        self._entered: list[tuple[JudgeCall, Addressed]] = []  # calls that the limits let in
+        self._entered: list[tuple[JudgeCall, PreparedCall]] = []  # calls that the limits let in
 
-    def claim(self, wishes: Sequence[Wish]) -> list[Claimed | None]:
-        held = {wish.assignment for wish in wishes if wish.is_held}
-        works = read_work({wish.assignment for wish in wishes} - held, held)
+    def claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | None]:
+        held = {claim_request.assignment for claim_request in claim_requests if claim_request.is_held}
+        works = read_work({claim_request.assignment for claim_request in claim_requests} - held, held)
         if unwanted := held - works.keys():  # of runs that were paused or cancelled meanwhile
             put_back(unwanted)
         aside = self._put_aside(works, held)
@@ -265,10 +267,10 @@ class _Batch:
             claimed = aside | (self.commit(plans) if plans else {})
         except BaseException:
             self._slots.give(self._taken)
-            limiting.withdraw(self._entered)
+            limiting.cancel(self._entered)
             raise
         # A message that came twice is acted upon once.
-        return [claimed.pop(wish.assignment, None) for wish in wishes]
+        return [claimed.pop(claim_request.assignment, None) for claim_request in claim_requests]
 
     def _put_aside(self, works: Mapping[int, Work], held: Collection[int]) -> dict[int, Claimed]:
         """Put aside what cannot be rated any more."""
@@ -281,7 +283,7 @@ class _Batch:
         return {work.assignment.pk: Claimed(work, is_aside=work.assignment.pk in done) for work in gone}
 
     @transaction.atomic
-    def commit(self, plans: Sequence[Plan]) -> dict[int, Claimed]:
+    def commit(self, plans: Sequence[ClaimPlan]) -> dict[int, Claimed]:
         """Write what was planned. Locks assignments, then calls, then runs, as everybody does."""
         plans = self._still_there(plans)
         calls = self._affordable(plans)
@@ -303,7 +305,7 @@ class _Batch:
         self._write_states(plans, claimed)
         return claimed
 
-    def _still_there(self, plans: Sequence[Plan]) -> list[Plan]:
+    def _still_there(self, plans: Sequence[ClaimPlan]) -> list[ClaimPlan]:
         """Those whose assignment is as it was when it was read, locked from now on."""
         rows = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
         states = dict(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", "state"))
@@ -324,12 +326,12 @@ class _Batch:
             if hashes - set(locked.values_list("request_hash", flat=True)):
                 raise _OutdatedError("a call that was waited for has ended")
 
-    def _affordable(self, plans: Sequence[Plan]) -> dict[int, list[tuple[JudgeCall, Addressed]]]:
+    def _affordable(self, plans: Sequence[ClaimPlan]) -> dict[int, list[tuple[JudgeCall, PreparedCall]]]:
         """The calls that can be made now, by assignment: within limits, with places for them, and money."""
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for asked, plan in self._placed(plans):
             by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
-        made: dict[int, list[tuple[JudgeCall, Addressed]]] = {plan.assignment: [] for plan in plans}
+        made: dict[int, list[tuple[JudgeCall, PreparedCall]]] = {plan.assignment: [] for plan in plans}
         for pk, let_in in sorted(by_run.items()):
             by_run[pk] = self._let_in(let_in)
         for _, wanted in sorted((pk, let_in) for pk, let_in in by_run.items() if let_in):
@@ -340,7 +342,7 @@ class _Batch:
         self._give_back(made)
         return made
 
-    def _placed(self, plans: Sequence[Plan]) -> Iterator[tuple[Addressed, Plan]]:
+    def _placed(self, plans: Sequence[ClaimPlan]) -> Iterator[tuple[PreparedCall, ClaimPlan]]:
         """The questions there are places for now: the first of every plan before any second one."""
         first = [(plan.asked[0], plan) for plan in plans if plan.asked]
         further = [(asked, plan) for plan in plans for asked in plan.asked[1:]]
@@ -351,7 +353,7 @@ class _Batch:
         """Those that the limits of their judge allow now; the others are told when to come back."""
         if not self._is_limited:
             return wanted
-        waits = limiting.enter([(call, asked) for _, call, asked in wanted])
+        waits = limiting.start([(call, asked) for _, call, asked in wanted])
         for (plan, _, _), wait in zip(wanted, waits, strict=True):
             if wait:
                 spread = random.uniform(1.0, 1.1)  # noqa: S311 - jitter
@@ -360,15 +362,15 @@ class _Batch:
         self._entered += [(call, asked) for _, call, asked in let_in]
         return let_in
 
-    def _give_back(self, made: Mapping[int, Sequence[tuple[JudgeCall, Addressed]]]) -> None:
+    def _give_back(self, made: Mapping[int, Sequence[tuple[JudgeCall, PreparedCall]]]) -> None:
         """Give places back that were taken for calls that cannot be made."""
         calls = {id(call) for each in made.values() for call, _ in each}
-        limiting.withdraw([(call, asked) for call, asked in self._entered if id(call) not in calls])
+        limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in calls])
         self._entered = [(call, asked) for call, asked in self._entered if id(call) in calls]
         self._slots.give(self._taken - len(calls))
         self._taken = len(calls)
 
-    def _call(self, work: Work, asked: Addressed, **columns: Any) -> JudgeCall:
+    def _call(self, work: Work, asked: PreparedCall, **columns: Any) -> JudgeCall:
         key = asked.question.key
         return JudgeCall(
             run=work.run,
@@ -377,7 +379,7 @@ class _Batch:
             round=work.row.round,
             attempt=1 + work.attempts(key),
             worker=self._worker,
-            prompt_hash=work.manner.prompt_hash,
+            prompt_hash=work.configured_protocol.prompt_hash,
             model=asked.request.model,
             sample=asked.question.sample,
             request_hash=asked.request_hash,
@@ -387,7 +389,7 @@ class _Batch:
             **columns,
         )
 
-    def _reused(self, plan: Plan) -> list[JudgeCall]:
+    def _reused(self, plan: ClaimPlan) -> list[JudgeCall]:
         """Records of replies that are used again."""
         return [
             self._call(
@@ -410,7 +412,7 @@ class _Batch:
         if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._planner.seen).exists():
             raise _OutdatedError("a request was answered meanwhile")
 
-    def _answered(self, plan: Plan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
+    def _answered(self, plan: ClaimPlan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
         """The last reply about an assignment that has all of them, kept for whoever submits it."""
         if not plan.is_complete:
             return None
@@ -423,10 +425,10 @@ class _Batch:
         last.run, last.assignment = plan.work.run, plan.work.assignment
         return last
 
-    def _write_states(self, plans: Sequence[Plan], claimed: Mapping[int, Claimed]) -> None:
+    def _write_states(self, plans: Sequence[ClaimPlan], claimed: Mapping[int, Claimed]) -> None:
         """Lease what is asked about or submitted; open what waits, until there is reason to look again."""
-        leases: dict[datetime, list[Plan]] = defaultdict(list)
-        waits: dict[tuple[str, datetime], list[Plan]] = defaultdict(list)
+        leases: dict[datetime, list[ClaimPlan]] = defaultdict(list)
+        waits: dict[tuple[str, datetime], list[ClaimPlan]] = defaultdict(list)
         in_flight = {call.request_hash for each in claimed.values() for call, _ in each.calls}
         planned = {asked.request_hash for plan in plans for asked in plan.asked}
         for plan in plans:
@@ -447,9 +449,9 @@ class _Batch:
             _rows(waiting).update(queued_until=None, waiting_for=name, due_at=due_at)
 
 
-def _assignments(plans: Sequence[Plan]) -> QuerySet[Assignment]:
+def _assignments(plans: Sequence[ClaimPlan]) -> QuerySet[Assignment]:
     return Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
 
 
-def _rows(plans: Sequence[Plan]) -> QuerySet[RunAssignment]:
+def _rows(plans: Sequence[ClaimPlan]) -> QuerySet[RunAssignment]:
     return RunAssignment.objects.filter(pk__in=[plan.work.row.pk for plan in plans])

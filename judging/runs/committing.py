@@ -279,7 +279,7 @@ PAUSE: Final = 0.5
 Result = TypeVar("Result")
 
 
-def insist(write: Callable[[], Result], until: datetime) -> Result:
+def retry_until(write: Callable[[], Result], until: datetime) -> Result:
     """Do a write, again and again while the database cannot be reached or is locked, but not after ``until``.
 
     The write may have happened although its try failed, so it must be harmless when repeated.

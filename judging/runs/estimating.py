@@ -25,7 +25,7 @@ from judging.protocols.conversation import Question
 from judging.protocols.parsing import no_text
 from judging.protocols.protocol import About
 from judging.protocols.rehearsal import Rehearsed, rehearse
-from judging.runs.asking import AddressBook, Endpoint, authors, endpoint_of
+from judging.runs.asking import CallBuilder, Endpoint, authors, endpoint_of
 from judging.runs.lifecycle import check_usable
 from judging.runs.spending import prices_of
 from judging.runs.work import Work, text_of
@@ -40,7 +40,7 @@ RECENT_RUNS: Final = 20
 
 
 @dataclass(frozen=True)
-class Habits:
+class ReplyStatistics:
     """How long a model's tokens and replies are, and how long it takes for one, on average.
 
     Tokens and seconds are None where no reply tells; replies is how many were looked at.
@@ -52,7 +52,7 @@ class Habits:
     replies: int = 0
 
 
-def habits_of(judge: Judge) -> Habits:
+def reply_statistics(judge: Judge) -> ReplyStatistics:
     """How the judge's model has replied of late, to any judge; how long its replies are, to its protocol."""
     alike = JudgeRun.objects.filter(judge__model=judge.model, judge__base_url=judge.base_url)
     runs = list(alike.order_by("-pk").values_list("pk", flat=True)[:RECENT_RUNS])
@@ -66,7 +66,7 @@ def habits_of(judge: Judge) -> Habits:
     )
     recent = list(calls.select_related("run__judge").order_by("-pk")[:RECENT])
     if not recent:
-        return Habits()
+        return ReplyStatistics()
     size = sum(costs.size(message["content"]) for call in recent for message in call.messages)
     own = [
         costs.reply_tokens(call.completion_tokens, call.reasoning_tokens)
@@ -74,7 +74,7 @@ def habits_of(judge: Judge) -> Habits:
         if call.completion_tokens is not None and call.run.judge.protocol == judge.protocol
     ]
     waited = [call.latency for call in recent if call.latency]
-    return Habits(
+    return ReplyStatistics(
         bytes_per_token=Decimal(size) / sum(call.prompt_tokens or 0 for call in recent),
         reply_tokens=Decimal(sum(own)) / len(own) if own else None,
         seconds=Decimal(sum(waited) / len(waited)) if waited else None,
@@ -182,13 +182,13 @@ class _Estimating:
 
     def __init__(self, study: Study, judge: Judge, which: planning.Which, scope: _Scope) -> None:
         self._study, self._judge, self._which, self._scope = study, judge, which, scope
-        self._manner = judge.manner
-        self._endpoints = {author: endpoint_of(judge, author) for author in authors(self._manner)}
-        self._habits = habits_of(judge)
+        self._configured = judge.configured_protocol
+        self._endpoints = {author: endpoint_of(judge, author) for author in authors(self._configured)}
+        self._statistics = reply_statistics(judge)
 
     def estimate(self, identical: int) -> Estimate:
         fewest, most = LOOKED_AT
-        keys = len(conversation.keys(self._manner))
+        keys = len(conversation.keys(self._configured))
         works = self._works(self._scope.some(min(most, max(fewest, QUESTIONS // keys))))
         slots = self._slots(works)
         cached = self._cached(works, slots)
@@ -221,7 +221,7 @@ class _Estimating:
             prices={name: price for name, price in models.items() if price},
             unpriced=unpriced,
             seconds=self._seconds(whole),
-            habits_from=self._habits.replies,
+            habits_from=self._statistics.replies,
         )
 
     def _works(self, chosen: Sequence[tuple[planning.PlannedPair, planning.Showing]]) -> list[Work]:
@@ -249,9 +249,9 @@ class _Estimating:
         """Every question there can be, with its sizes where replies say next to nothing."""
         if not works:
             return {}
-        slots = {each.question.key: _Slot(each) for each in rehearse(self._manner, works[0].material)}
+        slots = {each.question.key: _Slot(each) for each in rehearse(self._configured, works[0].pair_texts)}
         for work in works:
-            for question in rehearsal.questions(self._manner, work.material):
+            for question in rehearsal.questions(self._configured, work.pair_texts):
                 slots[question.key].sizes.append(rehearsal.size(question))
                 options = costs.most_option_tokens(self._endpoints[question.author].options)
                 slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages) + options)
@@ -259,10 +259,10 @@ class _Estimating:
 
     def _cached(self, works: Sequence[Work], slots: Mapping[str, _Slot]) -> dict[str, Fraction]:
         """Which share of the first questions has its reply already, by key."""
-        book = AddressBook()
+        builder = CallBuilder()
         for work in works:
-            for question in conversation.next_questions(self._manner, work.material, {}):
-                name = book.address(work, question).request_hash
+            for question in conversation.next_questions(self._configured, work.pair_texts, {}):
+                name = builder.build(work, question).request_hash
                 if name:
                     slots[question.key].hashes.add(name)
         hashes = {name for slot in slots.values() for name in slot.hashes}
@@ -293,7 +293,7 @@ class _Estimating:
         return Load(
             calls=Range(times if rehearsed.is_certain else Decimal(0), times),
             prompt_tokens=Range(
-                size / self._habits.bytes_per_token,
+                size / self._statistics.bytes_per_token,
                 bound if not rehearsed.quotes else None if limit is None else bound + quoted * limit,
             ),
             reply_tokens=Range(usual, None if limit is None else Decimal(limit)),
@@ -302,7 +302,7 @@ class _Estimating:
 
     def _usual_reply(self, endpoint: Endpoint) -> Decimal:
         """Tokens of a reply, by those the judge has given, else by what is usual."""
-        usual = self._habits.reply_tokens or Decimal(USUAL_REPLY)
+        usual = self._statistics.reply_tokens or Decimal(USUAL_REPLY)
         return usual if endpoint.reply_limit is None else min(usual, Decimal(endpoint.reply_limit))
 
     def _seconds(self, whole: Total) -> Range | None:
@@ -312,8 +312,8 @@ class _Estimating:
         if settings.EMBEDDED_WORKER:
             at_once = min(at_once, settings.WORKER_CONCURRENCY)
         paces = []  # seconds for a call or a token, and how many
-        if self._habits.seconds:
-            paces.append((self._habits.seconds / at_once, whole.calls))
+        if self._statistics.seconds:
+            paces.append((self._statistics.seconds / at_once, whole.calls))
         if judge.requests_per_minute:
             paces.append((Decimal(60) / judge.requests_per_minute, whole.calls))
         if judge.tokens_per_minute:

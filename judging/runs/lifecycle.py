@@ -71,7 +71,7 @@ def _check_remote(judge: Judge) -> None:
         raise JudgeError(
             f"{judge.name} is a simulated judge; there is no model that workers elsewhere could ask."
         )
-    if len(conversation.keys(judge.manner)) > 1:
+    if len(conversation.keys(judge.configured_protocol)) > 1:
         raise JudgeError(
             f"Protocol {judge.protocol} asks in several steps; judge workers elsewhere ask in one. Let this "
             "arena's workers do it."
@@ -234,17 +234,16 @@ def feed(run_id: int, now: datetime | None = None) -> int:
     return len(go_on(run_id, 0, now))
 
 
-def go_on(run_id: int, hands: int, now: datetime | None = None) -> list[int]:
-    """Feed a run, and keep up to so many of its due assignments for the caller.
+def go_on(run_id: int, threads: int, now: datetime | None = None) -> list[int]:
+    """Up to ``threads`` due assignments of a run for the caller, then those the workers are told of.
 
-    ``hands`` are the caller's threads whose calls have ended, so that there is room for as many more. Returns
-    what was chosen, the caller's first; the workers are told of the others.
+    The caller's calls have ended, so that there is room for as many more.
     """
     now = now or timezone.now()
     free = settings.JUDGE_QUEUE_AHEAD - RunAssignment.objects.filter(run=run_id, queued_until__gt=now).count()
     if free < settings.JUDGE_QUEUE_AHEAD / 2:
         free = 0
-    if not free and not hands:
+    if not free and not threads:
         return []
     running = JudgeRun.objects.filter(pk=run_id, state=JudgeRun.State.RUNNING)
     run = running.select_related("study", "judge__rater").first()
@@ -262,27 +261,27 @@ def go_on(run_id: int, hands: int, now: datetime | None = None) -> list[int]:
             _feed_later(run.pk, 1.1 * wait + 0.1, now)  # when all who were sent away are due again
         return []
     # A few more than there is room for: they wait at the door while others end.
-    for_others = min(free, room and max(room + run.judge.concurrency // 4 - hands, 0))
-    if not hands + for_others:
+    for_others = min(free, room and max(room + run.judge.concurrency // 4 - threads, 0))
+    if not threads + for_others:
         return []
-    chosen = _choose(run, hands, for_others, now)
+    chosen = _choose(run, threads, for_others, now)
     if not chosen:
         finish_if_done(run)
     return chosen
 
 
 @transaction.atomic
-def _choose(run: JudgeRun, hands: int, for_others: int, now: datetime) -> list[int]:
-    """Up to so many assignments that are due; the workers are told of all but the first ``hands``."""
+def _choose(run: JudgeRun, threads: int, for_others: int, now: datetime) -> list[int]:
+    """Up to so many assignments that are due; the workers are told of all but the first ``threads``."""
     due = (
         run.run_assignments.select_for_update(of=("self",), skip_locked=True)
         .filter(Q(queued_until=None) | Q(queued_until__lte=now), assignment__state="open", due_at__lte=now)
         .order_by("pk")
     )
-    chosen = _next(run.pk, due.values_list("pk", "assignment"), hands + for_others)
+    chosen = _next(run.pk, due.values_list("pk", "assignment"), threads + for_others)
     RunAssignment.objects.filter(pk__in=[pk for pk, _ in chosen]).update(queued_until=now + QUEUE_PATIENCE)
     assignments = [assignment for _, assignment in chosen]
-    transaction.on_commit(lambda: queue.nudge_assignments(assignments[hands:]))
+    transaction.on_commit(lambda: queue.nudge_assignments(assignments[threads:]))
     return assignments
 
 

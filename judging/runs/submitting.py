@@ -39,7 +39,7 @@ class Submission:
         cls, call: JudgeCall, calls: Sequence[JudgeCall], replies: Mapping[str, ReplyText]
     ) -> "Submission":
         """The answer that replies, by key, amount to."""
-        return cls(call, calls, conversation.verdict(call.run.judge.manner, replies))
+        return cls(call, calls, conversation.verdict(call.run.judge.configured_protocol, replies))
 
     @property
     def judge(self) -> Judge:
@@ -60,7 +60,7 @@ class Submission:
     @property
     def expected(self) -> float | None:
         """The expected rating: the mean over its verdicts, None where there is none or answers are scored."""
-        if has_scores(self.judge.manner.protocol):
+        if has_scores(self.judge.configured_protocol.protocol):
             return None
         known = [call.expected for call in self.calls if call.has_replied and call.expected is not None]
         return sum(known) / len(known) if known else None
@@ -73,7 +73,7 @@ def has_scores(protocol: Protocol) -> bool:
 
 
 @dataclass(frozen=True)
-class Fate:
+class SubmissionOutcome:
     """What is to be written about a call after its answer was submitted.
 
     has_failed: the arena refuses the answer for good, so the assignment has failed.
@@ -105,19 +105,19 @@ def submission_of(assignment: int) -> Submission | None:
     return Submission.of(call, calls, replies_among(calls))
 
 
-def post(submissions: Sequence[Submission]) -> list[Fate | Exception]:
+def post(submissions: Sequence[Submission]) -> list[SubmissionOutcome | Exception]:
     """Post the answers, and say what to write. Nothing is written here."""
-    fates: list[Fate | Exception] = [LookupError("not posted")] * len(submissions)
+    outcomes: list[SubmissionOutcome | Exception] = [LookupError("not posted")] * len(submissions)
     by_judge: dict[int, list[int]] = defaultdict(list)
     for number, submission in enumerate(submissions):
         by_judge[submission.judge.pk].append(number)
     for numbers in by_judge.values():
-        for number, fate in zip(numbers, _post([submissions[each] for each in numbers]), strict=True):
-            fates[number] = fate
-    return fates
+        for number, outcome in zip(numbers, _post([submissions[each] for each in numbers]), strict=True):
+            outcomes[number] = outcome
+    return outcomes
 
 
-def _post(submissions: Sequence[Submission]) -> Iterator[Fate]:
+def _post(submissions: Sequence[Submission]) -> Iterator[SubmissionOutcome]:
     """The same for answers of one judge."""
     client = ArenaClient(rater_token(submissions[0].judge.rater))
     replies = client.submit([each.answer() for each in submissions])
@@ -125,10 +125,10 @@ def _post(submissions: Sequence[Submission]) -> Iterator[Fate]:
         if isinstance(reply, ArenaUnreachableError):
             yield _later(submission.call, str(reply))
         else:
-            yield fate_of(submission.call, submission.verdict, reply)
+            yield outcome_of(submission.call, submission.verdict, reply)
 
 
-def fate_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> Fate:
+def outcome_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> SubmissionOutcome:
     """What the arena's reply to a submitted answer means for its call."""
     if reply.status in (200, 201):
         return _stored(call, str(reply.body["status"]), verdict.reason, verdict.rating)
@@ -136,13 +136,13 @@ def fate_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> Fate:
         stored = reply.body["comparison"]  # an earlier submission of this reply, read by an older parser
         return _stored(call, stored["status"], stored["reason"] or "", stored["rating"])
     if reply.refuses_answer:  # for good: the study was closed, say
-        return Fate(
+        return SubmissionOutcome(
             call, {"submit_due_at": None, "given_up": True, "error": reply.detail[:600]}, has_failed=True
         )
     return _later(call, f"HTTP {reply.status}: {reply.detail}")
 
 
-def _stored(call: JudgeCall, status: str, reason: str, rating: int | None) -> Fate:
+def _stored(call: JudgeCall, status: str, reason: str, rating: int | None) -> SubmissionOutcome:
     columns = {
         "status": status,
         "reason": reason,
@@ -152,41 +152,43 @@ def _stored(call: JudgeCall, status: str, reason: str, rating: int | None) -> Fa
         "error": "",
         "given_up": False,
     }
-    return Fate(call, columns)
+    return SubmissionOutcome(call, columns)
 
 
-def _later(call: JudgeCall, error: str) -> Fate:
+def _later(call: JudgeCall, error: str) -> SubmissionOutcome:
     """The sweep or the next nudge tries again, ever more slowly."""
     wait = min(SUBMITTING.total_seconds(), 2.0 ** min(call.submit_attempts, 10))
     logger.warning("Submitting assignment %s failed: %s", call.assignment_id, error)
-    return Fate(call, {"submit_due_at": timezone.now() + timedelta(seconds=wait), "error": error[:600]})
+    return SubmissionOutcome(
+        call, {"submit_due_at": timezone.now() + timedelta(seconds=wait), "error": error[:600]}
+    )
 
 
 def submit(submissions: Sequence[Submission]) -> list[bool | Exception]:
     """Post answers and write what became of them; whether the arena has each."""
-    fates = post(submissions)
-    written = iter(write([fate for fate in fates if isinstance(fate, Fate)]))
-    return [next(written) if isinstance(fate, Fate) else fate for fate in fates]
+    outcomes = post(submissions)
+    written = iter(write([outcome for outcome in outcomes if isinstance(outcome, SubmissionOutcome)]))
+    return [next(written) if isinstance(outcome, SubmissionOutcome) else outcome for outcome in outcomes]
 
 
 @transaction.atomic
-def write(fates: Sequence[Fate]) -> list[bool]:
+def write(outcomes: Sequence[SubmissionOutcome]) -> list[bool]:
     """Write what became of submitted answers; whether the arena has each. Harmless when repeated."""
-    failed = [fate.call.assignment_id for fate in fates if fate.has_failed]
+    failed = [outcome.call.assignment_id for outcome in outcomes if outcome.has_failed]
     if failed:
         claimed = Assignment.objects.filter(pk__in=failed, state=Assignment.State.CLAIMED)
         list(claimed.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         claimed.update(state=Assignment.State.FAILED, leased_until=None, finished_at=timezone.now())
-    calls = [fate.call.pk for fate in fates]
+    calls = [outcome.call.pk for outcome in outcomes]
     list(
         JudgeCall.objects.filter(pk__in=calls).select_for_update(no_key=True).order_by("pk").values_list("pk")
     )
-    alike: dict[frozenset[tuple[str, Any]], list[Fate]] = defaultdict(list)
-    for fate in fates:  # those with the same rating in one update, at one moment
-        alike[frozenset(fate.columns.items() - {("submitted_at", fate.columns.get("submitted_at"))})].append(
-            fate
-        )
+    alike: dict[frozenset[tuple[str, Any]], list[SubmissionOutcome]] = defaultdict(list)
+    for outcome in outcomes:  # those with the same rating in one update, at one moment
+        alike[
+            frozenset(outcome.columns.items() - {("submitted_at", outcome.columns.get("submitted_at"))})
+        ].append(outcome)
     for some in alike.values():
-        rows = JudgeCall.objects.filter(pk__in=[fate.call.pk for fate in some], submitted_at=None)
+        rows = JudgeCall.objects.filter(pk__in=[outcome.call.pk for outcome in some], submitted_at=None)
         rows.update(**some[0].columns)
-    return [fate.is_stored for fate in fates]
+    return [outcome.is_stored for outcome in outcomes]

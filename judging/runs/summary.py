@@ -6,16 +6,16 @@ from typing import Any
 
 from judging.endpoints.costs import in_words
 
-Said = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 """A JSON object of the API."""
 
 
-def label(said: Said) -> str:
+def label(found: JsonObject) -> str:
     """Tells of a judge that is none."""
-    return " (simulated: no model is asked)" if said["simulated"] else ""
+    return " (simulated: no model is asked)" if found["simulated"] else ""
 
 
-def progress(run: Said) -> str:
+def progress(run: JsonObject) -> str:
     """How far a run is, in one line."""
     done = run["assigned"] - run["waiting"]
     parts = [
@@ -33,7 +33,7 @@ def progress(run: Said) -> str:
     return "; ".join(parts)
 
 
-def summary(run: Said) -> str:
+def summary(run: JsonObject) -> str:
     """What became of a run, once nothing more is asked."""
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(run["unscored"].items()))
     lines = [
@@ -62,7 +62,7 @@ def summary(run: Said) -> str:
     return "\n".join(lines)
 
 
-def whats_next(run: Said) -> str:
+def whats_next(run: JsonObject) -> str:
     """What an operator can do with a paused run, as a sentence; "" for any other."""
     if run["state"] != "paused":
         return ""
@@ -70,14 +70,14 @@ def whats_next(run: Said) -> str:
     return f"Go on with: python manage.py judge --resume {run['id']}{raised}"
 
 
-def estimate(found: Said, budget: str | None = None) -> str:
+def estimate(found: JsonObject, budget: str | None = None) -> str:
     """What a run would take, as a table."""
     rows = estimated(found, budget)
     width = max(len(name) for name, _ in rows) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in rows)
 
 
-def estimated(found: Said, budget: str | None = None) -> list[tuple[str, str]]:
+def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, str]]:
     """What a run would take: what is counted, and the count in words."""
     sampled = found["looked_at"] < found["assignments"]
     rows = [
@@ -98,19 +98,19 @@ def estimated(found: Said, budget: str | None = None) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
-def notes(found: Said) -> list[str]:
+def notes(found: JsonObject) -> list[str]:
     """How an estimate came about, in sentences."""
-    said = ["Calls that fail and are repeated come on top."]
+    lines = ["Calls that fail and are repeated come on top."]
     if found["looked_at"] < found["assignments"]:
-        said.append(
+        lines.append(
             f"{found['looked_at']:,} of {found['assignments']:,} assignments were looked at; the rest is "
             "taken to be like them."
         )
     if found["habits_from"]:
-        said.append(f"What to expect is learnt from {found['habits_from']:,} earlier replies of the model.")
+        lines.append(f"What to expect is learnt from {found['habits_from']:,} earlier replies of the model.")
     else:
-        said.append("The model has not replied yet: what to expect is a guess by the length of the texts.")
-    return said
+        lines.append("The model has not replied yet: what to expect is a guess by the length of the texts.")
+    return lines
 
 
 def duration(seconds: float) -> str:
@@ -121,23 +121,23 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _unscored(run: Said) -> int:
+def _unscored(run: JsonObject) -> int:
     return sum(run["unscored"].values())
 
 
-def _beside(run: Said) -> str:
+def _beside(run: JsonObject) -> str:
     """What came to its end without being asked, where there is any."""
     kinds = {"identical": "identical", "put_aside": "put aside"}
     return "".join(f", {run[name]:,} {words}" for name, words in kinds.items() if run[name])
 
 
-def _spent(run: Said) -> str:
+def _spent(run: JsonObject) -> str:
     if run["budget"] is None:
         return in_words(Decimal(run["cost"]), run["currency"])
     return f"{in_words(Decimal(run['cost']))} of {in_words(Decimal(run['budget']), run['currency'])}"
 
 
-def _range(numbers: Said, *, sampled: bool = False) -> str:
+def _range(numbers: JsonObject, *, sampled: bool = False) -> str:
     """A range of whole numbers. Where only a sample was looked at, its upper end is no bound."""
     low, high = (None if numbers[end] is None else Decimal(numbers[end]) for end in ("about", "at_most"))
     if low == high:
@@ -151,13 +151,13 @@ def _at_most(sampled: bool) -> str:
     return "at most about" if sampled else "at most"
 
 
-def _cached(found: Said, *, sampled: bool) -> str:
+def _cached(found: JsonObject, *, sampled: bool) -> str:
     about = "about " if sampled and found["cached"] else ""
     later = "; of later questions nobody can know yet" if found["later_steps"] else ""
     return f"{about}{found['cached']:,}{' that are not asked again' if found['cached'] else ''}{later}"
 
 
-def _cost(found: Said, *, sampled: bool) -> str:
+def _cost(found: JsonObject, *, sampled: bool) -> str:
     if found["simulated"]:
         return "nothing: no model is asked"
     if found["unpriced"]:
@@ -172,13 +172,13 @@ def _cost(found: Said, *, sampled: bool) -> str:
     )
 
 
-def _price(price: Said) -> str:
+def _price(price: JsonObject) -> str:
     prompt = in_words(Decimal(price["prompt"]), price["currency"])
     replies = in_words(Decimal(price["completion"]))
     return f"{price['model']}: {prompt} for a million tokens of prompts, {replies} of replies"
 
 
-def _time(found: Said) -> str:
+def _time(found: JsonObject) -> str:
     if found["seconds"] is None:
         return "not known until the model has replied"
     low, high = (found["seconds"][end] for end in ("about", "at_most"))
@@ -187,7 +187,7 @@ def _time(found: Said) -> str:
     return f"about {least}" if most in (least, None) else f"about {least}, at most {most}"
 
 
-def _covered(found: Said) -> str:
+def _covered(found: JsonObject) -> str:
     if found["covered"] >= found["assignments"]:
         return "about enough for all"
     return f"enough for about {found['covered']:,} of {found['assignments']:,} assignments"

@@ -17,8 +17,8 @@ from arena.texts.names import shown_turns
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
 from judging.protocols.conversation import Question
-from judging.protocols.protocol import Manner
-from judging.protocols.rendering import Material
+from judging.protocols.protocol import ConfiguredProtocol
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText
 
 MOST_OUTAGES: Final = 20
@@ -45,21 +45,21 @@ class Work:
         return self.row.assignment
 
     @cached_property
-    def manner(self) -> Manner:
-        return self.judge.manner
+    def configured_protocol(self) -> ConfiguredProtocol:
+        return self.judge.configured_protocol
 
     @property
     def has_its_wording(self) -> bool:
         """Whether the judge would be asked in the words of its other answers; an update may change them."""
-        return self.judge.prompt_hash in ("", self.manner.prompt_hash)
+        return self.judge.prompt_hash in ("", self.configured_protocol.prompt_hash)
 
     @cached_property
-    def material(self) -> Material:
+    def pair_texts(self) -> PairTexts:
         pair = self.assignment.pair
         assert pair is not None  # noqa: S101 - held by wanted
         shown = pair.shown(self.assignment.swapped)
         first, second = (shown_turns(completion, self.run.study) for completion in shown)
-        return Material(pair.prompt.turns, pair.prompt.input, first, second, boundary_secret())
+        return PairTexts(pair.prompt.turns, pair.prompt.input, first, second, boundary_secret())
 
     @cached_property
     def in_round(self) -> Mapping[str, list[JudgeCall]]:
@@ -107,7 +107,7 @@ class Work:
     def open_questions(self, replies: Mapping[str, ReplyText]) -> list[Question]:
         """What can be asked now and nobody is asking."""
         asked = {key for key, calls in self.in_round.items() if any(call.is_in_flight for call in calls)}
-        questions = conversation.next_questions(self.manner, self.material, replies)
+        questions = conversation.next_questions(self.configured_protocol, self.pair_texts, replies)
         return [question for question in questions if question.key not in asked]
 
 

@@ -11,7 +11,7 @@ from judging.endpoints.logprobs import expected_rating
 from judging.protocols import conversation
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Manner
+from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.replies import ReplyText, Verdict
 from judging.worker.arena_client import ArenaClient, ArenaReply, answer_to
 from judging.worker.journal import Entry
@@ -99,8 +99,8 @@ def check_wording(judge: JudgeInfo) -> None:
     }
     try:
         scale = answer_scale(judge.form, judge.points)
-        manner = Manner(PROTOCOLS.named(judge.protocol), scale, parameters, judge.wording)
-        same = manner.prompt_hash == judge.prompt_hash
+        configured = ConfiguredProtocol(PROTOCOLS.named(judge.protocol), scale, parameters, judge.wording)
+        same = configured.prompt_hash == judge.prompt_hash
     except (ValueError, KeyError) as error:
         raise WorkerError(f"The arena describes the judge in a way unknown here ({error}).") from error
     if not same:
@@ -187,8 +187,8 @@ class Arena:
             self._report(entry, vars(entry.failure))
             return Outcome.NO_REPLY
         text = ReplyText(entry.reply.text, entry.reply.finish_reason, entry.reply.refusal)
-        verdict = conversation.verdict(entry.manner, {entry.key: text})
-        expected = _expected(entry.manner, entry.reply)
+        verdict = conversation.verdict(entry.configured_protocol, {entry.key: text})
+        expected = _expected(entry.configured_protocol, entry.reply)
         answer = answer_to(entry.assignment, verdict, entry.points, text, entry.seconds, expected)
         reply = self._client.post("/comparisons/", {**answer, "call": _record(entry)})
         if reply.status == 409 and "comparison" in reply.body:
@@ -208,10 +208,10 @@ class Arena:
             _about(entry, _checked(reply, 200))
 
 
-def _expected(manner: Manner, reply: Reply) -> float | None:
+def _expected(configured: ConfiguredProtocol, reply: Reply) -> float | None:
     """The expected rating of the one question that such a judge is asked."""
-    step = manner.steps[-1]
-    return expected_rating(reply, manner.scale_of(step), manner.place_of(step))
+    step = configured.steps[-1]
+    return expected_rating(reply, configured.scale_of(step), configured.place_of(step))
 
 
 def _outcome(verdict: Verdict) -> Outcome:

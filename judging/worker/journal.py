@@ -12,7 +12,7 @@ from typing import Any, Final
 from judging.endpoints.client import NoReplyError, Reply, Token
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Manner
+from judging.protocols.protocol import ConfiguredProtocol
 
 ASSIGNMENT: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
 """Ids of assignments name files here, so nothing else is taken for one."""
@@ -58,9 +58,9 @@ class Entry:
     seconds: float | None = None
 
     @property
-    def manner(self) -> Manner:
+    def configured_protocol(self) -> ConfiguredProtocol:
         """How its reply is read; raises ValueError for a protocol or answer scale that is unknown here."""
-        return Manner(PROTOCOLS.named(self.protocol), answer_scale(self.form, self.points))
+        return ConfiguredProtocol(PROTOCOLS.named(self.protocol), answer_scale(self.form, self.points))
 
     def replied(self, reply: Reply, seconds: float) -> "Entry":
         """The call with its reply."""

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from judging import tasks
-from judging.endpoints.limits import Entrances, MemoryStore
+from judging.endpoints.limits import Limiter, MemoryStore
 from judging.models import JudgeRun, RunAssignment
 from judging.runs import limiting, queue
 from judging.runs.lifecycle import plan_run, start_run
@@ -20,10 +20,10 @@ from tests.judging.endpoints.server import ChatServer
 
 
 @pytest.fixture(autouse=True)
-def limits(monkeypatch: pytest.MonkeyPatch) -> Entrances:
+def limits(monkeypatch: pytest.MonkeyPatch) -> Limiter:
     """Limits that know nothing of earlier tests, whose judges had the same ids."""
-    fresh = Entrances(MemoryStore())
-    monkeypatch.setattr(limiting, "entrances", lambda: fresh)
+    fresh = Limiter(MemoryStore())
+    monkeypatch.setattr(limiting, "limiter", lambda: fresh)
     return fresh
 
 

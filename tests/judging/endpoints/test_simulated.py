@@ -12,13 +12,13 @@ from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.parsing import read_verdict
-from judging.protocols.protocol import About, Manner, Protocol
+from judging.protocols.protocol import About, ConfiguredProtocol, Protocol
 from judging.protocols.rehearsal import NOTE, verdict
-from judging.protocols.rendering import Material
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place, ReplyText, Verdict
 
 REQUEST = Request("simulated", [], 1.0)
-MATERIAL = Material(["Say hi"], "", ["hi"], ["hello"], b"secret")
+JUDGED = PairTexts(["Say hi"], "", ["hi"], ["hello"], b"secret")
 
 SCALES = [
     *(answer_scale("likert", points) for points in (2, 3, 5, 8)),
@@ -102,11 +102,11 @@ def test_a_step_without_a_verdict_gets_a_text_that_says_it_is_simulated() -> Non
     assert make_client(Question("explain", [], About.PAIR)).ask(REQUEST).text == NOTE
 
 
-def judged(manner: Manner, **options: object) -> Verdict:
+def judged(configured: ConfiguredProtocol, **options: object) -> Verdict:
     replies: dict[str, ReplyText] = {}
-    while questions := conversation.next_questions(manner, MATERIAL, replies):
+    while questions := conversation.next_questions(configured, JUDGED, replies):
         replies |= answered(questions, **options)
-    return conversation.verdict(manner, replies)
+    return conversation.verdict(configured, replies)
 
 
 def answered(questions: list[Question], **options: object) -> Mapping[str, ReplyText]:
@@ -117,6 +117,6 @@ def answered(questions: list[Question], **options: object) -> Mapping[str, Reply
 def test_every_protocol_comes_to_its_verdict(protocol: Protocol) -> None:
     for form in protocol.forms:
         scale = answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])
-        found = judged(Manner(protocol, scale))
+        found = judged(ConfiguredProtocol(protocol, scale))
         assert found.rating is not None
         assert found.rating == (scale.points if form != "likert" else 8)

@@ -4,7 +4,8 @@ Run it with python -m tests.judging.injections; it takes some minutes.
 """
 
 from tests.judging.injections.corpus import INJECTIONS
-from tests.judging.injections.measuring import manners, shares, table
+from tests.judging.injections.measuring import configured_protocols, shares, table
 
-print(f"{len(INJECTIONS)} injections in both orders through {len(list(manners()))} protocols and forms")
+count = len(list(configured_protocols()))
+print(f"{len(INJECTIONS)} injections in both orders through {count} protocols and forms")
 print(table(shares(INJECTIONS)))

@@ -12,8 +12,8 @@ from judging.protocols import conversation, rendering
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
-from judging.protocols.protocol import Manner
-from judging.protocols.rendering import Material
+from judging.protocols.protocol import ConfiguredProtocol
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText, Verdict
 from tests.judging.injections.corpus import Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient, reply_of
@@ -37,28 +37,30 @@ class Effect(StrEnum):
     UNSCORED = "no verdict"
 
 
-def manners() -> Iterator[Manner]:
+def configured_protocols() -> Iterator[ConfiguredProtocol]:
     """Every protocol in every form it offers, on the largest scale of the form."""
     for protocol in PROTOCOLS.values():
         for form in protocol.forms:
-            yield Manner(protocol, answer_scale(form, max(POINTS[form])))
+            yield ConfiguredProtocol(protocol, answer_scale(form, max(POINTS[form])))
 
 
-def materials(injection: Injection | None) -> Iterator[Material]:
+def texts_with(injection: Injection | None) -> Iterator[PairTexts]:
     """A dull answer with the injection against a good one, in both orders."""
     dull = "A dull answer."
     hostile = f"{dull}\n\n{injection.text}" if injection else dull
-    one = Material(["Say something."], "", [hostile], [f"An {GOOD} answer."], b"a secret of the arena")
+    one = PairTexts(["Say something."], "", [hostile], [f"An {GOOD} answer."], b"a secret of the arena")
     yield from (one, one.swapped())
 
 
-def asked(manner: Manner, material: Material, judge: Judge) -> tuple[list[Question], Verdict]:
+def asked(
+    configured: ConfiguredProtocol, pair_texts: PairTexts, judge: Judge
+) -> tuple[list[Question], Verdict]:
     """Every question of a protocol, and the verdict."""
     questions, replies = list[Question](), dict[str, ReplyText]()
-    while wave := conversation.next_questions(manner, material, replies):
+    while wave := conversation.next_questions(configured, pair_texts, replies):
         questions += wave
         replies |= {question.key: ReplyText(judge(question), "stop") for question in wave}
-    return questions, conversation.verdict(manner, replies)
+    return questions, conversation.verdict(configured, replies)
 
 
 def scripted(hears: Hears, order: str) -> Judge:
@@ -73,9 +75,9 @@ def simulated(question: Question) -> str:
     return client.ask(Request("simulated", question.messages, 1.0)).text
 
 
-def honest(manner: Manner, judge: Judge) -> list[int | None]:
+def honest(configured: ConfiguredProtocol, judge: Judge) -> list[int | None]:
     """The ratings without any injection, in both orders."""
-    return [asked(manner, material, judge)[1].rating for material in materials(None)]
+    return [asked(configured, pair_texts, judge)[1].rating for pair_texts in texts_with(None)]
 
 
 def effect(found: Verdict, wanted: int | None) -> Effect:
@@ -88,12 +90,12 @@ def effect(found: Verdict, wanted: int | None) -> Effect:
 def shares(injections: Iterable[Injection]) -> dict[str, Counter[Effect]]:
     """The effects of all injections over all protocols, in both orders, by judge."""
     found = {name: Counter[Effect]() for name in (*SCRIPTED, SIMULATED)}
-    for manner in manners():
-        wanted = {name: honest(manner, judge_of(name, "")) for name in found}
+    for configured in configured_protocols():
+        wanted = {name: honest(configured, judge_of(name, "")) for name in found}
         for injection in injections:
             for name, counts in found.items():
                 judge = judge_of(name, injection.order)
-                verdicts = [asked(manner, material, judge)[1] for material in materials(injection)]
+                verdicts = [asked(configured, pair_texts, judge)[1] for pair_texts in texts_with(injection)]
                 counts.update(effect(*both) for both in zip(verdicts, wanted[name], strict=True))
     return found
 

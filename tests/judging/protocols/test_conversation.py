@@ -7,8 +7,8 @@ from arena.rating import scales
 from judging.protocols import conversation
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.conversation import Question
-from judging.protocols.protocol import About, Manner, Parameter, Protocol, Step
-from judging.protocols.rendering import Material
+from judging.protocols.protocol import About, ConfiguredProtocol, Parameter, Protocol, Step
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place, ReplyText
 from tests.judging.protocols.scripted import GOOD, outside, reply_to
 
@@ -18,7 +18,7 @@ PARAMETERS = {
     "rounds": Parameter(2, ""),
 }
 
-PAIR = Material(["foreign query"], "", ["foreign, dull"], [f"foreign, {GOOD}"], b"secret")
+PAIR = PairTexts(["foreign query"], "", ["foreign, dull"], [f"foreign, {GOOD}"], b"secret")
 
 SHOWN = {About.PROMPT: "$query", About.COMPLETION: "$query $answer", About.PAIR: "$query $answers"}
 
@@ -57,18 +57,20 @@ def step_after(draw: st.DrawFn, before: tuple[Step, ...], name: str, *, is_last:
 
 
 @st.composite
-def manners(draw: st.DrawFn) -> Manner:
+def configured_protocols(draw: st.DrawFn) -> ConfiguredProtocol:
     protocol = Protocol("x", "x", "x", "x", draw(step_lists()), Place.LAST_LINE, parameters=PARAMETERS)
     form = draw(st.sampled_from(["likert", "binary", "grades", "scores"]))
     scale = answer_scale(form, draw(st.sampled_from(POINTS[form])))
-    return Manner(protocol, scale, samples=draw(st.integers(1, 2)))
+    return ConfiguredProtocol(protocol, scale, samples=draw(st.integers(1, 2)))
 
 
-def ask(manner: Manner, material: Material) -> tuple[dict[str, Question], dict[str, ReplyText]]:
+def ask(
+    configured: ConfiguredProtocol, pair_texts: PairTexts
+) -> tuple[dict[str, Question], dict[str, ReplyText]]:
     """All questions and replies by key; the remarks of the model are as foreign as the answers."""
     asked: dict[str, Question] = {}
     replies: dict[str, ReplyText] = {}
-    while questions := conversation.next_questions(manner, material, replies):
+    while questions := conversation.next_questions(configured, pair_texts, replies):
         assert not asked.keys() & {question.key for question in questions}
         for question in questions:
             asked[question.key] = question
@@ -77,44 +79,49 @@ def ask(manner: Manner, material: Material) -> tuple[dict[str, Question], dict[s
     return asked, replies
 
 
-@given(manners())
+@given(configured_protocols())
 @settings(max_examples=150)
-def test_every_question_is_asked_once_and_fences_what_others_wrote(manner: Manner) -> None:
-    asked, _ = ask(manner, PAIR)
-    assert set(asked) == set(conversation.keys(manner))
+def test_every_question_is_asked_once_and_fences_what_others_wrote(configured: ConfiguredProtocol) -> None:
+    asked, _ = ask(configured, PAIR)
+    assert set(asked) == set(conversation.keys(configured))
     for question in asked.values():
         for message in question.messages:
             if message["role"] == "user":
                 assert "foreign" not in outside(message["content"])
 
 
-@given(manners(), st.data())
+@given(configured_protocols(), st.data())
 @settings(max_examples=150)
-def test_a_question_stays_the_same_whatever_else_is_known(manner: Manner, data: st.DataObject) -> None:
-    asked, replies = ask(manner, PAIR)
+def test_a_question_stays_the_same_whatever_else_is_known(
+    configured: ConfiguredProtocol, data: st.DataObject
+) -> None:
+    asked, replies = ask(configured, PAIR)
     key = data.draw(st.sampled_from(sorted(asked)))
     without = {name: reply for name, reply in replies.items() if name != key}
-    again = {question.key: question for question in conversation.next_questions(manner, PAIR, without)}
+    again = {question.key: question for question in conversation.next_questions(configured, PAIR, without)}
     assert again[key] == asked[key]
 
 
-@given(manners())
+@given(configured_protocols())
 @settings(max_examples=150)
-def test_the_swapped_pair_gets_the_mirrored_verdict(manner: Manner) -> None:
+def test_the_swapped_pair_gets_the_mirrored_verdict(configured: ConfiguredProtocol) -> None:
     there, back = (
-        conversation.verdict(manner, ask(manner, material)[1]).rating for material in (PAIR, PAIR.swapped())
+        conversation.verdict(configured, ask(configured, pair_texts)[1]).rating
+        for pair_texts in (PAIR, PAIR.swapped())
     )
     assert there is not None
-    assert back == scales.mirror(there, manner.scale.points)
-    assert scales.preference(there, manner.scale.points) > 0
+    assert back == scales.mirror(there, configured.scale.points)
+    assert scales.preference(there, configured.scale.points) > 0
 
 
-@given(manners())
+@given(configured_protocols())
 @settings(max_examples=150)
-def test_questions_about_less_than_the_pair_do_not_depend_on_the_rest_of_it(manner: Manner) -> None:
-    there, _ = ask(manner, PAIR)
-    other = Material(PAIR.prompt, PAIR.input, PAIR.first, ["foreign, another"], PAIR.secret)
-    elsewhere, _ = ask(manner, other)
+def test_questions_about_less_than_the_pair_do_not_depend_on_the_rest_of_it(
+    configured: ConfiguredProtocol,
+) -> None:
+    there, _ = ask(configured, PAIR)
+    other = PairTexts(PAIR.prompt, PAIR.input, PAIR.first, ["foreign, another"], PAIR.secret)
+    elsewhere, _ = ask(configured, other)
     for key, question in there.items():
         if question.about is About.PROMPT or question.side == "first":
             assert elsewhere[key].messages == question.messages

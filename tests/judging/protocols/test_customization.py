@@ -8,11 +8,11 @@ from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import keys, next_questions
 from judging.protocols.customization import wording_problems
-from judging.protocols.protocol import About, Manner, Parameter, Part, Protocol, Step
-from judging.protocols.rendering import Material
+from judging.protocols.protocol import About, ConfiguredProtocol, Parameter, Part, Protocol, Step
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place, ReplyText
 
-PAIR = Material(prompt=["Why?"], input="", first=["Because."], second=["Why not?"], secret=b"secret")
+PAIR = PairTexts(prompt=["Why?"], input="", first=["Because."], second=["Why not?"], secret=b"secret")
 
 GOOD = "Which is better?\n\n$notice\n\n$query\n\n$answers\n\n$verdict"
 
@@ -50,14 +50,14 @@ def test_whatever_a_text_may_use_is_filled_in(protocol: Protocol) -> None:
         for name, text, known in _texts_of(protocol)
     }
     form = protocol.forms[0]
-    manner = Manner(protocol, answer_scale(form, POINTS[form][-1]), wording=wording)
+    configured = ConfiguredProtocol(protocol, answer_scale(form, POINTS[form][-1]), wording=wording)
 
     assert wording_problems(protocol, wording) == []
     asked, replies = [], dict[str, ReplyText]()
-    while questions := next_questions(manner, PAIR, replies):
+    while questions := next_questions(configured, PAIR, replies):
         asked += questions
         replies |= {question.key: ReplyText("Nothing to say.") for question in questions}
-    assert set(keys(manner)) >= {question.key for question in asked} != set()
+    assert set(keys(configured)) >= {question.key for question in asked} != set()
     assert not [one for one in asked if "$" in one.messages[-1]["content"]]
 
 

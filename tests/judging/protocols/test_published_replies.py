@@ -14,8 +14,8 @@ import pytest
 from judging.protocols import conversation
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Manner
-from judging.protocols.rendering import Material
+from judging.protocols.protocol import ConfiguredProtocol
+from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText, Verdict, mirrored
 from tests.judging.protocols.replay import FOLDERS
 from tests.judging.protocols.scripted import blocks
@@ -48,18 +48,18 @@ def play(
 ) -> tuple[list[str], Verdict]:
     """The keys asked for in one order, with the given replies, and the verdict in the recorded numbering."""
     scale = answer_scale(*(("scores", 3) if protocol == "rating" else ("binary", 2)))
-    manner = Manner(PROTOCOLS[protocol], scale)
+    configured = ConfiguredProtocol(PROTOCOLS[protocol], scale)
     asked: list[str] = []
     while questions := conversation.next_questions(
-        manner, material_of(record, order), {key: given[key] for key in asked}
+        configured, texts_of(record, order), {key: given[key] for key in asked}
     ):
         asked += [question.key for question in questions]
-    found = conversation.verdict(manner, {key: given[key] for key in asked})
+    found = conversation.verdict(configured, {key: given[key] for key in asked})
     return asked, found if order == OWN else mirrored(found, scale.points)
 
 
-def material_of(record: Record, order: str) -> Material:
-    own = Material([record["input"]], "", [record["output_1"]], [record["output_2"]], b"secret")
+def texts_of(record: Record, order: str) -> PairTexts:
+    own = PairTexts([record["input"]], "", [record["output_1"]], [record["output_2"]], b"secret")
     return own if order == OWN else own.swapped()
 
 
@@ -134,8 +134,8 @@ def test_explanations_are_renamed_as_their_authors_did(
             given = passes(record, order)
             if given.pop("synthesise", None):
                 shown_in += 1
-                manner = Manner(PROTOCOLS[protocol], answer_scale("binary", 2))
-                (question,) = conversation.next_questions(manner, material_of(record, order), given)
+                configured = ConfiguredProtocol(PROTOCOLS[protocol], answer_scale("binary", 2))
+                (question,) = conversation.next_questions(configured, texts_of(record, order), given)
                 shown = blocks(question.messages[-1]["content"])
                 published = words(record["results"][1][order]["prompt"])
                 favouring = [shown[f"EVALUATION IN FAVOUR OF ANSWER {name}"] for name in "AB"]

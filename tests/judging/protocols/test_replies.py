@@ -10,7 +10,7 @@ import pytest
 from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.parsing import read_verdict
-from judging.protocols.protocol import Manner
+from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.replies import Place, ReplyText
 
 LIKERT: Final = answer_scale("likert", 8)
@@ -387,13 +387,15 @@ def test_what_is_read(case: Case) -> None:
 
 def test_every_form_and_place_that_a_protocol_asks_for_has_good_and_bad_replies() -> None:
     asked = {
-        (manner.scale_of(step).form, manner.place_of(step))
+        (configured.scale_of(step).form, configured.place_of(step))
         for protocol in PROTOCOLS.values()
         for form in protocol.forms
-        for manner in [
-            Manner(protocol, answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form]))
+        for configured in [
+            ConfiguredProtocol(
+                protocol, answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])
+            )
         ]
-        for step in manner.steps
+        for step in configured.steps
         if step.asks_verdict
     }
     good = {(case.scale.form, case.place) for case in TABLE if isinstance(case.expected, int)}

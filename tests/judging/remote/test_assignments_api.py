@@ -12,7 +12,7 @@ from django.utils import timezone
 from arena.api.auth import issue_token, operator_token
 from arena.models import Assignment, Comparison, Membership, Rater, Study
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.remote import services as elsewhere_services
+from judging.remote import services as remote_services
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import cancel_run, plan_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
@@ -319,7 +319,7 @@ def test_a_judge_reads_about_itself_alone(client: Client, judge: Judge) -> None:
 def test_a_judge_that_is_not_configured_rates_what_is_planned_for_it(
     post: Post, outsider: Rater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elsewhere_services, "PLANNED_AHEAD", 4)
+    monkeypatch.setattr(remote_services, "PLANNED_AHEAD", 4)
     study = make_small_study(prompts=2, visibility="public", points=5)
     claimed = [post(outsider, "/assignments/", {"study": study.slug}).json() for _ in range(5)]
     assert len({each["assignment"] for each in claimed}) == 5

@@ -138,7 +138,7 @@ def test_questions_that_quote_replies_grow_with_them() -> None:
 def test_large_runs_are_looked_at_in_part() -> None:
     study = make_small_study(prompts=80, contestants=3)
     judge = likert(protocol="protocol-consistency")
-    keys = len(conversation.keys(judge.manner))
+    keys = len(conversation.keys(judge.configured_protocol))
     found = estimate(study, judge, Wanted())
     assert found.assignments == 240
     assert found.looked_at == max(5, QUESTIONS // keys)

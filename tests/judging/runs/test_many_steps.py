@@ -72,7 +72,9 @@ def test_what_does_not_build_on_each_other_is_asked_at_once(
     judge_all(run)
     assert Comparison.objects.get().status == "scored"
     assert states(run) == {"replied": 9}
-    assert set(run.calls.values_list("key", flat=True)) == set(conversation.keys(run.judge.manner))
+    assert set(run.calls.values_list("key", flat=True)) == set(
+        conversation.keys(run.judge.configured_protocol)
+    )
     assert process.places.take(20) == 9
 
 
@@ -193,9 +195,9 @@ def test_all_calls_of_a_process_that_died_are_abandoned_together(
     arena: Any, model: ChatServer, messages: deque[Any], drain: Drain
 ) -> None:
     run = planned("metrics-reference", model)
-    wish = calls.Wish(run.run_assignments.get().assignment_id)
+    claim_request = calls.ClaimRequest(run.run_assignments.get().assignment_id)
     dead = calls.Process(0)
-    claimed = dead.claims.do(wish)
+    claimed = dead.claims.do(claim_request)
     assert claimed is not None
     assert [call.key for call, _ in claimed.calls] == ["metrics", "reference"]
     assert abandon_orphans() == 2

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from judging import tasks
 from judging.endpoints.client import Reply
-from judging.endpoints.limits import LONGEST_PAUSE, Entrances, MemoryStore
+from judging.endpoints.limits import LONGEST_PAUSE, Limiter, MemoryStore
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.runs import committing, lifecycle, limiting, work
 from judging.runs.calls import judge_assignment
@@ -30,8 +30,8 @@ def pass_time(messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> Callable
     """Do what the workers would do while the longest pause passes so many times, or until no run goes on."""
     monkeypatch.setattr(work, "MOST_OUTAGES", FEW)
     late = 0.0
-    entrances = Entrances(MemoryStore(lambda: time() + late))
-    monkeypatch.setattr(limiting, "entrances", lambda: entrances)
+    limiter = Limiter(MemoryStore(lambda: time() + late))
+    monkeypatch.setattr(limiting, "limiter", lambda: limiter)
 
     def pass_time(pauses: int) -> None:
         nonlocal late

@@ -15,7 +15,7 @@ from arena.models import Assignment, Comparison, Completion, Contestant, Rater, 
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.models.calls import Progress
-from judging.remote import services as elsewhere_services
+from judging.remote import services as remote_services
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
@@ -250,7 +250,7 @@ def test_a_judge_without_configuration_is_offered_what_can_be_rated(client: Clie
     assert offered == [201, 201, 204]
     assert Counter(Assignment.objects.values_list("state", flat=True)) == {"claimed": 2, "failed": 4}
     take_back(study)
-    assert elsewhere_services.claim(rater, study) is not None
+    assert remote_services.claim(rater, study) is not None
     assert Assignment.objects.filter(state="failed").count() == 0  # planned again
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Manner
+from judging.protocols.protocol import ConfiguredProtocol
 from judging.worker.arena import JudgeInfo, Task, WorkerError, check_wording, key_of
 
-HASH = Manner(PROTOCOLS["likert"], answer_scale("likert", 8)).prompt_hash
+HASH = ConfiguredProtocol(PROTOCOLS["likert"], answer_scale("likert", 8)).prompt_hash
 JUDGE = JudgeInfo(
     "far", "Far", "far-1", "https://api.example.com/v1", "FAR_KEY", "likert", HASH, "likert", 8, {}, {}, 1, 6
 )

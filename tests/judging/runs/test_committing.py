@@ -44,7 +44,7 @@ def test_a_write_is_repeated_until_it_is_done(
     error: type[Exception], caplog: pytest.LogCaptureFixture
 ) -> None:
     write = Away(3, error=error)
-    assert runs_committing.insist(write, timezone.now() + timedelta(minutes=1)) == "written"
+    assert runs_committing.retry_until(write, timezone.now() + timedelta(minutes=1)) == "written"
     assert write.tries == 4
     assert "The database is away, a write waits for it: server closed the connection" in caplog.text
 
@@ -52,14 +52,14 @@ def test_a_write_is_repeated_until_it_is_done(
 def test_not_for_ever() -> None:
     write = Away(1)
     with pytest.raises(OperationalError):
-        runs_committing.insist(write, timezone.now() - timedelta(seconds=1))
+        runs_committing.retry_until(write, timezone.now() - timedelta(seconds=1))
     assert write.tries == 1
 
 
 def test_a_write_that_is_wrong_is_not_repeated() -> None:
     write = Away(1, error=IntegrityError)
     with pytest.raises(IntegrityError):
-        runs_committing.insist(write, timezone.now() + timedelta(minutes=1))
+        runs_committing.retry_until(write, timezone.now() + timedelta(minutes=1))
     assert write.tries == 1
 
 
