@@ -3,7 +3,7 @@
     pip install limits==5.8.0 pyrate-limiter==4.5.1 pybreaker==1.4.1
     python -m tests.benchmarks.limiter_rivals
 
-Ours checks requests and tokens per minute, calls at once and the circuit, and takes note of the end of the call. The
+Ours checks requests and tokens per minute, calls at once and the circuit, and notes the end of the call. The
 libraries check one of these each.
 """
 

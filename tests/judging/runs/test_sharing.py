@@ -205,7 +205,7 @@ def test_a_request_answered_while_it_was_claimed_is_not_asked_again(
     study = make_small_study(prompts=1, contestants=2)
     run = planned(make_judge(base_url=model.url, protocol="reference"), study)
     other = planned(make_judge(base_url=model.url, protocol="reference", form="binary", points=2), study)
-    lookup, late = claiming.Planner._lookup, []
+    lookup, late = claiming.ClaimPlanner._lookup, []
 
     def outrun(batch: Any, hashes: set[str]) -> Any:
         """Another process asks just after this one has looked for replies."""
@@ -217,7 +217,7 @@ def test_a_request_answered_while_it_was_claimed_is_not_asked_again(
                 judge_assignment(assignments(other)[0])
         return found
 
-    monkeypatch.setattr(claiming.Planner, "_lookup", outrun)
+    monkeypatch.setattr(claiming.ClaimPlanner, "_lookup", outrun)
     judge_assignment(assignments(run)[0])
     assert JudgeCall.objects.filter(key="reference", cached_from=None).count() == 1
     assert len(model.requests) == 3
