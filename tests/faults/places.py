@@ -29,7 +29,8 @@ STARTING_SECONDS = 60
 STOPPING_SECONDS = 20
 
 SEED = """
-from judging.services import JudgeConfig, create_judge, start_run
+from judging.judges.services import JudgeConfig, create_judge
+from judging.runs.lifecycle import start_run
 from tests.factories import make_small_study
 study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
 asked = JudgeConfig(model="loopback", base_url="{url}", timeout={timeout}, protocol="{protocol}")
