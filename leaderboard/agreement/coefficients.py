@@ -1,4 +1,4 @@
-"""How raters agree: correlation of judges with people, the ceiling people set, kappa, alpha and Fleiss."""
+"""How raters agree: correlation with people, its ceiling, kappa, alpha and Fleiss' kappa."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from leaderboard.stats.kappa import kappa_measure
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What one choice of raters said: its rows, and their sums for every pair of the study."""
+    """The rows of one choice of raters, and their sums for every pair of the study."""
 
     selector: str
     rows: OpinionRows
@@ -32,7 +32,7 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """The scored opinions of a study, with pairs and prompts numbered from 0."""
+    """Scored opinions, with pairs and prompts numbered from 0."""
 
     topics: Topics
     rows: OpinionRows
@@ -43,12 +43,12 @@ class Arranged:
         return len(self.topics.prompt)
 
     def kind(self, choice: Choice, but: frozenset[int] = frozenset()) -> Kind:
-        """What the raters of a choice said, ``but`` some of them."""
+        """The opinions of the raters of a choice, without those of ``but``."""
         rows = self.rows.only(np.isin(self.rows.rater, list(choice.ids - but)))
         return Kind(choice.selector, rows, pair_sums(rows, self.pairs))
 
     def raters(self, rows: OpinionRows, pair: Any) -> Any:
-        """Of each row of the topics, how many raters have an opinion on any of these pairs."""
+        """For each row of the topics, the number of raters with an opinion on any of these pairs."""
         asked = np.zeros(self.pairs, dtype=bool)
         asked[pair] = True
         own = rows.only(asked[rows.pair])
@@ -64,7 +64,6 @@ class Arranged:
 
 
 def arrange(opinions: Opinions, band: TieBand | None = None) -> Arranged:
-    """Number the pairs and prompts of the scored opinions; ``band`` as in OpinionRows."""
     rows = opinions.rows[opinions.scored]
     _, first, pair = np.unique(rows["pair"], return_index=True, return_inverse=True)
     _, start, prompt = np.unique(rows["prompt"][first], return_index=True, return_inverse=True)
@@ -82,7 +81,7 @@ PEOPLE: Final = "people"
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One list of rows of a table: what it needs from the bootstrap, and how it is written down."""
+    """A list of rows of a table: what it needs from the bootstrap, and how it is written."""
 
     kind: str
     raters: str
@@ -94,8 +93,7 @@ class Part:
 def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
     """Tables of correlation (people and each judge) and of agreement (people, each judge, each group).
 
-    Intervals of all come from one bootstrap over prompts, at the level, rounds and seed of ``method``, whose
-    band of ties is that of verdicts.
+    One bootstrap over prompts serves all.
     """
     arranged = arrange(opinions, method.tie_band)
     if not len(arranged.rows):
@@ -120,13 +118,13 @@ def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
 
 
 def _points(arranged: Arranged) -> int | None:
-    """The points of the scale, or None where several are in use."""
+    """The points of the scale; None where several are in use."""
     found = set(arranged.rows.points.tolist())
     return found.pop() if len(found) == 1 else None
 
 
 def _parts(arranged: Arranged) -> Iterator[Part]:
-    """Groups meet people alone, less those who are in both; all others meet each other once."""
+    # Groups meet people alone, without those who are in both; all others meet each other once.
     choices = {choice.selector: choice for choice in arranged.choices}
     kinds = {selector: arranged.kind(choice) for selector, choice in choices.items()}
     alone = [kind for selector, kind in kinds.items() if not selector.startswith("group:")]
@@ -177,7 +175,6 @@ def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kin
 
 
 def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
-    """Kappa of two kinds of raters, with the table and the scatter of their opinions."""
     if not (len(one.rows) and len(other.rows)):
         return
     topics, entries = arranged.topics, shared_entries(one.sums, other.sums)
@@ -233,12 +230,11 @@ def _within(arranged: Arranged, kind: Kind) -> Part:
 
 
 def _without_rest(arranged: Arranged) -> range:
-    """All categories and each of them; not all but one."""
+    """The rows about all categories and each, but not about all but one."""
     return range(1 + len(arranged.topics.named))
 
 
 def _rows(arranged: Arranged, found: Estimates, names: tuple[str, ...], chosen: range) -> Rows:
-    """The values of each row with their ends, null where there is none."""
     return [
         {
             "category": arranged.topics.rows[i],
@@ -254,7 +250,6 @@ def _rows(arranged: Arranged, found: Estimates, names: tuple[str, ...], chosen: 
 
 
 def _reason(row: dict[str, Any], name: str, undefined: str) -> str | None:
-    """Why there is no value, or no interval, or None."""
     if row[name] is None:
         return undefined
     if row[f"{name}_low"] is not None:

@@ -1,4 +1,4 @@
-"""How raters agree: coefficients with intervals, preferences against each other, confusion and matrices."""
+"""Figures of how raters agree."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -32,9 +32,9 @@ _LARGEST: Final = 34
 def correlations(
     coefficient: str, kinds: Sequence[Sequence[Correlated]], ceiling: Sequence[Correlated]
 ) -> Figure:
-    """One coefficient with its interval, by category, a colour for each kind of raters, on one axis.
+    """One coefficient by category, a colour for each kind of raters.
 
-    ``ceiling`` is how people agree with the other people on the same pairs; it has a marker of its own.
+    ``ceiling`` is how people agree with the other people on the same pairs.
     """
     series = [*kinds, ceiling] if ceiling else list(kinds)
     order = list(dict.fromkeys(row.category for rows in series for row in rows))
@@ -79,7 +79,6 @@ def _offset(number: int, count: int) -> float:
 
 
 def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
-    """A category with the pairs behind it; they may differ between kinds of raters."""
     n = sorted({row.n for rows in series for row in rows if row.category == category})
     pairs = f"n {n[0]:,}" if len(n) == 1 else f"n {n[0]:,}–{n[-1]:,}"
     return f"{wrapped(category)}<br>{pairs}"
@@ -116,10 +115,7 @@ def _dot_text(row: Correlated, value: float) -> str:
 
 
 def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figure:
-    """Mean preference of two kinds of raters for the same pairs; larger bubbles stand for more pairs.
-
-    ``points`` are x, y and the number of pairs there; preferences run from -1 to 1.
-    """
+    """Mean preferences of two kinds of raters for the same pairs: x, y and the number of pairs there."""
     most = max((n for _, _, n in points), default=1)
     trace = {
         "type": "scatter",
@@ -161,7 +157,6 @@ def _preference_axis(name: str) -> Figure:
 
 
 def confusion(one: str, other: str, table: Content) -> Figure:
-    """How often each rating of one kind (rows) stood against each of the other (columns)."""
     counts = table["counts"]
     trace = {
         "type": "heatmap",
@@ -196,7 +191,6 @@ def _points_axis(name: str, points: int) -> Figure:
 
 
 def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
-    """A statistic between -1 and 1 of every two kinds of raters, as a heat map read across a row."""
     trace = {
         "type": "heatmap",
         "z": [list(row) for row in values.values],

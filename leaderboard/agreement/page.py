@@ -1,4 +1,4 @@
-"""How judges agree with people, people with each other, and judges with judges."""
+"""The page of how judges agree with people, people with each other, and judges with judges."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -51,8 +51,6 @@ from leaderboard.snapshots.settings import Scope
 
 @dataclass(frozen=True, kw_only=True)
 class View(Reading):
-    """What an address asks for: two kinds of raters to look at closely, and a coefficient."""
-
     raters: str
     against: str
     usual: tuple[str, str]
@@ -60,7 +58,7 @@ class View(Reading):
 
     @classmethod
     def of(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> "View":
-        """The first judge against people where nothing else is asked for. Raises UnknownSettingError."""
+        """By default the first judge against people. Raises UnknownSettingError."""
         known = [entry["selector"] for entry in snapshot.counts["raters"]]
         judges = [one for one in known if one.startswith("judge:")]
         against = one_of(wanted, "against", known, PEOPLE if PEOPLE in known else known[0])
@@ -86,8 +84,6 @@ class View(Reading):
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementPage(AboutRaters):
-    """How raters agree."""
-
     view: View
     flags: Mapping[str, list[Flag]]
 
@@ -100,7 +96,6 @@ class AgreementPage(AboutRaters):
 
     @cached_property
     def kinds(self) -> list[tuple[str, str]]:
-        """Selector and label of every kind of raters that has raters of its own."""
         view = self.view
         entries = listed(self.snapshot, view.raters, view.against)
         return [(entry["selector"], entry["label"]) for entry in entries]
@@ -126,7 +121,6 @@ class AgreementPage(AboutRaters):
 
     @property
     def alone(self) -> bool:
-        """Whether there is one kind of raters only, and none to compare it with."""
         return self.view.raters == self.view.against
 
     @property
@@ -135,17 +129,15 @@ class AgreementPage(AboutRaters):
 
     @cached_property
     def entry(self) -> Content | None:
-        """What is known of the two kinds looked at closely."""
         return between(self.agreements, self.view.raters, self.view.against)
 
     @property
     def row(self) -> Content | None:
-        """Their kappa in the chosen category."""
+        """Kappa of the two kinds in the chosen category."""
         return row_of(self.entry, self.view.category)
 
     @property
     def few(self) -> bool:
-        """Whether so few pairs stand behind them that the numbers say little."""
         found = self.row
         return found is not None and found.get("pairs", found["n"]) < FEWEST_PAIRS
 
@@ -155,7 +147,6 @@ class AgreementPage(AboutRaters):
 
     @property
     def warnings(self) -> list[str]:
-        """What is said of judges that may be judging themselves, and of categories with few pairs."""
         found = [flag.sentence for flags in self.flags.values() for flag in flags]
         thin = sorted(
             {
@@ -174,23 +165,21 @@ class AgreementPage(AboutRaters):
 
     @property
     def dated(self) -> bool:
-        """Whether the snapshot was made before agreement was computed."""
+        """Whether the snapshot is older than the computing of agreement."""
         return not self.pending and not self.agreements
 
     @property
     def everything(self) -> str:
-        """The same for all categories together."""
+        """The address of the same for all categories."""
         return self.address + self.view.query(category="")
 
     @property
     def coefficients(self) -> list[Choices]:
-        """Which coefficient the figures show."""
         options = list(COEFFICIENTS.items())
         return [choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)]
 
     @property
     def switches(self) -> list[Choices]:
-        """Which two kinds are looked at closely, and for which category."""
         view, names = self.view, self.labels
         own = [(one, label) for one, label in self.kinds if one != view.against]
         others = [(one, label) for one, label in self.kinds if one == view.against or one != view.raters]
@@ -210,7 +199,6 @@ class AgreementPage(AboutRaters):
         yield from self._matrices()
 
     def among(self, *slugs: str) -> list[Panel]:
-        """Some of the panels, those that there are."""
         return [panel for panel in self.panels if panel.slug in slugs]
 
     @property
@@ -276,7 +264,6 @@ class AgreementPage(AboutRaters):
             )
 
     def _counted(self, confusion: tables_Content, category: str) -> str:
-        """What the table of ratings leaves out: those on a scale that is not the commonest of its raters."""
         row = row_of(self.entry, category)
         shown, every = sum(map(sum, confusion["counts"])) // 2, row["n"] if row else 0
         if shown >= every:
@@ -333,7 +320,6 @@ class AgreementPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> AgreementPage:
-    """The page of what an address asks for."""
     if not snapshot.counts["raters"]:
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request.GET, snapshot)

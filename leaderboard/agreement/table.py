@@ -1,4 +1,4 @@
-"""How raters agree: correlations, kappa, alpha, confusion tables and matrices of kinds of raters."""
+"""Tables of how raters agree."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,10 @@ ALL_CATEGORIES: Final = "All"
 _ALL_BUT: Final = "All but "
 
 Agreements = Mapping[str, Content]
-"""The agreement tables of a snapshot by the selector of their raters."""
 
 
 def category_names(rows: Sequence[Content]) -> list[str]:
-    """What each row of a table is about, in words. No two rows are called the same."""
+    """What each row is about; every name is unique."""
     found: list[str] = []
     for row, left_out in zip(rows, all_but(rows), strict=True):
         category = row["category"] or ""
@@ -31,10 +30,10 @@ def category_names(rows: Sequence[Content]) -> list[str]:
 
 
 def all_but(rows: Sequence[Content]) -> list[str | None]:
-    """The category that each row leaves out of all; None for a row about one category, or about all.
+    """The category that each row leaves out; None for a row about one category or about all.
 
-    Tables stored before rows said so have a minus in front of it, and it after the row about that category:
-    a category may have a name with a minus in front.
+    Tables of old snapshots write it with a minus in front, after the row about that category; other
+    categories may begin with a minus too.
     """
     named: set[str] = set()
     found: list[str | None] = []
@@ -47,15 +46,14 @@ def all_but(rows: Sequence[Content]) -> list[str | None]:
 
 
 def same_category(row: Content, category: str) -> bool:
-    """Whether a row is about a category, and not about all but one; the empty one means all together."""
+    """Whether a row is about this category; the empty one means all together."""
     return row.get("all_but") is None and (row.get("category") or "") == category
 
 
 @dataclass(frozen=True)
 class Correlated:
-    """One coefficient of one kind of raters with people in one category.
-
-    ``value`` is None where it is undefined; ``reason`` then says why. ``n`` counts pairs.
+    """A coefficient of one kind of raters with people, over ``n`` pairs; ``reason`` says why ``value`` is
+    None.
     """
 
     label: str
@@ -68,7 +66,6 @@ class Correlated:
 
 
 def correlated(label: str, content: Content, coefficient: str) -> list[Correlated]:
-    """The rows of one kind of raters by one coefficient, in the order of its table."""
     return [
         Correlated(
             label,
@@ -95,7 +92,6 @@ def without_pools(content: Content) -> Content:
 
 
 def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
-    """Pearson's r, Spearman's rho and Kendall's tau with their intervals, by raters and category, with n."""
     intervals = [(f"{name} low", f"{name} high") for name in COEFFICIENTS.values()]
     named = zip(COEFFICIENTS.values(), intervals, strict=True)
     columns = [column for name, ends in named for column in (name, *ends)]
@@ -116,9 +112,9 @@ def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
 
 
 def between(agreements: Agreements, one: str, other: str) -> Content | None:
-    """What a snapshot knows about two kinds of raters: an entry of ``others``, seen from ``one``.
+    """An entry of ``others`` about two kinds of raters, seen from ``one``; None where there is none.
 
-    Only one of the two may hold it; what has two sides is then turned round.
+    Only one of the two may hold it; it is then turned round.
     """
     found = _entry(agreements.get(one), other)
     if found is None:
@@ -149,12 +145,11 @@ def _swapped(part: Content) -> dict[str, Any]:
 
 
 def row_of(entry: Content | None, category: str) -> Content | None:
-    """The row of one category of an entry of ``between``."""
     return next((row for row in (entry or {}).get("rows", ()) if same_category(row, category)), None)
 
 
 def part_of(entry: Content | None, name: str, category: str) -> Any:
-    """The confusion table or the scatter of a category; None where there is none of its own."""
+    """The confusion table or the scatter of a category; None without one."""
     row = row_of(entry, category) or {}
     if row.get(name):
         return row[name]
@@ -162,7 +157,7 @@ def part_of(entry: Content | None, name: str, category: str) -> Any:
 
 
 def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
-    """Kappa of two kinds of raters by category: their labels and the entry of ``between``."""
+    """Kappa by category, from two labels and the entry of ``between``."""
     columns = (
         *("Raters", "Category", "Ratings compared (n)", "Pairs"),
         *("Weighted kappa", "Low", "High", "Strength", "Kappa of verdicts", "Same verdict %"),
@@ -182,9 +177,9 @@ def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
 
 
 def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
-    """Agreement of raters of one kind among themselves: Krippendorff's alpha and Fleiss' kappa.
+    """Krippendorff's alpha and Fleiss' kappa of each kind of raters.
 
-    A single kind with an empty label is not named in a column.
+    An empty label, for a single kind, gives no column of labels.
     """
     columns = (
         *("Raters", "Category", "Members", "Pairs (2+ ratings)", "Ratings"),
@@ -217,8 +212,7 @@ def kind_matrix(
 ) -> tuple[Matrix, Matrix]:
     """A statistic of every two kinds of raters, and the number of pairs behind it.
 
-    ``kinds`` are selectors and labels in the order of the rows; None where a statistic is undefined or
-    unknown, and on the diagonal.
+    ``kinds`` are selectors and labels. None on the diagonal and where undefined or unknown.
     """
     found = [[row_of(_other(agreements, one, two), category) for two, _ in kinds] for one, _ in kinds]
     names = tuple(label for _, label in kinds)
@@ -234,7 +228,7 @@ def _other(agreements: Agreements, one: str, two: str) -> Content | None:
 
 
 def matrix_table(caption: str, values: Matrix, pairs: Matrix) -> DataTable:
-    """A matrix of kinds of raters as a list, one row for every two: easier to file than a grid."""
+    """One row for every two kinds of raters."""
     return DataTable(caption, ("Raters", "With", caption, "Pairs (n)"), tuple(_upper(values, pairs)))
 
 
@@ -246,14 +240,12 @@ def _upper(values: Matrix, pairs: Matrix) -> Iterator[tuple[Cell, ...]]:
 
 
 def confusion_table(one: str, other: str, confusion: Content) -> DataTable:
-    """How often each rating of one kind stood against each of the other, both orientations entered."""
     columns = (f"{one} \\ {other}", *(f"{other} {point}" for point in range(1, confusion["points_b"] + 1)))
     rows = [(f"{one} {point}", *counts) for point, counts in enumerate(confusion["counts"], start=1)]
     return DataTable(f"Ratings of {one} (rows) against {other} (columns)", columns, tuple(rows))
 
 
 def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> DataTable:
-    """Mean preferences of two kinds of raters for the same pairs, with the number of pairs at each place."""
     rows = tuple((x, y, int(n)) for x, y, n in points)
     return DataTable(f"Mean preference of {one} and of {other}", (one, other, "Pairs (n)"), rows)
 
@@ -263,7 +255,6 @@ def _percent(share: float | None) -> float | None:
 
 
 def kappa_sentence(one: str, other: str, row: Content | None, level: float) -> str:
-    """How two kinds of raters agree, in a sentence; empty where it is unknown."""
     if row is None:
         return ""
     if row["kappa"] is None:

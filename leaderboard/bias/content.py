@@ -1,7 +1,6 @@
-"""What a snapshot stores of how raters lean: the tables ``ratings`` and ``length`` of each kind of raters.
+"""What a snapshot stores of position and length bias: the tables ``ratings`` and ``length``.
 
-Intervals are NAME_low and NAME_high, at the level of the table in percent, over prompts. None where a number
-is undefined.
+Intervals are NAME_low and NAME_high, over prompts, at the table's level in percent. None where undefined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from typing import NotRequired, TypedDict
 
 
 class Position(TypedDict):
-    """Statistics of position: the fields of leaderboard.stats.position_bias.Position."""
+    """The fields of leaderboard.stats.position_bias.Position."""
 
     n: int
     prompts: int
@@ -71,7 +70,7 @@ class ScoreDifferences(TypedDict):
 
 
 class Ratings(TypedDict):
-    """The table ``ratings``: how some raters use each scale. ``band`` is set where ties are not as usual."""
+    """The table ``ratings``. ``band`` is there where ties are not the usual ones."""
 
     band: NotRequired[str]
     comparisons: int
@@ -95,7 +94,7 @@ class LengthBin(TypedDict):
 
 
 class LengthEffect(TypedDict):
-    """One measure of length: the fields of leaderboard.stats.length_bias.LengthEffect, with its ``name``."""
+    """The fields of leaderboard.stats.length_bias.LengthEffect, with the ``name`` of the measure."""
 
     name: str
     n: int
@@ -113,7 +112,7 @@ class LengthEffect(TypedDict):
 
 
 class Length(TypedDict):
-    """The table ``length``. ``n`` comparisons are of texts that are known, ``unknown`` are not."""
+    """The table ``length``: ``n`` comparisons are of texts that are known, ``unknown`` are not."""
 
     n: int
     unknown: int

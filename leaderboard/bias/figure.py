@@ -1,4 +1,4 @@
-"""Ratings as shown: histograms of kinds of raters, and how they lean by position."""
+"""Figures of ratings as shown, of position bias, and of length bias."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,19 +19,16 @@ from leaderboard.pages.figure import (
 )
 from leaderboard.pages.wording import percent, percent_range
 
+# On a phone a bar is as wide as a few letters.
 _HYPHENATED: Final = {
     "out of range": "out of<br>range",
     "unparsable": "unpar-<br>sable",
     "truncated": "trun-<br>cated",
 }
-"""Reasons in two short lines: on a phone a bar is as wide as a few letters."""
 
 
 def histogram(points: int, shown: Sequence[Shown]) -> Figure:
-    """Share of each rating as shown, one bar for each kind of rater, the unscored as bars of their own.
-
-    More kinds than there are colours are drawn as a heat map with a row for each.
-    """
+    """Share of each rating as shown and of the unscored; a heat map for more kinds than there are colours."""
     if len(shown) > MOST_SERIES:
         return _histogram_map(points, shown)
     reasons = unscored_reasons(shown)
@@ -47,7 +44,6 @@ def histogram(points: int, shown: Sequence[Shown]) -> Figure:
 
 
 def _margin(traces: Sequence[Figure]) -> Figure:
-    """Room for a legend where there is one."""
     return {"l": 10, "r": 10, "t": 40 if len(traces) > 1 else 10, "b": 40}
 
 
@@ -56,7 +52,7 @@ def _counts(one: Shown, reasons: Sequence[str]) -> list[int]:
 
 
 def _places(points: int, reasons: Sequence[str]) -> list[int]:
-    """Where the bars stand: the unscored apart from the ratings, with room for their words."""
+    """Where the bars stand: the unscored apart, with room for their words."""
     return [*range(points), *(points + 1 + 2 * number for number in range(len(reasons)))]
 
 
@@ -121,7 +117,7 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
 
 
 def mirrored_histogram(one: Shown) -> Figure:
-    """Each rating as given, and how often its mirror image was given: equal without position bias."""
+    """How often each rating was given, and its mirror image."""
     reasons = unscored_reasons([one])
     given = _bars(one, reasons, 0) | {"name": "As given"}
     turned = [*reversed(one.counts), *(None for _ in reasons)]
@@ -148,7 +144,6 @@ def mirrored_histogram(one: Shown) -> Figure:
 
 
 def position_dots(shown: Sequence[Shown]) -> Figure:
-    """Share preferring the completion shown first, with its interval, one row for each kind of raters."""
     known = [(row, one) for row, one in enumerate(shown) if one.share_first is not None]
     shares = [100 * (one.share_first or 0.0) for _, one in known]
     lows, highs = (
@@ -202,7 +197,7 @@ def _position_text(one: Shown) -> str:
 
 
 def vertical_line(at: float) -> Figure:
-    """A dashed line across the figure where there is no bias, or no difference."""
+    """A dashed line where there is no bias."""
     line = {"color": "--muted", "width": 1, "dash": "dash"}
     return {
         "type": "line",
@@ -217,7 +212,6 @@ def vertical_line(at: float) -> Figure:
 
 
 def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
-    """How often each difference of two scores was given, first minus second as shown."""
     traces = [_score_bars(name, scores, number) for number, (name, scores) in enumerate(found[:MOST_SERIES])]
     drawn_on = layout(
         barmode="group",
@@ -251,7 +245,6 @@ def _score_bars(name: str, scores: ScoreDifferences, number: int) -> Figure:
 
 
 def length_effect(name: str, measure: LengthEffect) -> Figure:
-    """Share of points won by difference in length, with intervals; one half without any effect."""
     bins = [each for each in measure["bins"] if each["win_rate"] is not None]
     places = list(range(len(bins)))
     rates = [100 * each["win_rate"] for each in bins]

@@ -1,4 +1,4 @@
-"""How raters lean, to a place or to longer texts, and judges to their own family: tables of a snapshot."""
+"""Position bias, length bias and self-preference, as tables of a snapshot."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ from leaderboard.stats.tie_bands import verdicts
 
 
 def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) -> dict[str, Any]:
-    """Histograms of ratings as shown, one for each scale in use, with the unscored by reason.
-
-    With them: position statistics of each scale, flips where one rater was asked in both orders, and the
-    differences of two scores where raters gave them; intervals of the level in percent, over prompts.
-    ``band`` holds the ties of its scale, if not the usual ones.
-    """
+    """The table ``ratings``; ``band`` if not the usual ties."""
     rows, scored, unscored = chosen.rows, chosen.scored, chosen.unscored
     scales = []
     for points in np.unique(rows["points"]).tolist():
@@ -62,11 +57,7 @@ def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) 
 def length(
     chosen: Opinions, texts: Texts, level: float = 95.0, band: TieBand | None = None
 ) -> dict[str, Any]:
-    """The effect of each measure of length on the verdicts, ties counting half.
-
-    ``n`` scored comparisons of texts that are known, ``unknown`` others. Intervals are of the level in
-    percent, over prompts; ``band`` holds the ties of its scale, if not the usual ones.
-    """
+    """The table ``length``, ties counting half."""
     rows = chosen.rows[chosen.scored]
     first, second = texts.sizes(rows["first_text"]), texts.sizes(rows["second_text"])
     known = ~(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1))
@@ -89,7 +80,7 @@ def length(
 def leanings(
     choice: Choice, category: str, chosen: Opinions, texts: Texts | None, method: Method
 ) -> Iterator[Table]:
-    """Ratings and, with ``texts``, the effect of length, at the level and with the ties of ``method``."""
+    """The table of ratings and, with ``texts``, that of length."""
     place = {"raters": choice.selector, "category": category}
     level, band = method.interval, method.tie_band
     yield Table("ratings", payload=canonical(ratings(chosen, level, band)), **place)
@@ -100,10 +91,9 @@ def leanings(
 def own_family(
     opinions: Opinions, judge: Choice, kin: Collection[str], level: float = 95.0
 ) -> dict[str, Any] | None:
-    """A judge against people on the pairs with one contestant of its ``kin``, given by their names.
+    """A judge against people on the pairs with one contestant of its ``kin`` (names).
 
-    Where it shares fewer than FEWEST_PAIRS such pairs with people, against all other judges; None where it
-    shares as few with them.
+    With fewer than FEWEST_PAIRS such pairs, against all other judges; None with as few there.
     """
     people = frozenset().union(*(each.ids for each in opinions.raters if each.selector == "people"))
     judges = frozenset().union(*(each.ids for each in opinions.raters if each.selector.startswith("judge:")))

@@ -1,4 +1,4 @@
-"""Ratings as shown: histograms and position statistics."""
+"""Position bias and length bias as tables and sentences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,10 +32,10 @@ _MIDDLE: Final = {8: (4, 5), 5: (3, 3), 3: (2, 2)}
 
 @dataclass(frozen=True)
 class Shown:
-    """How one kind of rater used a scale: counts as shown, and the unscored by reason in words.
+    """How one kind of raters used a scale: ratings as shown, and the unscored by reason in words.
 
-    ``position`` holds the statistics of position with their intervals (``position`` of a snapshot's ratings);
-    it is empty where the snapshot has none. ``band`` holds the first and last tie, if not the usual ones.
+    ``position`` is that of bias.content, empty where the snapshot has none; ``band`` holds the first and last
+    tie, if not the usual ones.
     """
 
     label: str
@@ -60,7 +60,7 @@ class Shown:
 
     @property
     def ties(self) -> int:
-        """Ratings in the band asked for, if it is one of this scale, or else in the middle."""
+        """Ratings in ``band`` if it is one of this scale, or else in the middle."""
         low, high = _MIDDLE.get(self.points, (1, 0))
         if self.band and sum(self.band) == self.points + 1:
             low, high = self.band
@@ -68,12 +68,11 @@ class Shown:
 
     @property
     def neutral(self) -> float:
-        """The mean rating without position bias: the middle of the scale."""
         return (self.points + 1) / 2
 
 
 def shown(label: str, scale: Histogram, band: str = "") -> Shown:
-    """The histogram of one scale, from a table of ratings with its ``band`` of ties, empty if as usual."""
+    """``band`` is that of the table of ratings, empty if as usual."""
     unscored = {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()}
     counts, position = tuple(scale["counts"]), scale.get("position")
     low, _, high = band.partition("-")
@@ -82,7 +81,7 @@ def shown(label: str, scale: Histogram, band: str = "") -> Shown:
 
 
 def shown_by_scale(ratings: Iterable[tuple[str, Ratings]]) -> dict[int, list[Shown]]:
-    """The histograms of all kinds of raters by the points of their scale, largest scale first."""
+    """Histograms by the points of their scale, largest scale first."""
     scales: dict[int, list[Shown]] = {}
     for label, content in ratings:
         for scale in content["scales"]:
@@ -105,7 +104,6 @@ def unscored_words(reasons: Mapping[str, int]) -> str:
 
 
 def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
-    """How often each rating was given as shown, then the unscored, then the position statistics."""
     rows: list[tuple[Cell, ...]] = [
         (f"Rating {rating}", *(one.counts[rating - 1] for one in found)) for rating in range(1, points + 1)
     ]
@@ -123,7 +121,6 @@ def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
 
 
 def mirror_table(one: Shown) -> DataTable:
-    """Each rating beside its mirror image: how often the same opinion was given in the other order."""
     points = one.points
     rows: list[tuple[Cell, ...]] = [
         (f"Rating {rating}", one.counts[rating - 1], one.counts[points - rating])
@@ -135,7 +132,6 @@ def mirror_table(one: Shown) -> DataTable:
 
 
 def position_table(found: Iterable[Shown]) -> DataTable:
-    """Share preferring the first, mean rating and the test of symmetry of each kind of rater and scale."""
     columns = (
         *("Raters", "Scale (points)", "Ratings (n)", "With a side", "Prompts"),
         *("Prefers first %", "Low %", "High %", "Mean rating", "Mean low", "Mean high", "Without bias"),
@@ -158,7 +154,6 @@ def _position_row(one: Shown) -> tuple[Cell, ...]:
 
 
 def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
-    """How often each difference of two scores was given, first minus second as shown."""
     edges = sorted({edge for _, scores in found for edge in scores["bins"]})
     counts = [dict(zip(scores["bins"], scores["counts"], strict=False)) for _, scores in found]
     rows: list[tuple[Cell, ...]] = [
@@ -174,7 +169,6 @@ def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
 
 
 def flips_table(rows: Iterable[tuple[str, Flips]]) -> DataTable:
-    """What became of verdicts when the same rater saw the same pair in the other order."""
     columns = (
         *("Raters", "Pairs in both orders", "Verdict changed", "Changed %", "Low %", "High %"),
         *("Followed the first", "Followed the second", "Exactly mirrored"),
@@ -197,10 +191,7 @@ def _percent(share: float | None) -> float | None:
 def position_sentences(
     shown: Sequence[Shown], flips: Flips | None, scores: ScoreDifferences | None, level: float
 ) -> list[str]:
-    """Position in words: the share preferring the first, the mean, the mirror test, flips and scores.
-
-    ``shown`` has an entry for each scale in use; ``level`` is that of the intervals in percent.
-    """
+    """``shown`` has an entry for each scale in use; ``level`` is that of the intervals in percent."""
     named = len(shown) > 1
     found = [line for one in shown if one.scored for line in _scale_sentences(one, level, named)]
     return [*found, *_flip_sentences(flips, level), *_score_sentences(scores)]
@@ -296,13 +287,12 @@ PER_DOUBLING: Final = "log-odds of winning per doubling"
 
 
 def difference(each: LengthBin) -> str:
-    """The differences of one bin in words."""
     low, high = _number(each["low"]), _number(each["high"])
     return low if low == high else f"{low} to {high}"
 
 
 def short_differences(bins: Sequence[LengthBin]) -> list[str]:
-    """The differences of all bins for an axis; the outermost reach as far as there are any."""
+    """The differences of all bins for an axis; the outermost are open."""
     found = [difference(each) for each in bins]
     if len(bins) > 1:
         found[0], found[-1] = f"≤ {_number(bins[0]['high'])}", f"≥ {_number(bins[-1]['low'])}"
@@ -314,7 +304,7 @@ def _number(value: float) -> str:
 
 
 def length_table(label: str, measure: LengthEffect) -> DataTable:
-    """Share of points won by difference in length (one completion minus the other, both ways entered)."""
+    """Share of points won by difference in length, with both completions of a pair entered."""
     noun = MEASURES.get(measure["name"], measure["name"])
     rows: list[tuple[Cell, ...]] = [
         (difference(each), each["n"], *map(_percent, (each["win_rate"], each["win_low"], each["win_high"])))
@@ -325,7 +315,6 @@ def length_table(label: str, measure: LengthEffect) -> DataTable:
 
 
 def length_sentence(measure: LengthEffect, level: float) -> str:
-    """How often the longer completion won and how steep the effect is; empty where it is unknown."""
     if measure.get("longer_wins") is None:
         return ""
     noun = MEASURES.get(measure["name"], measure["name"])
@@ -342,6 +331,5 @@ def length_sentence(measure: LengthEffect, level: float) -> str:
 
 
 def unknown_sentence(content: Length) -> str:
-    """How many comparisons are left out because a text is not known; empty for none."""
     unknown = content.get("unknown") or 0
     return f"{counted(unknown, 'comparison')} left out: a text is not known." if unknown else ""

@@ -5,7 +5,6 @@ from leaderboard.pages.figure import Figure, full, layout, names_axis, over_colu
 
 
 def rank_map(matrix: CategoryMatrix, level: str) -> Figure:
-    """The rank of each contestant (rows) in each category (columns), stronger for a better rank."""
     names, categories = matrix.contestants, matrix.categories
     cells = [[matrix.standings.get((name, category)) for category in categories] for name in names]
     shown = [category or ALL for category in categories]

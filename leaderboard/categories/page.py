@@ -1,4 +1,4 @@
-"""The category matrix: the rank of every contestant in every category."""
+"""The page of the rank of every contestant in every category."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,12 +22,12 @@ from leaderboard.standings.page import abouts
 from leaderboard.standings.rows import TableQuery
 
 _MOST_RANKS_ON_A_PHONE: Final = 9
-"""Most categories whose ranks, short as they are, can be read on a phone without scrolling the figure."""
+"""Most categories whose ranks can be read on a phone without scrolling the figure."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A cell: the class that tints it and what it says; all empty where the contestant has no games."""
+    """The class of a cell and its texts; all empty where the contestant has no games."""
 
     tint: str = ""
     rank: str = ""
@@ -48,8 +48,6 @@ class Place:
 
 @dataclass(frozen=True)
 class Heading:
-    """The head of a category's column; its link sorts by it."""
-
     label: str
     games: int
     address: str
@@ -58,8 +56,6 @@ class Heading:
 
 @dataclass(frozen=True)
 class Line:
-    """A contestant's row."""
-
     contestant: str
     address: str
     places: tuple[Place, ...]
@@ -67,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Categories(SettingPage):
-    """The matrix of one setting. ``sort`` is the category it is sorted by, after a minus sign worst first."""
+    """The matrix of one setting. ``sort`` is a category, with a minus sign in front for worst first."""
 
     sort: str
     boards: Mapping[str, Content] = field(repr=False)
@@ -82,12 +78,10 @@ class Categories(SettingPage):
 
     @property
     def level(self) -> str:
-        """The level of the intervals, as headings say it."""
         return f"{float(self.setting.level):g} %"
 
     @property
     def caption(self) -> str:
-        """Whose ratings by which method these are."""
         method = self.setting.method
         parameters = next(board["parameters"] for board in self.boards.values())
         said = (self.raters["label"], self.about_words, METHOD_NAMES[method], ties_phrase(method, parameters))
@@ -96,7 +90,7 @@ class Categories(SettingPage):
 
     @cached_property
     def _sorting(self) -> tuple[str, bool]:
-        """The category sorted by, all together where nobody knows it, and whether the best come first."""
+        """The category sorted by (all for an unknown one) and whether the best come first."""
         for category, best_first in ((self.sort, True), (self.sort.removeprefix("-"), False)):
             if (category if category != ALL else "") in self.boards:
                 return (category if category != ALL else ""), best_first
@@ -142,7 +136,6 @@ class Categories(SettingPage):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Categories:
-    """The matrix of the switches an address asks for, in one query for the tables and one for the names."""
     setting = Categories.setting_for(request.GET, snapshot)
     found = find(snapshot, setting, Scope.CATEGORIES)
     standings = {

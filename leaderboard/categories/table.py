@@ -33,18 +33,17 @@ class Standing:
 
     @property
     def medal(self) -> str:
-        """Gold, silver or bronze for a best possible rank of 1 to 3, which those who cannot be told apart
-        share; empty for all others and where the rating is not to be relied on."""
+        """Gold, silver or bronze for a best possible rank of 1 to 3; empty for all others."""
         place = self.rank_ub or self.rank
         return "" if self.provisional or place > len(MEDALS) else MEDALS[place - 1]
 
 
 @dataclass(frozen=True)
 class CategoryMatrix:
-    """Standings by contestant and category. ``categories`` begins with all of them together (an empty name).
+    """Standings by contestant and category; the first category is all together (an empty name).
 
-    ``contestants`` are in the order of all categories together, then those who play in some alone, by name.
-    ``games`` counts the games of each category.
+    ``contestants`` are in the order of all together, then others by name. ``games`` counts those of each
+    category.
     """
 
     contestants: tuple[str, ...]
@@ -54,7 +53,6 @@ class CategoryMatrix:
 
     @classmethod
     def of(cls, boards: Mapping[str, Content]) -> "CategoryMatrix":
-        """From the standings of each category, those of all together under the empty name."""
         found = {
             (row["contestant"], category): Standing.of(row)
             for category, content in boards.items()
@@ -74,7 +72,6 @@ class CategoryMatrix:
         return (*ranked, *away)
 
     def table(self, level: str) -> DataTable:
-        """Rank, rating, interval and games in each category; ``level`` heads the intervals."""
         what = ("rank", "rank (UB)", "rating", f"low ({level})", f"high ({level})", "games", "provisional")
         columns = [f"{category or ALL}: {name}" for category in self.categories for name in what]
         rows = [

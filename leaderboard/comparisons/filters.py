@@ -34,7 +34,6 @@ ANSWERS: Final = {
     "undecided": "Without: contradicts itself",
     "identical": "Identical texts, by a judge",
 }
-"""Choices of ``answer``: those of the search, in words."""
 
 DISAGREEMENTS: Final = {
     "judges": "Judge and people",
@@ -44,7 +43,7 @@ DISAGREEMENTS: Final = {
 SORTS: Final = {"": "Newest", "disagreement": "Most disagreement"}
 
 USUAL: Final = ("category", "contestant", "only", "sort")
-"""Selects that stand in sight; the others are behind a click."""
+"""Selects in sight; the others are behind a click."""
 
 assert set(ANSWERS) == {"scored", "tie", "side", "unscored", *REASONS[1:]}  # noqa: S101 - both are constants
 assert set(DISAGREEMENTS) == set(ONLY)  # noqa: S101
@@ -52,8 +51,6 @@ assert set(DISAGREEMENTS) == set(ONLY)  # noqa: S101
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice of a select."""
-
     value: str
     label: str
     chosen: bool
@@ -69,12 +66,10 @@ class Select:
 
     @property
     def usual(self) -> bool:
-        """Whether it stands in sight."""
         return self.name in USUAL
 
     @property
     def changed(self) -> bool:
-        """Whether anything but the empty choice is chosen."""
         return not self.choices[0].chosen
 
 
@@ -93,7 +88,6 @@ class Filters:
     sort: str = ""
 
     def query(self, page: int = 1, **changes: str) -> str:
-        """The filters as the end of an address; empty where nothing is asked for."""
         values = {name: value for name, value in asdict(replace(self, **changes)).items() if value}
         if page > 1:
             values["page"] = str(page)
@@ -101,14 +95,11 @@ class Filters:
 
     @property
     def asked(self) -> bool:
-        """Whether anything is asked for beside an order."""
         return any(value for name, value in asdict(self).items() if name != "sort")
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a study has to choose from: values of addresses with their labels."""
-
     categories: tuple[str, ...]
     contestants: tuple[Contestant, ...]
     raters: Mapping[str, str]
@@ -116,7 +107,6 @@ class Known:
 
     @classmethod
     def of(cls, study: Study, counts: Mapping[str, Any], points: Iterable[int]) -> Known:
-        """From a snapshot's counts and the scales in use."""
         return cls(
             tuple(counts["categories"]),
             tuple(Contestant.objects.filter(study=study).order_by("name", "pk")),
@@ -138,7 +128,7 @@ class Known:
         yield "rating", "Rating as shown", "Any", ratings
 
     def selects(self, filters: Filters) -> tuple[Select, ...]:
-        """The form's selects; one with nothing to choose is left out."""
+        """Those with something to choose."""
         return tuple(
             Select(
                 name,
@@ -153,7 +143,7 @@ class Known:
         )
 
     def parse(self, wanted: Mapping[str, str]) -> Filters:
-        """The filters an address asks for. Raises UnknownSettingError for what the study does not have."""
+        """Raises UnknownSettingError for what the study does not have."""
         found = {"search": " ".join(wanted.get("search", "").replace("\0", " ").split())[:LONGEST_SEARCH]}
         for name, label, _, choices in self.options():
             value = wanted.get(name, "")
@@ -164,7 +154,6 @@ class Known:
         return Filters(**found)
 
     def question(self, study: Study, filters: Filters) -> Question:
-        """The filters as ids. One query for a search or a category, and one for raters."""
         ids = {contestant.slug: contestant.pk for contestant in self.contestants}
         chosen = [slug for slug in (filters.contestant, filters.against) if slug]
         rating, _, points = filters.rating.partition("-")
@@ -186,7 +175,7 @@ def _raters(study: Study, selector: str) -> list[int] | None:
 
 
 def _prompts(study: Study, filters: Filters) -> list[int] | None:
-    """The prompts of a category that hold a text, by id; None where neither is asked for."""
+    """None where neither category nor text is asked for."""
     if not (filters.category or filters.search):
         return None
     found = Prompt.objects.filter(study=study).order_by()
@@ -198,10 +187,10 @@ def _prompts(study: Study, filters: Filters) -> list[int] | None:
 
 
 def _holds(text: str) -> Q:
-    """Prompts whose turns, input or id hold a text, in capital or small letters.
+    """Prompts whose turns, input or id hold a text in any case.
 
-    Turns are JSON in the database, so the text is looked for as JSON writes it. SQLite folds the case of
-    ASCII letters only, so other letters are looked for in several spellings.
+    Turns are stored as JSON, so the text is spelled as JSON. SQLite folds the case of ASCII letters only, so
+    other texts are looked for in several spellings.
     """
     sqlite = connections["default"].vendor == "sqlite"
     folded = {text.lower(), text.upper(), text.capitalize()} if sqlite and not text.isascii() else set()

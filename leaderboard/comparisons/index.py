@@ -1,4 +1,4 @@
-"""A study's answers as small arrays, so that any filter over a million of them takes milliseconds. Pure."""
+"""A study's answers as small arrays: any filter over a million of them takes milliseconds. Pure."""
 
 from __future__ import annotations
 
@@ -16,33 +16,29 @@ Array = npt.NDArray[Any]
 TIE: Final = 1
 """The rating is a tie while ties are on."""
 FLIPPED: Final = 2
-"""The same rater was asked in both orders, and its verdict depends on the order."""
+"""The same rater's verdict on the pair depends on the order."""
 UNLIKE_PEOPLE: Final = 4
 """A judge whose verdict on the pair is not that of the people, or a person on such a pair."""
 PEOPLE_DIFFER: Final = 8
 """A person on a pair on which the people have more than one verdict."""
 
 TIE_WIDTH: Final = 1 / 7
-"""Mean preferences this near to the middle are a tie: 4 and 5 of 8 points lie just so far from it."""
+"""Mean preferences up to this far from the middle are ties; those of 4 and 5 of 8 points lie just so far."""
 
 REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided", "identical")
-"""Why an answer has no rating, by its number in the index; a rating has none.
-
-The last are about two completions with the same text, which no rating of a judge tells apart.
-"""
+"""Why an answer has no rating, by its number in the index; empty for a rating."""
 
 NOBODY: Final = 0
-"""The contestant of a completion that has no author."""
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The current answers of a study, sorted by pair, and the pairs they are about, sorted by id.
+    """The current answers of a study, sorted by pair, and their pairs, sorted by id.
 
-    Of an answer: the ``place`` of its pair, its ``rater`` (id), ``points``, ``rating`` (0 for none),
-    ``reason`` (number in REASONS) and ``flags``. Of a pair: its id, ``prompt``, ``first`` and ``second``
-    contestant (ids, or NOBODY), ``newest`` answer (id), and ``spread``: how far apart the mean preferences of
-    its raters lie, from 0 to 2; NaN with fewer than two raters.
+    Of an answer: the ``place`` of its pair, ``rater`` (id), ``points``, ``rating`` (0 for none), ``reason``
+    (number in REASONS), ``flags``. Of a pair: its id, ``prompt``, ``first`` and ``second`` contestant (ids,
+    or NOBODY), ``newest`` answer (id), and ``spread``, how far apart the means of its raters lie, from 0 to
+    2; NaN with fewer than two.
     """
 
     place: Array
@@ -59,14 +55,12 @@ class Index:
     spread: Array
 
     def packed(self) -> bytes:
-        """The arrays as one piece of bytes."""
         out = io.BytesIO()
         np.savez(out, allow_pickle=False, **vars(self))
         return out.getvalue()
 
     @classmethod
     def unpacked(cls, data: bytes) -> Index:
-        """The index that ``packed`` was made of."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
@@ -74,8 +68,8 @@ class Index:
 def build(rows: Array, people: Collection[int], contestants: Mapping[int, int]) -> Index:
     """The index of ``Opinions.rows``; ``people`` are ids, ``contestants`` those of completions by id.
 
-    Preferences are counted towards the pair's second completion, whichever was shown first. A rater who
-    answered a pair more than once counts once, with the mean.
+    Preferences are towards the pair's second completion. A rater who answered a pair more than once counts
+    once, with the mean.
     """
     rows = rows[np.lexsort((rows["id"], rows["rater"], rows["pair"]))]
     pair, start, place = np.unique(rows["pair"], return_index=True, return_inverse=True)
@@ -141,7 +135,7 @@ def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array,
 
 
 def _means(group: Array, values: Array, groups: int) -> Array:
-    """The mean of each group; NaN where it has no value."""
+    """NaN for a group without a value."""
     counted = np.bincount(group, minlength=groups)
     total = np.bincount(group, weights=values, minlength=groups)
     found: Array = np.divide(total, counted, out=np.full(groups, math.nan), where=counted > 0)
@@ -170,16 +164,15 @@ def _spread(of_pair: Array, mean: Array, pairs: int) -> Array:
 
 
 ONLY: Final = {"judges": UNLIKE_PEOPLE, "people": PEOPLE_DIFFER, "flipped": FLIPPED}
-"""Kinds of disagreement by their names in addresses."""
 
 
 @dataclass(frozen=True)
 class Question:
     """Which pairs are wanted; None and empty mean any.
 
-    A pair is found where one of its answers fulfils everything that is asked of answers: that it is by one
-    of ``raters`` (ids), its ``answer`` (scored, unscored, tie, side, or a reason), its ``rating`` (rating and
-    points), and ``only`` (a name in ONLY). ``prompts`` are ids, ``contestants`` at most two of them.
+    One answer to the pair must match all of ``raters`` (ids), ``answer`` (scored, unscored, tie, side, or a
+    reason), ``rating`` (rating and points) and ``only`` (a name in ONLY). ``prompts`` are ids,
+    ``contestants`` at most two.
     """
 
     prompts: Collection[int] | None = None
@@ -214,7 +207,6 @@ def places(index: Index, question: Question) -> Array:
 
 
 def _answers(index: Index, question: Question) -> Array:
-    """Which answers fulfil what is asked of answers."""
     wanted = np.ones(len(index.rating), dtype=bool)
     if question.raters is not None:
         wanted &= _isin(index.rater, question.raters)

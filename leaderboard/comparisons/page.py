@@ -1,6 +1,6 @@
 """The comparison browser of a closed study: who answered what about which pair, with the texts.
 
-While a study is open there is nothing to browse, for nobody: see docs/decisions/0011.
+While a study is open nobody may browse: see docs/decisions/0011.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 
 AT_ONCE: Final = 10
-"""Pairs on a page."""
 
 LARGEST_ID: Final = 2**63 - 1
 
@@ -40,24 +39,18 @@ MARKS: Final = {
 
 @dataclass(frozen=True)
 class Sealed(Page):
-    """What stands in place of the comparisons while the study is open."""
-
     template: ClassVar[str] = "leaderboard/comparisons_sealed.html"
     tab: ClassVar[str] = "study-comparisons"
 
 
 @dataclass(frozen=True)
 class Waiting(Page):
-    """What stands there while the newest snapshot is of before there was an index."""
-
     template: ClassVar[str] = "leaderboard/comparisons_waiting.html"
     tab: ClassVar[str] = "study-comparisons"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Browsing(Page):
-    """The filters of an address and the pairs they find, by their place in the index."""
-
     known: Known = field(repr=False)
     filters: Filters
     index: Index = field(repr=False)
@@ -67,16 +60,13 @@ class Browsing(Page):
 
     @property
     def list_url(self) -> str:
-        """Where the list of all pairs is."""
         return reverse("study-comparisons", args=[self.study.slug])
 
     @property
     def total(self) -> int:
-        """Pairs that anybody answered."""
         return len(self.index.pair)
 
     def marks(self, place: int) -> list[str]:
-        """What is to be said of the answers about a pair, in a few words each."""
         start, stop = np.searchsorted(self.index.place, [place, place + 1])
         flags = int(np.bitwise_or.reduce(self.index.flags[start:stop], initial=0))
         return [words for flag, words in MARKS.items() if flags & flag]
@@ -84,8 +74,6 @@ class Browsing(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class PairList(Browsing):
-    """One page of the list."""
-
     number: str
 
     template: ClassVar[str] = "leaderboard/comparisons.html"
@@ -96,17 +84,15 @@ class PairList(Browsing):
 
     @property
     def more_changed(self) -> bool:
-        """Whether anything is asked for behind the click."""
         return any(select.changed for select in self.selects if not select.usual)
 
     @cached_property
     def leaf(self) -> Leaf[int]:
-        """The page of the list that was asked for; the last one where it has fewer."""
         return Paginator(self.found, AT_ONCE).get_page(self.number)
 
     @cached_property
     def shown(self) -> list[tuple[Entry, list[str], str]]:
-        """The pairs of this page, each with its marks and the address of its own page."""
+        """Pairs with marks and address."""
         here = [int(place) for place in self.leaf.object_list]
         by_pair = {int(self.index.pair[place]): place for place in here}
         return [
@@ -120,7 +106,6 @@ class PairList(Browsing):
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """The pages before and after this one: words and address."""
         leaf, found = self.leaf, []
         if leaf.has_previous():
             found.append(("Previous", self.list_url + self.filters.query(leaf.previous_page_number())))
@@ -131,8 +116,6 @@ class PairList(Browsing):
 
 @dataclass(frozen=True, kw_only=True)
 class PairPage(Browsing):
-    """One pair with both whole texts and every answer."""
-
     entry: Entry
     html: Html = field(repr=False)
 
@@ -140,12 +123,10 @@ class PairPage(Browsing):
 
     @property
     def prompt(self) -> ShownPrompt:
-        """The prompt as raters read it."""
         return shown_prompt(self.entry.pair.prompt, self.html)
 
     @cached_property
     def texts(self) -> list[tuple[Any, list[SafeString]]]:
-        """Both sides, each with its turns as HTML."""
         return [
             (side, [self.html.get(turn, SafeString()) for turn in side.completion.turns])
             for side in self.entry.sides
@@ -153,7 +134,7 @@ class PairPage(Browsing):
 
     @cached_property
     def _place(self) -> int | None:
-        """The place of the pair in the index; None where it was first answered after that was made."""
+        """The place of the pair in the index; None where it was answered only later."""
         place = int(np.searchsorted(self.index.pair, self.entry.pair.pk))
         there = place < self.total and int(self.index.pair[place]) == self.entry.pair.pk
         return place if there else None
@@ -164,12 +145,11 @@ class PairPage(Browsing):
 
     @property
     def back(self) -> str:
-        """The list this pair was opened from."""
         return self.list_url + self.filters.query()
 
     @property
     def neighbours(self) -> list[tuple[str, str]]:
-        """The pairs before and after this one in that list: words and address."""
+        """Words and address of the pairs before and after this one."""
         at = np.flatnonzero(self.found == (-1 if self._place is None else self._place))
         if len(at) == 0:
             return []
@@ -183,7 +163,6 @@ class PairPage(Browsing):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Page:
-    """The list of pairs that an address asks for."""
     if not study.is_closed:
         return Sealed(study, snapshot, request.path)
     index = stored.newest(study)
@@ -193,7 +172,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 
 def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Page:
-    """One pair. Raises Http404 for an id that is none of the study's, or of a pair nobody answered."""
+    """Raises Http404 for a pair that is not the study's, or that nobody answered."""
     if not study.is_closed:
         return Sealed(study, snapshot, request.path)
     index = stored.newest(study)

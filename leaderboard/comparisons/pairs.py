@@ -1,4 +1,4 @@
-"""What a page shows of pairs: prompt, both texts, and what everybody said, in a fixed number of queries."""
+"""Pairs with prompt, both texts and all answers, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from arena.models import Comparison, Completion, Contestant, CriterionRating, Pa
 from arena.rating import scales
 
 MOST_ANSWERS: Final = 100
-"""Answers shown of one pair; there are more only where a pair was asked about again and again."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two texts. ``letter`` is A for the one that was stored first, whoever was shown it first."""
+    """One of the two texts. ``letter`` is A for the one stored first, in whatever order they were shown."""
 
     letter: str
     completion: Completion
@@ -27,19 +26,16 @@ class Side:
 
     @property
     def name(self) -> str:
-        """Who wrote it; the letter where nobody is named."""
         return self.contestant.name if self.contestant else f"Text {self.letter}"
 
     @property
     def is_known(self) -> bool:
-        """Whether the text is known, be it an empty one."""
+        """Whether the text is known, be it empty."""
         return bool(self.completion.turns) or self.completion.is_empty
 
 
 @dataclass(frozen=True)
 class Rated:
-    """A rating on its scale, in words that name the texts."""
-
     rating: int
     points: int
     words: str
@@ -47,7 +43,7 @@ class Rated:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one rater said; ``first`` and ``second`` are the texts in the order in which it was shown them."""
+    """What one rater said; ``first`` and ``second`` are the texts in the order they were shown."""
 
     comparison: Comparison
     rater: str
@@ -62,12 +58,11 @@ class Answer:
 
     @property
     def identical(self) -> bool:
-        """Whether a judge had the same text before it twice, so that a rating is a test of the judge."""
+        """Whether a judge was shown the same text twice, which tests the judge."""
         return self.comparison.status == Comparison.Status.IDENTICAL
 
     @property
     def scores(self) -> list[tuple[str, str]]:
-        """Name and score of both texts as they were shown; nothing where none were given."""
         first, second = self.comparison.first_score, self.comparison.second_score
         if first is None or second is None:
             return []
@@ -75,13 +70,12 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """Why there is no rating, as a sentence; empty where there is one."""
         return self.comparison.get_reason_display() if self.comparison.reason else ""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A pair with everything said about it: people first, then judges by name, each in the order it answered.
+    """A pair with its answers: people first, then judges by name.
 
     ``left_out`` counts answers that are too many to show.
     """
@@ -98,7 +92,7 @@ class Entry:
 
 
 def entries(study: Study, pairs: Sequence[int]) -> list[Entry]:
-    """Pairs by id, in this order; those that the study does not have are left out. Three queries."""
+    """Pairs by id, in this order; those of other studies are left out. Three queries."""
     found = (
         Pair.objects.filter(prompt__study=study)
         .select_related("prompt", "first__contestant", "second__contestant")
@@ -110,9 +104,9 @@ def entries(study: Study, pairs: Sequence[int]) -> list[Entry]:
 
 
 def _comparisons(study: Study, pairs: Iterable[int]) -> dict[int, list[Comparison]]:
-    """The comparisons of each pair that count, the answers of one rater together.
+    """The comparisons of each pair that count, those of one rater together.
 
-    People come first, in the order of their first answers: their names must not show even in the order.
+    People come first, by their first answers, so that the order does not tell their names.
     """
     said: dict[int, list[Comparison]] = defaultdict(list)
     read = Comparison.objects.counted(study).filter(pair__in=list(pairs)).select_related("rater__judge")
@@ -154,8 +148,8 @@ def _entry(pair: Pair, said: Sequence[Comparison], criteria: dict[int, list[Crit
 
 
 def _names(raters: Iterable[Rater]) -> dict[int, str]:
-    """What each rater of a pair is called. Judges have names; people have numbers that hold for this pair
-    alone, so that nobody can gather what one person said.
+    """The name of each judge; people get numbers for this pair alone, so that nobody can gather what one
+    person said.
     """
     names: dict[int, str] = {}
     people = 0
@@ -167,7 +161,6 @@ def _names(raters: Iterable[Rater]) -> dict[int, str]:
 
 
 def rated(rating: int, points: int, first: Side, second: Side) -> Rated:
-    """A rating in words: the captions of the scale with the names of the two texts."""
     letter, _, rest = scales.CAPTIONS[points][rating - 1].partition(" ")
     words = f"{(first if letter == 'A' else second).name} {rest}" if rest else letter
     return Rated(rating, points, words)

@@ -1,4 +1,4 @@
-"""The index of a study: kept in the database by the refresh, and in memory by whoever looks through it."""
+"""The index of a study: stored in the database by the refresh, and kept in memory by its readers."""
 
 from __future__ import annotations
 
@@ -12,27 +12,25 @@ from leaderboard.comparisons.index import Array, Index, build
 from leaderboard.models import ComparisonIndex
 
 IN_MEMORY: Final = 4
-"""Studies whose index a process keeps. One of a million comparisons takes 20 to 60 MB."""
+"""Studies whose index a process keeps; one of a million comparisons takes 20 to 60 MB."""
 
 _kept: OrderedDict[int, tuple[str, Index]] = OrderedDict()
 _lock: Final = Lock()
 
 
 def packed(study: Study, rows: Array, people: frozenset[int]) -> bytes:
-    """The index of the comparisons of leaderboard.snapshots.opinions, as it is stored."""
     authors = Completion.objects.filter(prompt__study=study, contestant__isnull=False).order_by()
     return build(rows, people, dict(authors.values_list("pk", "contestant"))).packed()
 
 
 def store(study: Study, payload: bytes) -> None:
-    """Make this the study's index; whoever has the earlier one in memory will read it."""
     ComparisonIndex.objects.update_or_create(
         study=study, defaults={"version": uuid4().hex, "payload": payload}
     )
 
 
 def newest(study: Study) -> Index | None:
-    """The study's index, from memory where it is the newest; None where none was made yet."""
+    """From memory where that is the newest; None where none was made yet."""
     row = ComparisonIndex.objects.filter(study=study)
     version = row.values_list("version", flat=True).first()
     with _lock:

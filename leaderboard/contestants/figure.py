@@ -1,4 +1,4 @@
-"""One contestant: its ratings in several tables, its win rates by opponent, and its rating over time."""
+"""Figures of one contestant: its ratings in several tables, its win rates, and its rating over time."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,6 @@ from leaderboard.pages.figure import SERIES, Figure, full, layout, names_axis, t
 
 
 def places(rows: Sequence[Placed], level: float) -> Figure:
-    """Rating and interval in each table of standings, in the order given, from the top."""
     texts = [
         f"{full(row.label)}: {row.rating:.0f}{_between(row.low, row.high, '.0f', level)}"
         f"<br>rank {row.rank} of {row.of}, {row.games} games"
@@ -18,14 +17,13 @@ def places(rows: Sequence[Placed], level: float) -> Figure:
 
 
 def kinds_places(rows: Sequence[Placed], level: float) -> Figure:
-    """The places by kind of raters, whose names often differ in their last words alone."""
+    """Names are wrapped: those of raters often differ in their last words alone."""
     figure = places(rows, level)
     figure["layout"]["yaxis"]["ticktext"] = [wrapped(row.label) for row in rows]
     return figure
 
 
 def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
-    """Win rate and interval against each opponent, with a line where both win as much."""
     texts = [
         f"{full(row.name)}: {row.rate:.2f}{_between(row.low, row.high, '.2f', level)}<br>{row.games} games"
         for row in rows
@@ -39,7 +37,6 @@ def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
 
 
 def history(moments: Sequence[Moment], level: float) -> Figure:
-    """The rating by snapshot with its intervals; a snapshot of another methodology has another mark."""
     newest = moments[-1].methodology if moments else ""
     places = [moment.place for moment in moments]
     trace = {
@@ -71,7 +68,6 @@ def history(moments: Sequence[Moment], level: float) -> Figure:
 
 
 Value = tuple[float, float | None, float | None]
-"""A number with the ends of its interval."""
 
 
 def _by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:

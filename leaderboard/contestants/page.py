@@ -1,4 +1,4 @@
-"""The page of one contestant: what it is, where it stands, against whom it wins, and how that came about."""
+"""The page of one contestant."""
 
 from __future__ import annotations
 
@@ -44,16 +44,13 @@ from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
 
 SAMPLES: Final = 5
-"""Comparisons of a contestant that its page links to."""
 
 MOST_SNAPSHOTS: Final = 60
-"""Snapshots that the history reaches back; kept are those of a month, one a day."""
+"""Snapshots in the history: those of a month, one a day."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContestantPage(SettingPage):
-    """One contestant at one setting of the switches; all categories stand side by side."""
-
     contestant: Contestant
     stored: Stored = field(repr=False)
     past: list[tuple[Any, str, str]] = field(repr=False)
@@ -68,17 +65,14 @@ class ContestantPage(SettingPage):
 
     @property
     def label(self) -> str:
-        """Whose ratings these are."""
         return str(self.raters["label"])
 
     @property
     def board_url(self) -> str:
-        """The board at this setting."""
         return self.study.get_absolute_url() + self.query
 
     @property
     def comparisons_url(self) -> str:
-        """The comparisons of this contestant."""
         return f"{reverse('study-comparisons', args=[self.study.slug])}?contestant={self.contestant.slug}"
 
     def _standings(self, raters: str, category: str) -> Content | None:
@@ -87,7 +81,7 @@ class ContestantPage(SettingPage):
 
     @cached_property
     def overall(self) -> Placed | None:
-        """Its place among all; None where it has no game at this setting."""
+        """None where it has no game."""
         return placed("All categories", self._standings(self.setting.raters, ""), self.name)
 
     @cached_property
@@ -97,12 +91,10 @@ class ContestantPage(SettingPage):
 
     @property
     def level(self) -> float:
-        """The level of the intervals shown, in percent."""
         return float(self.setting.level)
 
     @property
     def method_line(self) -> str:
-        """Method, ties and interval in one line."""
         if not self.parameters:
             return METHOD_NAMES[self.setting.method]
         ties = ties_phrase(self.setting.method, self.parameters)
@@ -110,14 +102,12 @@ class ContestantPage(SettingPage):
 
     @cached_property
     def by_category(self) -> list[Placed]:
-        """All categories together, then each."""
         named = self.snapshot.counts["categories"]
         found = [placed(name, self._standings(self.setting.raters, name), self.name) for name in named]
         return [each for each in (self.overall, *found) if each]
 
     @cached_property
     def by_raters(self) -> list[Placed]:
-        """Each kind of raters, over all categories."""
         found = [
             placed(choice["label"], self._standings(choice["selector"], ""), self.name)
             for choice in self.snapshot.counts["raters"]
@@ -132,12 +122,11 @@ class ContestantPage(SettingPage):
 
     @cached_property
     def extremes(self) -> tuple[Opponent | None, Opponent | None]:
-        """The opponents it wins most and least against."""
         return extremes(self.opponents)
 
     @cached_property
     def history(self) -> list[Moment]:
-        """Its place in each snapshot that is kept, oldest first; intervals as far as they hold the level."""
+        """Its place in each snapshot kept, oldest first; without intervals where they have another level."""
         found = []
         for at, methodology, payload in reversed(self.past):
             content = json.loads(payload)
@@ -150,19 +139,18 @@ class ContestantPage(SettingPage):
 
     @property
     def methods_changed(self) -> bool:
-        """Whether the history goes over a change of methods."""
         return len({moment.methodology for moment in self.history}) > 1
 
     @cached_property
     def lengths(self) -> Content | None:
-        """How long its texts are, once the study is closed, where the snapshot measured them."""
+        """How long its texts are; None in an open study and where the snapshot did not measure it."""
         lengths = self.stored.get("data", "")
         rows = unsealed(self.study, lengths)["contestants"] if lengths else ()
         return next((row for row in rows if row["contestant"] == self.name), None)
 
     @cached_property
     def samples(self) -> list[tuple[Entry, str, str]]:
-        """Newest comparisons with the opponent's name and the address of each; none in an open study."""
+        """Newest comparisons with opponent and address; none in an open study."""
         index = index_store.newest(self.study) if self.study.is_closed else None
         if index is None:
             return []
@@ -222,15 +210,11 @@ class ContestantPage(SettingPage):
 
 @require_safe
 def to_board(request: HttpRequest, slug: str) -> HttpResponse:
-    """The list of contestants is the board."""
     return redirect(visible(request, slug))
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ContestantPage:
-    """The page of the contestant an address names, in a fixed number of queries.
-
-    Raises Http404, UnknownSettingError or NoNumbersError.
-    """
+    """Raises Http404, UnknownSettingError or NoNumbersError."""
     contestant = get_object_or_404(Contestant, study=study, slug=place["contestant"])
     setting = ContestantPage.setting_for(request.GET, snapshot)
     found = find(snapshot, setting, Scope.BOARD, Scope.CATEGORIES, also=Q(kind="data"))
@@ -248,9 +232,9 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 
 def _past(snapshot: Snapshot, setting: Setting) -> list[tuple[Any, str, str]]:
-    """Time, methodology and standings of the snapshots that are kept, newest first.
+    """Time, methodology and standings of the snapshots kept, newest first.
 
-    None for a setting that they do not hold: only the newest is computed on demand.
+    Empty for a setting that they do not hold: only the newest is computed on demand.
     """
     if not setting.is_stored(snapshot.counts["categories"]):
         return []

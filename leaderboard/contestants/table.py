@@ -1,4 +1,4 @@
-"""One contestant among the others: where it stands, against whom it wins, and how its rating came about."""
+"""Tables of one contestant: where it stands, against whom it wins, and its rating over time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,9 @@ from leaderboard.standings.table import provisional, wilson
 
 @dataclass(frozen=True)
 class Placed:
-    """Where a contestant stands in one table of standings: ``rank`` of ``of`` contestants.
+    """Where a contestant stands in the standings ``label``: ``rank`` among ``of`` in its component.
 
-    Groups of contestants that never met are ranked apart, so ``of`` counts those of its own group.
-    ``label`` says which table. ``caution`` is why the rating is not to be relied on yet, or empty.
+    ``caution`` is why the rating is not to be relied on yet, or empty.
     """
 
     label: str
@@ -30,7 +29,7 @@ class Placed:
 
 
 def placed(label: str, content: Content | None, name: str) -> Placed | None:
-    """The contestant's place in standings; None where it has no game in them."""
+    """None where it has no game in the standings."""
     rows = [row for row in (content or {}).get("standings", ()) if row["rating"] is not None]
     row = next((row for row in rows if row["contestant"] == name), None)
     if row is None:
@@ -50,7 +49,6 @@ def placed(label: str, content: Content | None, name: str) -> Placed | None:
 
 
 def placed_table(caption: str, heading: str, rows: Iterable[Placed], level: float) -> DataTable:
-    """The places of a contestant; ``heading`` says what the labels are."""
     interval = f"{level:g} % interval"
     columns = ("Rank", "Of", "Rating", f"Low ({interval})", f"High ({interval})", "Games", "Win %", "Tie %")
     return DataTable(
@@ -84,7 +82,7 @@ class Opponent:
 
 
 def opponents(matrices: Content | None, name: str, level: float) -> list[Opponent]:
-    """Everybody a contestant met, those it wins most against first, with Wilson's interval of ``level`` %."""
+    """Everybody a contestant met, highest win rate first, with Wilson's intervals."""
     names: list[str] = (matrices or {}).get("contestants", [])
     if matrices is None or name not in names:
         return []
@@ -99,7 +97,6 @@ def opponents(matrices: Content | None, name: str, level: float) -> list[Opponen
 
 
 def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTable:
-    """The games of a contestant by opponent."""
     interval = f"{level:g} % interval"
     return DataTable(
         f"Games of {name} by opponent",
@@ -124,22 +121,19 @@ def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTa
 
 
 def extremes(rows: Sequence[Opponent], fewest: int = 10) -> tuple[Opponent | None, Opponent | None]:
-    """The opponents it wins most and least against, among those met at least ``fewest`` times."""
+    """The opponents it wins most and least against, of those met at least ``fewest`` times."""
     met = [row for row in rows if row.games >= fewest]
     return (met[0], met[-1]) if len(met) > 1 else (None, None)
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A contestant's place in the standings of one snapshot."""
-
     at: datetime
     methodology: str
     place: Placed
 
 
 def history_table(moments: Sequence[Moment], level: float) -> DataTable:
-    """The rating by snapshot, oldest first."""
     interval = f"{level:g} % interval"
     return DataTable(
         "Rating by snapshot",

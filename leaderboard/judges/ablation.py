@@ -1,4 +1,4 @@
-"""An ablation as text for a terminal. Pure."""
+"""Judges side by side as JSON and as text for a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.stats import Method
 
 
 def report(study: Study, selectors: Sequence[str], method: Method) -> dict[str, Any]:
-    """The raters side by side, from the comparisons as they are now. Raises NothingInCommonError."""
+    """The raters side by side, from the comparisons of now. Raises NothingInCommonError."""
     read = opinions(study)
     content = side_by_side(read, beside(study, read), selectors, method)
     spent = spending_of(study, content, method.interval)
@@ -43,7 +43,6 @@ def as_json(found: Mapping[str, Any]) -> str:
 
 
 def _facts(study: Study, selector: str) -> dict[str, Any] | None:
-    """How a judge was asked, as far as everybody may know it."""
     facts = judge_facts(study, selector, timezone.now())
     if facts is None:
         return None
@@ -63,7 +62,7 @@ _Rows = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
 
 def as_text(report: Content, ties: Sequence[str] = ("on", "off")) -> str:
-    """Everything of a report, one table below the other; ``ties`` are the rules of standings."""
+    """``ties`` are the rules of standings."""
     labels = [printable(own["label"]) for own in report["raters"]]
     parts = [_about(report), *(f"Warning: {each}" for each in report["warnings"])]
     parts += [f"Flag: {printable(flag['sentence'])}" for own in report["raters"] for flag in own["flags"]]
@@ -113,7 +112,6 @@ def _of_lines(shown: Sequence[Line]) -> _Rows:
 
 
 def _histograms(report: Content) -> Iterator[str]:
-    """How often each rating was given as shown, one table for each scale in use."""
     by_scale: dict[int, dict[str, Mapping[str, Any]]] = {}
     for own in report["raters"]:
         for scale in own["ratings"]["scales"]:
@@ -132,7 +130,6 @@ def _share(scale: Mapping[str, Any], rating: int) -> str:
 
 
 def _standings(content: Content, ties: str) -> _Rows:
-    """Elo by every kind of raters: of each contestant rating with rank, and the interval."""
     boards = [_board(own, ties) for own in content["raters"]]
     return [(name, [_standing(board.get(name)) for board in boards]) for name in _order(boards)]
 
@@ -155,7 +152,6 @@ def _standing(row: Content | None) -> tuple[str, str]:
 
 
 def _correlations(content: Content) -> _Rows:
-    """Pearson's r with people by category: value, and interval with n."""
     own = [_by_category(each) for each in content["raters"]]
     names = list(dict.fromkeys(name for each in own for name in each))
     return [(name, [_coefficient(each.get(name)) for each in own]) for name in names]

@@ -1,4 +1,4 @@
-"""Judges side by side on the same pairs: what each protocol, answer scale or wording does."""
+"""The page of judges side by side on the same pairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +37,6 @@ PEOPLE = "people"
 
 @dataclass(frozen=True)
 class Kind:
-    """Raters that one can put side by side."""
-
     selector: str
     label: str
     chosen: bool
@@ -46,8 +44,6 @@ class Kind:
 
 @dataclass(frozen=True)
 class Described:
-    """One judge of the page: how it was asked, None where that is not known here."""
-
     label: str
     address: str
     facts: JudgeFacts | None
@@ -67,7 +63,6 @@ class JudgesPage(Page):
 
     @property
     def kinds(self) -> list[Kind]:
-        """Everybody who rated, in the order of the board's switch."""
         return [Kind(one, label, one in self.chosen) for one, label in labels(self.snapshot).items()]
 
     @property
@@ -77,13 +72,13 @@ class JudgesPage(Page):
 
     @property
     def nothing(self) -> str:
-        """Why there is nothing to show, as a sentence; empty where there is something."""
+        """Why there is nothing to show, or empty."""
         reason: str = (self.content or {}).get("nothing", "")
         return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
 
     @property
     def found(self) -> Content | None:
-        """The raters side by side; None while that is being computed and where there is nothing to show."""
+        """The content; None while it is computed and where there is nothing to show."""
         return None if self.nothing else self.content
 
     @property
@@ -93,7 +88,7 @@ class JudgesPage(Page):
 
     @cached_property
     def notices(self) -> list[str]:
-        """What must be said of the judges, and of how much the numbers are worth."""
+        """Flags of the judges, and warnings about the numbers."""
         if self.found is None:
             return []
         flags = flags_of(self.study, self.found).values()
@@ -101,7 +96,6 @@ class JudgesPage(Page):
 
     @cached_property
     def judges(self) -> list[Described]:
-        """How each of the judges was asked."""
         facts = facts_of_judges(self.study, self.chosen, timezone.now())
         return [
             Described(
@@ -115,12 +109,11 @@ class JudgesPage(Page):
 
     @cached_property
     def lines(self) -> list[Line]:
-        """Every measure."""
         return side_by_side.lines(self.found) if self.found else []
 
     @cached_property
     def costs(self) -> list[Line]:
-        """What the answers cost per thousand pairs; for operators, and empty for everybody else."""
+        """What answers cost per thousand pairs; empty for all but operators."""
         return side_by_side.spent(self.found, self.spending) if self.found else []
 
     def _panels(self) -> Iterator[Panel]:
@@ -146,7 +139,6 @@ class JudgesPage(Page):
 
     @property
     def figures(self) -> list[Panel]:
-        """The panels below the tables."""
         return [panel for panel in self.panels if panel.has_figure]
 
     def _histograms(self) -> Iterator[Panel]:
@@ -221,7 +213,7 @@ class JudgesPage(Page):
 
 
 def _told_apart(own: Content) -> list[Shown]:
-    """The histograms of one kind of raters, with the scale in the label where there are several."""
+    """Histograms with the scale in the label where there are several."""
     scales = own["ratings"]["scales"]
     several = len(scales) > 1
     return [
@@ -231,7 +223,7 @@ def _told_apart(own: Content) -> list[Shown]:
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> JudgesPage:
-    """The page of the raters an address asks for. Raises NoNumbersError where no judge has rated."""
+    """Raises NoNumbersError where no judge has rated."""
     known = list(labels(snapshot))
     if not known:
         raise NoNumbersError("Nobody has rated yet.")
@@ -265,7 +257,7 @@ def _spending(study: Study, content: Content) -> Mapping[str, Spending | None]:
 
 
 def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Those asked for, in the order of the board. Raises UnknownSettingError."""
+    """Raises UnknownSettingError."""
     for selector in wanted:
         if selector not in known:
             raise UnknownSettingError(
@@ -278,6 +270,6 @@ def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 
 def runs_now(now: Published) -> Any:
-    """The judges as they are, and how far their runs have come: costs follow from these."""
+    """The judges and the progress of their runs, on which costs depend."""
     runs = JudgeRun.objects.filter(study=now.study).order_by("pk")
     return judges_now(now), list(runs.values_list("pk", "state", "spent"))

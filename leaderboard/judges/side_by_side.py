@@ -1,4 +1,4 @@
-"""Judges side by side on the pairs that all of them answered, so that differences are those of the judges."""
+"""Judges side by side on the pairs that all of them answered, so that only the judges differ."""
 
 from __future__ import annotations
 
@@ -45,11 +45,9 @@ class NothingInCommonError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class SamePairs:
-    """What the chosen raters said about pairs they all know.
+    """``rated``: the ratings of the chosen raters, and of people, on pairs that every judge has rated.
 
-    ``rated`` holds the answers on pairs that every judge has rated, by the chosen raters and by people;
-    ``asked`` those of the judges on pairs that every judge has answered, with a rating or without. People
-    need not have rated all of them.
+    ``asked``: answers of the judges, with a rating or without, on pairs that every judge has answered.
     """
 
     choices: tuple[Choice, ...]
@@ -58,12 +56,10 @@ class SamePairs:
 
     @property
     def pairs(self) -> int:
-        """How many pairs every judge has rated."""
         return len(set(self.rated.rows["pair"].tolist()))
 
     @property
     def prompts(self) -> int:
-        """How many prompts these are about."""
         return len(set(self.rated.rows["prompt"].tolist()))
 
     def in_both_orders(self, choice: Choice) -> int:
@@ -96,7 +92,7 @@ class SamePairs:
         ]
 
     def _in_one_order(self, choice: Choice) -> float:
-        """The share of the ratings whose pair was shown in the commoner of the two orders."""
+        """The share of ratings in the commoner of the two orders."""
         swapped = self.rated.by(choice.ids).rows["swapped"]
         return max(float(swapped.mean()), 1.0 - float(swapped.mean())) if len(swapped) else 0.0
 
@@ -108,10 +104,10 @@ class SamePairs:
 def same_pairs(
     opinions: Opinions, selectors: Sequence[str], left_out: npt.NDArray[np.int64] | None = None
 ) -> SamePairs:
-    """The answers of the selected raters on the pairs they share; ``left_out`` are ids that do not count.
+    """The answers of the raters on the pairs they share; ``left_out`` are ids that do not count.
 
-    Raises NothingInCommonError for fewer than two raters, for raters that gave no answer, and where no pair
-    was rated by all judges.
+    Raises NothingInCommonError for fewer than two raters, for raters without an answer, and without a pair
+    that all judges rated.
     """
     by_selector = {choice.selector: choice for choice in opinions.raters}
     wanted = list(dict.fromkeys(selectors))
@@ -152,12 +148,11 @@ def _shared(rows: npt.NDArray[Any], judges: Sequence[Choice], which: npt.NDArray
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """Structured arrays with a row for each answer, by id.
+    """What side_by_side needs beside opinions, as structured arrays by the id of the answer.
 
-    ``expected`` has the fields id and expected, on the scale of the rating. ``controls`` are rated answers
-    about pairs of identical texts, with rater, prompt, points and rating as shown. ``identical`` are the ids
-    of all answers about such pairs: none of them is a game. ``kin`` names the contestants that each judge
-    is, or may be related to, by selector.
+    ``expected`` has id and expected, on the scale of the rating. ``controls`` are ratings of pairs of
+    identical texts (rater, prompt, points, rating as shown), ``identical`` the ids of all answers about such
+    pairs. ``kin`` names the contestants each judge is, or may be related to, by selector.
     """
 
     expected: npt.NDArray[Any]
@@ -171,9 +166,9 @@ _CONTROL = [("id", "i8"), ("rater", "i8"), ("prompt", "i8"), ("points", "i8"), (
 
 
 def beside(study: Study, opinions: Opinions, until: int | None = None) -> Beside:
-    """Read them from the comparisons that were current when ``until`` was the largest id, or are now.
+    """Beside from the comparisons that were current when ``until`` was the largest id, or are now.
 
-    ``opinions`` are of the same study and say which judges there are.
+    ``opinions`` say which judges there are.
     """
     rows = Comparison.objects.filter(study=study).order_by("pk")
     if until is None:
@@ -198,7 +193,6 @@ def beside(study: Study, opinions: Opinions, until: int | None = None) -> Beside
 
 
 def unscored(asked: Opinions, level: float) -> dict[str, Any]:
-    """How many of the answers have no rating, by reason, and their share."""
     rows = asked.rows
     without = ~asked.scored
     reasons = Counter(reason.decode() for reason in rows["reason"][without].tolist())
@@ -212,7 +206,6 @@ def unscored(asked: Opinions, level: float) -> dict[str, Any]:
 
 
 def places(own: Opinions, level: float) -> dict[str, Any]:
-    """How far the order moves ratings: shift from both orders and from all ratings; worth of the place."""
     rows = own.rows[own.scored]
     return {
         "both_orders": shift_in_both_orders(*_columns(rows), level).as_dict(),
@@ -222,7 +215,7 @@ def places(own: Opinions, level: float) -> dict[str, Any]:
 
 
 def retest(own: Opinions, level: float, band: TieBand | None) -> dict[str, Any] | None:
-    """How alike answers are that were given twice in the same order; None where none was."""
+    """How alike answers to the same in the same order are; None where none was asked twice."""
     found = repeats(*_columns(own.rows[own.scored]), level, band)
     return found.as_dict() if found.n else None
 
@@ -230,10 +223,10 @@ def retest(own: Opinions, level: float, band: TieBand | None) -> dict[str, Any] 
 def controls(
     rows: npt.NDArray[Any], raters: frozenset[int], level: float, band: TieBand | None
 ) -> dict[str, Any] | None:
-    """What was answered about pairs of identical texts, where nothing is better; None without any.
+    """The answers about pairs of identical texts; None without any.
 
-    ``shift`` is the mean preference on [-1, 1], ``distance`` the mean of its size, ``sided`` the share that
-    takes a side and is no tie.
+    ``shift`` is the mean preference on [-1, 1], ``distance`` its mean size, ``sided`` the share that is no
+    tie.
     """
     own = rows[np.isin(rows["rater"], list(raters))]
     if not len(own):
@@ -252,11 +245,11 @@ def controls(
 def expectation(
     own: Opinions, expected: npt.NDArray[Any], level: float, band: TieBand | None
 ) -> dict[str, Any] | None:
-    """Expected ratings over the answer tokens beside the ratings that were sampled; None without any.
+    """Expected ratings over the answer tokens beside the sampled ratings; None without any.
 
-    ``difference`` is the mean of expected minus sampled preference on [-1, 1], ``distance`` the mean of its
-    size, ``shift`` the mean expected preference, ``same_side`` the share of sampled ratings beside a tie
-    whose side the expected rating has, too.
+    ``difference`` is the mean of expected minus sampled preference on [-1, 1], ``distance`` its mean size,
+    ``shift`` the mean expected preference, ``same_side`` the share of sampled ratings, without ties, whose
+    side the expected rating has too.
     """
     rows = own.rows[own.scored & np.isin(own.rows["id"], expected["id"])]
     if not len(rows):
@@ -279,7 +272,6 @@ def expectation(
 def _columns(
     rows: npt.NDArray[Any],
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Pair, rater, prompt, swapped, rating and points of each row."""
     pair, rater, prompt, swapped, rating, points = (
         rows[name].astype(np.int64) for name in ("pair", "rater", "prompt", "swapped", "rating", "points")
     )
@@ -297,7 +289,7 @@ def _share(yes: npt.NDArray[Any], prompt: npt.NDArray[Any], level: float) -> Est
 
 
 def _with_ends(name: str, found: Estimate, least: float | None = None) -> dict[str, Any]:
-    """An estimate under a name, with its ends; none of them below ``least`` or above 1."""
+    """An estimate and its ends under a name; the ends clipped to [``least``, 1]."""
     low, high = found.low, found.high
     if least is not None and low is not None and high is not None:
         low, high = max(low, least), min(high, 1.0)
@@ -309,7 +301,7 @@ FORM: Final = 1
 
 
 def judges_table(opinions: Opinions, beside: Beside, selectors: str, method: Method) -> Table:
-    """The table of a page: selectors with commas in between; says so where there is nothing to show."""
+    """The table of a page; ``selectors`` are joined by commas. Its key ``nothing`` says why it is empty."""
     try:
         content = side_by_side(opinions, beside, selectors.split(","), method)
     except NothingInCommonError as error:
@@ -322,8 +314,8 @@ def side_by_side(
 ) -> dict[str, Any]:
     """The selected raters on the pairs that all judges among them have rated.
 
-    Standings are by Elo and all intervals at the level, rounds and seed of ``method``; those of shares and
-    means take prompts as wholes. Raises NothingInCommonError.
+    Standings are by Elo, at the level, rounds and seed of ``method``; intervals of shares and means are over
+    prompts. Raises NothingInCommonError.
     """
     same = same_pairs(opinions, selectors, beside.identical)
     correlated = _correlations(same, method)
@@ -348,7 +340,6 @@ def side_by_side(
 
 
 def _of(choice: Choice, same: SamePairs, beside: Beside, method: Method) -> dict[str, Any]:
-    """One kind of raters."""
     own, level, band = same.rated.by(choice.ids), method.interval, method.tie_band
     judged = choice.selector != PEOPLE
     return {
@@ -372,7 +363,6 @@ def _own_family(choice: Choice, same: SamePairs, kin: Collection[str], level: fl
 
 
 def _standings(own: Opinions, method: Method, ties: str) -> dict[str, Any] | None:
-    """Elo as ``rank`` computes it, None where there is no game."""
     players = own.present()
     band = method.tie_band if ties == "on" else None
     try:
@@ -384,6 +374,6 @@ def _standings(own: Opinions, method: Method, ties: str) -> dict[str, Any] | Non
 
 
 def _correlations(same: SamePairs, method: Method) -> dict[str, list[dict[str, Any]]]:
-    """The correlation of each judge with people by category, and of people with each other, by selector."""
+    """Rows of correlation with people (of people, with each other) by selector."""
     found = [table for table in agreement(same.rated, method) if table.kind == "correlation"]
     return {table.raters: json.loads(table.payload)["rows"] for table in found}

@@ -1,4 +1,4 @@
-"""What a judge's answers cost in calls, tokens, money and time, for every thousand pairs asked about."""
+"""What a judge's answers cost in calls, tokens, money and time per thousand pairs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -21,13 +21,12 @@ _SUMMED: Final = {
     "seconds": "latency",
     "cost": "cost",
 }
-"""What is added up over the calls, and the fields of these."""
 
 _MEASURED: Final = ("calls", *_SUMMED)
 
 
 def judges_behind(slugs: Iterable[str]) -> dict[str, list[int]]:
-    """The judges that were asked for the answers of each slug: itself, or the members of the panel."""
+    """The judges behind each slug: itself, or the members of the panel."""
     wanted = list(slugs)
     found: dict[str, list[int]] = {slug: [] for slug in wanted}
     for slug, pk in Judge.objects.filter(rater__slug__in=wanted).values_list("rater__slug", "pk"):
@@ -40,12 +39,11 @@ def judges_behind(slugs: Iterable[str]) -> dict[str, list[int]]:
 
 
 def spending(study: Study, judges: list[int], level: float = 95.0) -> dict[str, Any] | None:
-    """What calls about the study cost per thousand pairs, with intervals over prompts; None without a call.
+    """The cost of calls per thousand pairs, with intervals over prompts; None without a call.
 
-    ``calls`` were sent to an endpoint, whether they were answered or not, ``cached`` are replies that were
-    there already, and ``cached_share`` is their share of both. ``seconds`` add up the time that endpoints
-    took: with several calls in flight less time passes. ``cost`` is known of priced calls only; it is None
-    without any, and ``unpriced`` counts the replies that were paid for but have no price.
+    ``calls`` were sent to an endpoint, ``cached`` replies were not; ``cached_share`` is of both. ``seconds``
+    add up over calls, of which several may have been in flight. ``cost`` is that of priced calls, None
+    without any; ``unpriced`` counts the others.
     """
     rows = list(_by_prompt(study, judges))
     if not rows:
@@ -77,7 +75,6 @@ def spending(study: Study, judges: list[int], level: float = 95.0) -> dict[str, 
 
 
 def _by_prompt(study: Study, judges: list[int]) -> Iterator[dict[str, Any]]:
-    """The sums of each prompt that was asked about."""
     asked = Q(cached_from__isnull=True)
     calls = JudgeCall.objects.filter(run__study=study, run__judge__in=judges).exclude(state="in_flight")
     rows = calls.order_by().values(prompt=F("assignment__pair__prompt"))
@@ -102,13 +99,13 @@ def _by_prompt(study: Study, judges: list[int]) -> Iterator[dict[str, Any]]:
 
 
 def _currency(study: Study, judges: list[int]) -> str | None:
-    """The currency of the runs; several are named together, and their sum then means little."""
+    """The currency of the runs; several are joined by commas."""
     runs = study.judge_runs.filter(judge__in=judges).exclude(currency="").order_by()
     return ", ".join(sorted(set(runs.values_list("currency", flat=True)))) or None
 
 
 def spending_of(study: Study, content: Mapping[str, Any], level: float) -> dict[str, dict[str, Any] | None]:
-    """What the answers of each judge in the content cost, by selector."""
+    """Costs of each judge in the content, by selector."""
     slugs = {
         own["selector"]: own["selector"].partition(":")[2]
         for own in content["raters"]

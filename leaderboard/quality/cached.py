@@ -1,4 +1,4 @@
-"""The figures of a study's raters, kept in memory as long as nothing changed that they are made of."""
+"""The figures of a study's raters, kept in memory until the data change."""
 
 from collections import OrderedDict
 from datetime import datetime
@@ -11,7 +11,7 @@ from leaderboard.quality.disagreements import Disputes, disputes
 from leaderboard.quality.measures import Compared, compare, votes
 
 IN_MEMORY: Final = 8
-"""Results that a process keeps. The figures of 500 raters take about a megabyte."""
+"""Results that a process keeps; figures of 500 raters take about a megabyte."""
 
 Mark = tuple[int, int, int, datetime]
 
@@ -20,7 +20,6 @@ _lock: Final = Lock()
 
 
 def compared(study: Study) -> Compared:
-    """The figures of every rater as of now."""
     mark = _mark(study)
     found = _get("raters", study.pk, mark)
     if not isinstance(found, Compared):
@@ -30,7 +29,6 @@ def compared(study: Study) -> Compared:
 
 
 def disputed(study: Study) -> Disputes:
-    """What raters differ about as of now."""
     mark = _mark(study)
     found = _get("pairs", study.pk, mark)
     if not isinstance(found, Disputes):
@@ -40,7 +38,7 @@ def disputed(study: Study) -> Disputes:
 
 
 def _mark(study: Study) -> Mark:
-    """The state of the data; the time tells a study from another one that had its number before."""
+    """The state of the data; the time tells a study from a deleted one of the same number."""
     return (*data_mark(study), study.created_at)
 
 

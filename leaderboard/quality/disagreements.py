@@ -1,4 +1,4 @@
-"""Which pairs raters differ about most: people among themselves, or people and judges."""
+"""The pairs that people, or people and judges, differ about most."""
 
 from __future__ import annotations
 
@@ -17,21 +17,18 @@ Array = npt.NDArray[Any]
 PEOPLE: Final = "people"
 JUDGES: Final = "judges"
 KINDS: Final = (PEOPLE, JUDGES)
-"""Who differs: people among themselves, or people from judges."""
 
 TIE_WIDTH: Final = 1 / 7
-"""Mean preferences this near to the middle are a tie: 4 and 5 of 8 points lie just so far from it."""
+"""Mean preferences up to this far from the middle are ties; those of 4 and 5 of 8 points lie just so far."""
 
 
 @dataclass(frozen=True, eq=False)
 class Disputes:
-    """Pairs that at least two have rated, as parallel arrays; preferences run from -1 (the pair's first is
-    much better) to 1.
+    """Rated pairs as parallel arrays; preferences run from -1 (the pair's first is much better) to 1.
 
-    ``people`` and ``judges`` count the raters, ``for_first``, ``ties`` and ``for_second`` the verdicts of
-    people. ``apart`` is how far two people lie from each other on average, ``from_judges`` how far the mean
-    of people lies from that of judges; both from 0 to 2, NaN where there is nothing to compare. ``opposite``
-    says that people prefer different answers, ``against_judges`` that people and judges do.
+    ``people`` and ``judges`` count raters, ``for_first``, ``ties`` and ``for_second`` verdicts of people.
+    ``apart`` is the mean distance of two people, ``from_judges`` that of the means of people and judges, from
+    0 to 2 or NaN. ``opposite`` and ``against_judges`` say whether they prefer different answers.
     """
 
     pair: Array
@@ -46,10 +43,7 @@ class Disputes:
     against_judges: Array
 
     def ranked(self, kind: str) -> Array:
-        """Places of the pairs that differ at all, the greatest difference first.
-
-        Different preferences come before different strengths of the same.
-        """
+        """Places of the pairs that differ: first those with different sides, then by distance."""
         far, sides = (
             (self.apart, self.opposite) if kind == PEOPLE else (self.from_judges, self.against_judges)
         )
@@ -58,7 +52,6 @@ class Disputes:
 
 
 def disputes(study: Study, revision: int) -> Disputes:
-    """Read the comparisons that count at a ``revision`` of the study and compare those of each pair."""
     rows = columns.comparisons(study, revision)
     chosen = rows["current"] & rows["counts"] & (rows["rating"] > 0)
     rows = rows[chosen & ~np.isin(rows["rater"], left_out_raters(study))]
@@ -67,7 +60,10 @@ def disputes(study: Study, revision: int) -> Disputes:
 
 
 def compare(rows: Array, person: Array) -> Disputes:
-    """The same from rows with pair, rater, swapped, points and rating; who rated a pair twice counts once."""
+    """The disputes of rows with pair, rater, swapped, points and rating.
+
+    A rater who rated a pair twice counts once.
+    """
     points = rows["points"].astype(np.float64)
     shown = (2 * rows["rating"] - points - 1) / (points - 1)
     preference = np.where(rows["swapped"], -shown, shown)

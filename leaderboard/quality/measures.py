@@ -1,4 +1,4 @@
-"""The figures of every rater of a study, from what people said: arrays in, frozen results out."""
+"""The figures of every person who rated in a study."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Rows = npt.NDArray[Any]
 
 
 STUDY, REPEAT, CHECK, ADJUDICATION = range(4)
-"""Why a comparison was given, as in ``Votes.rows``."""
+"""The values of ``purpose`` in ``Votes.rows``."""
 
 NO_GOLD: Final = 9
-"""The gold verdict of a pair whose right answer nobody knows."""
+"""The gold verdict of a pair without a known right answer."""
 
 _PURPOSES: Final = {
     Purpose.STUDY: STUDY,
@@ -70,17 +70,17 @@ _ALL: Final = [
 class Votes:
     """The current ratings by people as a structured array, in the order they were given.
 
-    ``rating`` is as shown, ``straight`` the same in terms of the pair, ``verdict`` -1 where the pair's first
-    is better, 0 for a tie (4 and 5 of 8, the middle of 3 and 5), 1 for its second. ``first`` and ``second``
-    are the contestants of the pair (0 for none), ``gold`` its right verdict or NO_GOLD, ``purpose`` one of
-    STUDY, REPEAT, CHECK and ADJUDICATION; ``kept`` is False for raters that the study leaves out.
+    ``rating`` is as shown, ``straight`` in terms of the pair; ``verdict`` is -1 where the pair's first is
+    better, 0 for a tie (4 and 5 of 8, the middle of 3 and 5), else 1. ``first`` and ``second`` are
+    contestants (0 for none), ``gold`` is the right verdict or NO_GOLD; ``kept`` is False for raters the study
+    leaves out.
     """
 
     rows: npt.NDArray[Any]
 
 
 def votes(study: Study, around: Rater | None = None) -> Votes:
-    """Read them; only those about pairs that somebody has rated where ``around`` names one."""
+    """The votes of a study, or only those about pairs that the rater ``around`` has rated."""
     given, pairs = _given(study, around), columns.pairs(study)
     rows = np.zeros(len(given), dtype=_ALL)
     for name, _ in _GIVEN:
@@ -114,7 +114,6 @@ def _given(study: Study, around: Rater | None) -> npt.NDArray[Any]:
 
 
 def _golds(study: Study, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
-    """The right verdict of each pair, or NO_GOLD."""
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk").values_list("pk", "gold")
     found = np.full(len(pairs), NO_GOLD, dtype=np.int8)
     rows = list(known)
@@ -123,16 +122,15 @@ def _golds(study: Study, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
 
 
 LEVEL: Final = 95.0
-"""Percent, of every interval."""
+"""Of every interval, in percent."""
 
 
 @dataclass(frozen=True)
 class Figures:
     """How one rater rates, or everybody together.
 
-    ``checks`` are hidden checks, ``gold`` other pairs whose right answer is known, ``known`` both. ``first``
-    is the share of first answers among ratings that take a side with ties off; ``outlier`` is None where no
-    vote could be compared.
+    ``checks`` are hidden checks, ``gold`` other pairs with a known answer, ``known`` both. ``first`` is the
+    share of first answers among ratings with a side, ties off; ``outlier`` is None without a vote to compare.
     """
 
     comparisons: int
@@ -149,14 +147,13 @@ class Figures:
 
 @dataclass(frozen=True)
 class Compared:
-    """Figures by the id of the rater, and those of everybody who is not left out."""
+    """Figures by the id of the rater, and of everybody who is not left out."""
 
     raters: dict[int, Figures]
     everybody: Figures
 
 
 def compare(votes: Votes) -> Compared:
-    """The figures of every rater. Those who are left out are measured against the others all the same."""
     prepared = _Prepared.of(votes)
     kept = _figures(prepared.only(votes.rows["kept"]), None)
     order = np.argsort(votes.rows["rater"], kind="stable")
@@ -170,15 +167,13 @@ def compare(votes: Votes) -> Compared:
 
 
 def of_parts(votes: Votes, *parts: npt.NDArray[np.bool_]) -> list[Figures]:
-    """The figures of some parts of the rows, each measured against all that others said."""
+    """Figures of some parts of the rows, each compared with what others said."""
     prepared = _Prepared.of(votes)
     return [_figures(prepared.only(part), None) for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """Rows with what takes all of them to know: the majority of others, the earlier rating of a repeat."""
-
     rows: Rows
     majority: npt.NDArray[np.int64]
     has_majority: npt.NDArray[np.bool_]
@@ -202,7 +197,7 @@ class _Prepared:
 
 
 def _before(rows: Rows) -> npt.NDArray[np.int64]:
-    """For each repeat the rating that its rater gave first, in terms of the pair; 0 where there is none."""
+    """For each repeat the rater's first rating, in terms of the pair; 0 where there is none."""
     found = np.zeros(len(rows), dtype=np.int64)
     key = rows["rater"] * (int(rows["pair"].max(initial=0)) + 1) + rows["pair"]
     again = rows["purpose"] == REPEAT
@@ -219,7 +214,6 @@ def _before(rows: Rows) -> npt.NDArray[np.int64]:
 
 
 def _outliers(rows: Rows) -> dict[int, Outlier]:
-    """Votes for one of two different contestants, ties left out."""
     votes = rows[
         (rows["verdict"] != 0)
         & (rows["first"] > 0)
@@ -260,15 +254,14 @@ def _right(rows: Rows) -> Share:
 
 
 FEWEST: Final = 10
-"""Comparisons, repeats or known pairs from which something may stand out."""
 
 
 MUCH_TOO_FAST: Final = 0.1
-"""Nobody is remarked on for a smaller share of comparisons in less time than anybody could read."""
+"""A rater is remarked on for a larger share of comparisons made faster than they can be read."""
 
 
 _ONE_END: Final = 0.025
-"""How often one end of a 95 % interval lies on the wrong side of the truth."""
+"""How often one end of a 95 % interval is on the wrong side of the truth."""
 
 
 @dataclass(frozen=True)
@@ -280,14 +273,13 @@ class Remark:
 
 
 def remarks(own: Figures, everybody: Figures) -> list[Remark]:
-    """What stands out in a rater's figures against those of everybody."""
     return [remark for remark, found in _checked(own, everybody) if found]
 
 
 def by_chance(compared: Compared) -> float:
-    """How many remarks there would be about at most if all raters were alike: every check errs at times.
+    """The most remarks to expect if all raters were alike.
 
-    Speed is not among the checks counted here: reading is either possible in the time or not.
+    Remarks on speed are not counted: chance makes none.
     """
     rates = {
         "agreement": _ONE_END,
@@ -305,7 +297,7 @@ def by_chance(compared: Compared) -> float:
 
 
 def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None]]:
-    """Every check with what it found; None where there is too little to look at."""
+    """Every check and its outcome; None where there is too little to look at."""
     agreement, all_agree = own.agreement.share, everybody.agreement.share
     too_fast = own.speed.below
     less = None
@@ -336,7 +328,7 @@ def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None
 
 
 def _below(own: Share, everybody: Share) -> bool | None:
-    """Whether the whole interval lies below the share of everybody."""
+    """Whether the whole interval lies below; None for too little."""
     if own.n < FEWEST or own.high is None or everybody.value is None:
         return None
     return own.high < everybody.value

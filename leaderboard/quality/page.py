@@ -1,4 +1,4 @@
-"""How well people rate: operators' pages about all raters and about each, and a rater's page about itself."""
+"""Operators' pages of how well people rate, and a rater's page about itself."""
 
 from __future__ import annotations
 
@@ -50,8 +50,6 @@ from leaderboard.quality.table import (
 
 @dataclass(frozen=True)
 class Day:
-    """What was rated on one day; ``share`` of the busiest day, in percent, is the length of its bar."""
-
     day: str
     comparisons: int
     seconds: float | None
@@ -60,8 +58,6 @@ class Day:
 
 @dataclass(frozen=True)
 class Point:
-    """How often one point of a scale was chosen; ``width`` is that of its bar, in percent."""
-
     rating: int
     caption: str
     side: str
@@ -71,15 +67,13 @@ class Point:
 
 @dataclass(frozen=True)
 class History:
-    """``days`` from the first to the last with a comparison; ``scales`` by their number of points."""
-
     days: list[Day]
     scales: list[tuple[int, list[Point]]]
     simulated: bool
 
 
 def history(study: Study, rater: Rater) -> History:
-    """Of the comparisons for the study: hidden repeats and checks are none of what a rater chose to do."""
+    """The comparisons for the study, without hidden repeats and checks."""
     own = Comparison.objects.current().filter(study=study, rater=rater, purpose="study")
     rows = list(own.order_by("created_at").values_list("created_at", "seconds", "rating", "points"))
     by_day: dict[str, list[float | None]] = {}
@@ -119,13 +113,10 @@ def _side(rating: int, points: int) -> str:
 NAME: Final = "name"
 REMARKS: Final = "remarks"
 SORTS: Final = (NAME, *COLUMNS, REMARKS)
-"""What the table can be ordered by."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One rater of the table."""
-
     rater: Rater
     membership: Membership | None
     figures: Figures
@@ -146,8 +137,6 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """All raters of a study, and everybody together."""
-
     study: Study
     lines: list[Line]
     compared: Compared
@@ -158,12 +147,11 @@ class Table:
 
     @property
     def found(self) -> int:
-        """How many remarks there are."""
         return sum(len(line.remarks) for line in self.lines)
 
     @property
     def by_chance(self) -> float:
-        """How many there would be at most if all raters were alike."""
+        """The most remarks to expect if all raters were alike."""
         return by_chance(self.compared)
 
     @property
@@ -171,7 +159,7 @@ class Table:
         return any(line.rater.simulated for line in self.lines)
 
     def ordered(self, sort: str, *, descending: bool) -> list[Line]:
-        """The lines by a column of SORTS; those without a number come last either way."""
+        """Lines without a number come last either way."""
         by_name = sorted(self.lines, key=lambda line: (line.rater.name.casefold(), line.rater.pk))
         if sort == NAME:
             return by_name[::-1] if descending else by_name
@@ -181,7 +169,6 @@ class Table:
         return known + [line for line in by_name if number[line.rater.pk] is None]
 
     def file(self) -> DataTable:
-        """The figures with pseudonyms in place of names."""
         return DataTable("Raters", FILE_COLUMNS, tuple(self._rows()))
 
     def _rows(self) -> Iterator[tuple[str | int | float | None, ...]]:
@@ -196,7 +183,6 @@ def _number(line: Line, sort: str) -> float | None:
 
 
 def raters_table(study: Study) -> Table:
-    """Everybody who rated in a study."""
     compared = cached.compared(study)
     raters = Rater.objects.in_bulk(list(compared.raters))
     members = {each.rater_id: each for each in Membership.objects.filter(study=study)}
@@ -213,12 +199,12 @@ def raters_table(study: Study) -> Table:
 
 
 STEP: Final = 10
-"""Comparisons, or known pairs, after which such a figure follows; there is none of fewer."""
+"""Comparisons or known pairs in a step; with fewer there is no figure."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Cells of the page: of everything rated, and in steps ``agreement`` with others and ``known`` pairs."""
+    """A rater's own figures; ``agreement`` and ``known`` follow in steps while the study is open."""
 
     own: Figures
     cells: dict[str, Shown]
@@ -228,7 +214,7 @@ class Report:
 
 
 def report(study: Study, rater: Rater) -> Report | None:
-    """The figures of one rater; None for somebody who has rated nothing."""
+    """None for somebody who has rated nothing."""
     found = votes(study, rater)
     rows = found.rows
     mine = rows["rater"] == rater.pk
@@ -249,7 +235,7 @@ def report(study: Study, rater: Rater) -> Report | None:
 
 
 def _first(chosen: npt.NDArray[Any], step: int) -> npt.NDArray[np.bool_]:
-    """As many of the chosen rows, from the first on, as are a multiple of ``step``."""
+    """The first of the chosen rows, as many as are a multiple of ``step``."""
     whole = int(chosen.sum()) // step * step
     first: npt.NDArray[np.bool_] = chosen & (np.cumsum(chosen) <= whole)
     return first
@@ -264,7 +250,6 @@ _LABELS: Final = {NAME: "Rater", **COLUMNS, REMARKS: "Stands out"}
 @require_safe
 @operator
 def table(request: OperatorRequest) -> HttpResponse:
-    """Everybody who rated, ordered by any column."""
     found = raters_table(request.study)
     sort = request.GET.get("sort", REMARKS)
     sort = sort if sort in SORTS else REMARKS
@@ -296,7 +281,6 @@ def _heading(name: str, sort: str, *, descending: bool) -> dict[str, Any]:
 @require_safe
 @operator
 def file(request: OperatorRequest, form: str) -> HttpResponse:
-    """The figures of all raters as CSV or JSON, under pseudonyms."""
     if form not in ("csv", "json"):
         raise Http404
     found = raters_table(request.study).file()
@@ -314,7 +298,6 @@ def file(request: OperatorRequest, form: str) -> HttpResponse:
 @require_safe
 @operator
 def one(request: OperatorRequest, rater: int) -> HttpResponse:
-    """One rater: figures, days, ratings, and what was decided."""
     return _one(request, rater)
 
 
@@ -355,7 +338,7 @@ _DECISIONS: Final[dict[str, tuple[Decision, str]]] = {
 @require_POST
 @operator
 def decide(request: OperatorRequest, rater: int) -> HttpResponse:
-    """Pause or leave out, or take either back; doing it twice is doing it once."""
+    """Pause a rater, leave them out, or undo either; a repeated decision changes nothing."""
     person = get_object_or_404(Rater, pk=rater)
     found = _DECISIONS.get(request.POST.get("decision", ""))
     if found is None:
@@ -375,6 +358,5 @@ def decide(request: OperatorRequest, rater: int) -> HttpResponse:
 @require_safe
 @member
 def my_report(request: MemberRequest) -> HttpResponse:
-    """About the person who asks, and nobody else."""
     context = {"study": request.study, "report": report(request.study, request.rater), "step": STEP}
     return render(request, "leaderboard/quality/report.html", context)

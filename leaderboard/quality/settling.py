@@ -1,4 +1,4 @@
-"""Pages for operators: what raters disagree about, and settling it blind."""
+"""Operators' pages of what raters disagree about, and of settling it blind."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ PER_PAGE = 20
 
 @dataclass(frozen=True)
 class Dispute:
-    """A pair of the queue. What is said of it does not tell which answer anybody prefers.
+    """A pair of the queue, without anything that tells which answer anybody prefers.
 
-    ``split`` are the verdicts of people, most frequent side first: for one answer, for the other, ties.
-    ``points`` is how far two people, or people and judges, lie apart on the study's scale.
+    ``split`` are the verdicts of people: the more frequent side, the other side, ties. ``points`` is how far
+    two people lie apart on the study's scale, ``from_judges`` people and judges.
     """
 
     pair: Pair
@@ -44,7 +44,7 @@ class Dispute:
 
 
 def disputed(study: Study, kind: str, category: str, page: Any) -> Page[Dispute]:
-    """A page of the queue of one kind: settled pairs are none of it, nor those of other categories."""
+    """A page of the queue, without settled pairs."""
     found = cached.disputed(study)
     places = found.ranked(kind)
     settled = list(adjudications(study).values_list("pair", flat=True))
@@ -80,7 +80,7 @@ def _entry(study: Study, found: Disputes, place: int, pair: Pair) -> Dispute:
 
 @dataclass(frozen=True)
 class Said:
-    """What somebody said of a pair, in the order in which it is shown on the page."""
+    """What somebody said of a pair, in the order in which the page shows the texts."""
 
     who: str
     judge: bool
@@ -95,16 +95,12 @@ class Said:
 
 
 def settled(study: Study, page: Any) -> Page[Comparison]:
-    """A page of decisions, the newest first."""
     rows = adjudications(study).select_related("pair__prompt", "rater")
     return Paginator(rows, PER_PAGE).get_page(page)
 
 
 def everybody(study: Study, pair: Pair, *, swapped: bool, left_out: Sequence[int]) -> list[Said]:
-    """All that people and judges said of a pair, people first and without names.
-
-    Answers are given in the order in which the page shows the two texts.
-    """
+    """What people and judges said of a pair, people first and without names."""
     rows = Comparison.objects.current().filter(study=study, pair=pair, rating__isnull=False)
     rows = rows.filter(purpose="study").select_related("rater").order_by("pk")
     people = [row for row in rows if row.rater.kind == Rater.Kind.PERSON]
@@ -130,7 +126,6 @@ def _said(row: Comparison, number: int | None, swapped: bool, left_out: Sequence
 
 
 def in_order(row: Comparison, *, swapped: bool) -> int:
-    """The rating as if the texts had been shown in this order."""
     rating = row.rating or 0
     return rating if row.swapped == swapped else scales.mirror(rating, row.points)
 
@@ -150,7 +145,6 @@ _LABELS: Final = {"people": "People differ", "judges": "People and judges differ
 @require_safe
 @operator
 def disagreements(request: OperatorRequest) -> HttpResponse:
-    """The queue of one kind and category, or what was settled."""
     study = request.study
     show = request.GET.get("show", PEOPLE)
     show = show if show in _LABELS else PEOPLE
@@ -176,7 +170,7 @@ def disagreements(request: OperatorRequest) -> HttpResponse:
 
 
 def _decision(row: Comparison) -> dict[str, Any]:
-    """Without a word on which text: only on its page they are to be seen."""
+    # Which text it prefers shows on the pair's own page alone.
     words = screen.scale_points(row.points)[(row.rating or 1) - 1].caption
     return {"row": row, "words": words}
 
@@ -184,7 +178,6 @@ def _decision(row: Comparison) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def settle(request: OperatorRequest, pair: int) -> HttpResponse:
-    """One pair: to be settled by this person, or what everybody said once that is done."""
     found = get_object_or_404(
         Pair.objects.filter(prompt__study=request.study).select_related("prompt", "first", "second"), pk=pair
     )
@@ -239,7 +232,6 @@ def _task(
 
 
 def _answers(request: OperatorRequest, pair: Pair, decided: Comparison) -> HttpResponse:
-    """Both texts as they were shown to whoever decided, the decision, and what everybody else said."""
     assignment = Assignment.objects.for_page().filter(comparisons=decided).first()
     out = left_out_raters(request.study)
     said = everybody(request.study, pair, swapped=decided.swapped, left_out=out)

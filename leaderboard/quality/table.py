@@ -1,4 +1,4 @@
-"""A rater's figures as cells: a number, and below it how sure it is and of how many."""
+"""A rater's figures as cells and as rows of a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,6 @@ from leaderboard.stats.intervals import Share
 
 @dataclass(frozen=True)
 class Shown:
-    """What stands in a cell; ``sort`` orders rows by it, None for a cell without a number."""
-
     value: str
     note: str = ""
     sort: float | None = None
@@ -30,11 +28,10 @@ COLUMNS: Final = {
     "first": "First side",
     "ties": "Ties",
 }
-"""The columns of the table of raters, by the names they have in addresses."""
+"""Headings by names in addresses."""
 
 
 def shown(own: Figures) -> dict[str, Shown]:
-    """The cells of a rater by the names of COLUMNS."""
     first = share(own.first)
     return {
         "comparisons": Shown(f"{own.comparisons:,}", sort=own.comparisons),
@@ -51,7 +48,6 @@ def shown(own: Figures) -> dict[str, Shown]:
 
 
 def share(found: Share) -> Shown:
-    """A share with its interval and the number of trials."""
     if found.value is None:
         return NOTHING
     return Shown(
@@ -60,7 +56,6 @@ def share(found: Share) -> Shown:
 
 
 def whole_percent(value: float) -> str:
-    """Percent without decimals."""
     return f"{100 * value:.0f}\u00a0%"
 
 
@@ -74,7 +69,6 @@ def _agreement(own: Figures) -> Shown:
 
 
 def plain_agreement(own: Figures) -> Shown:
-    """The share of agreement with others without kappa, which needs an explanation."""
     found = own.agreement.share
     if found.value is None:
         return NOTHING
@@ -83,7 +77,6 @@ def plain_agreement(own: Figures) -> Shown:
 
 
 def _between(low: float | None, high: float | None) -> str:
-    """An interval before what follows it; nothing where there is none."""
     return "" if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f}\u00a0%, "
 
 
@@ -104,7 +97,7 @@ def _speed(own: Figures) -> Shown:
 
 
 def seconds(number: float) -> str:
-    """A time in the unit one would say it in."""
+    """As "3.2 s", "45 s" or "3 min"."""
     return (
         f"{number:.1f} s" if number < 10 else f"{number:.0f} s" if number < 120 else f"{number / 60:.0f} min"
     )
@@ -127,11 +120,10 @@ FILE_COLUMNS: Final = (
     "outlier_flagged",
     "remarks",
 )
-"""The columns of the file of figures."""
 
 
 def file_row(own: Figures, who: Sequence[Cell], remarks: Sequence[str]) -> tuple[Cell, ...]:
-    """A rater's figures in the columns FILE_COLUMNS; ``who`` are the first four."""
+    """``who`` are the first four of FILE_COLUMNS."""
     agreement, bets = own.agreement.share, own.outlier
     shares = (own.consistency.same, own.checks, own.gold, own.first, own.ties, own.speed.below)
     return (

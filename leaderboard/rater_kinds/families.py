@@ -1,4 +1,4 @@
-"""Whether a judge may be judging itself or its relatives: names it shares with contestants."""
+"""Contestants that may be a judge itself or its relatives, by the names they share."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ _ALSO: Final = {"chatgpt": "gpt"}
 
 @dataclass(frozen=True)
 class Named:
-    """A contestant's name, the family its operator named, empty for none, and what else it is known as."""
+    """A contestant: its name, the family its operator named, and what else it is known as."""
 
     name: str
     family: str = ""
@@ -32,7 +32,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Kin:
-    """Names of contestants: those that are the judge's own model, and others that share a word with it."""
+    """Names of contestants that are the judge's own model, and of others that share a word with it."""
 
     itself: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
@@ -43,9 +43,9 @@ class Kin:
 
 
 def kin(models: Iterable[str], contestants: Iterable[Named]) -> Kin:
-    """The contestants that are one of a judge's models, or related to one; a panel asks several models.
+    """The contestants that are one of a judge's models (a panel has several), or related to one.
 
-    It is the same model where the names differ in nothing but signs, capitals and what stands before a slash.
+    Two names are of the same model if they differ only in signs, capitals and what stands before a slash.
     """
     asked, listed = list(models), list(contestants)
     plain = {_plain(model) for model in asked} - {""}
@@ -56,10 +56,10 @@ def kin(models: Iterable[str], contestants: Iterable[Named]) -> Kin:
 
 
 def relatives(judge: str, contestants: Iterable[Named]) -> list[str]:
-    """Names of the contestants that are the judge's model, or share a telling word of its name with it.
+    """Names of the contestants that share a telling word with the name of the model ``judge``.
 
-    ``judge`` is the name of the model ("openai/gpt-4-0613"); what stands before a slash is not compared.
-    A word tells something from three letters on, unless it is one that any model may carry ("chat").
+    What stands before a slash is not compared. A telling word has three letters or more and is not one that
+    any model may carry ("chat").
     """
     own = _words(judge)
     return [each.name for each in contestants if own & (_words(each.name) | _words(each.family))]
@@ -76,7 +76,6 @@ def _words(name: str) -> frozenset[str]:
 
 
 def warning(label: str, found: Sequence[str]) -> str:
-    """What a page says about a judge with relatives among the contestants; empty without any."""
     if not found:
         return ""
     return (
@@ -86,16 +85,15 @@ def warning(label: str, found: Sequence[str]) -> str:
 
 
 def named(found: Sequence[str]) -> str:
-    """A few names, and how many more there are."""
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return ", ".join(found[:_MOST_NAMED]) + more
 
 
 def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
-    """The contestants that are, or may be related to, each judge; ``judges`` are selectors and labels.
+    """The kin of each judge; ``judges`` are selectors and labels.
 
-    A judge is known by its model, a panel by those of its members, and one whose votes were imported by its
-    label; simulated ones are nobody.
+    A judge is known by its model, a panel by those of its members, a judge with imported votes by its label.
+    Simulated judges have no kin.
     """
     slugs = {selector: selector.partition(":")[2] for selector in judges}
     models = _models(slugs.values())
@@ -110,7 +108,6 @@ def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
 
 
 def _models(slugs: Iterable[str]) -> dict[str, list[str]]:
-    """The models behind each judge and panel of these slugs; none behind a simulated one."""
     wanted = list(slugs)
     fields = ("provider", "model")
     asked = Judge.objects.filter(rater__slug__in=wanted).values_list("rater__slug", *fields)

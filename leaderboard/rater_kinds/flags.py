@@ -15,27 +15,22 @@ from leaderboard.rater_kinds.families import Kin, kin_of, named, warning
 Kind = Literal["competes", "family", "unscored", "self-preference"]
 
 FEWEST_ANSWERS: Final = 20
-"""A share of fewer answers without a rating is not held against a judge."""
+"""With fewer answers a judge is not flagged for those without a rating."""
 
 
 @dataclass(frozen=True)
 class Flag:
-    """One thing to know about a judge, as a sentence for a reader."""
-
     kind: Kind
     sentence: str
 
 
 @dataclass(frozen=True)
 class Answers:
-    """How many answers a judge gave, and how many of them have no rating."""
-
     given: int
     unscored: int
 
     @property
     def share(self) -> float:
-        """Of the answers without a rating; 0 without any answer."""
         return self.unscored / self.given if self.given else 0.0
 
 
@@ -46,10 +41,7 @@ def flags(
     most_unscored: float,
     own_family: Mapping[str, Any] | None = None,
 ) -> list[Flag]:
-    """Everything to be said of a judge; ``most_unscored`` is the share from which a judge is flagged.
-
-    ``own_family`` is a table of leaderboard.bias.measures, where there is one.
-    """
+    """``most_unscored`` is the share above which a judge is flagged; ``own_family`` is of bias.measures."""
     found: list[Flag] = []
     if kin.itself:
         found.append(
@@ -71,7 +63,6 @@ def flags(
 
 
 def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
-    """How much better a judge likes its own family than others do, and whether chance could do it."""
     low, high, apart = measured["low"], measured["high"], measured["difference"]
     between = "" if low is None else f" (interval {_signed(low)} to {_signed(high)})"
     if low is None or low <= 0 <= high:
@@ -97,10 +88,7 @@ def judge_flags(
     answers: Mapping[str, Answers] | None = None,
     own_family: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, list[Flag]]:
-    """The flags of each judge among ``judges`` (selectors and labels); people and groups have none.
-
-    ``answers`` count those of each, ``own_family`` holds tables of leaderboard.bias.measures.
-    """
+    """Flags of each judge among ``judges`` (selectors and labels); people and groups have none."""
     chosen = {one: label for one, label in judges.items() if one.startswith("judge:")}
     if not chosen:
         return {}
@@ -117,10 +105,7 @@ def judge_flags(
 
 
 def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, list[Flag]]:
-    """The flags of the judges of a snapshot, or of the chosen ones, over all of their answers.
-
-    What a snapshot made before an update lacks is said after the next refresh.
-    """
+    """Flags of the chosen judges of a snapshot, or of all; fewer for snapshots of old versions."""
     counts = snapshot.counts
     entries = {each["selector"]: each for each in counts["raters"]}
     wanted = {one: entries[one] for one in (chosen or entries) if one in entries}
@@ -134,7 +119,7 @@ def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, 
 
 
 def flags_of(study: Study, content: Mapping[str, Any]) -> dict[str, list[Flag]]:
-    """What must be said of each judge in the content, by selector."""
+    """Flags of the judges of a content of side_by_side."""
     raters = {own["selector"]: own for own in content["raters"]}
     answers = {
         selector: Answers(own["unscored"]["answers"], own["unscored"]["unscored"])

@@ -23,15 +23,15 @@ PUBLIC_OPTIONS: Final = (
     *("top_p", "top_k", "min_p", "typical_p", "seed", "n", "stop", "frequency_penalty", "presence_penalty"),
     *("repetition_penalty", "reasoning_effort", "verbosity", "max_completion_tokens"),
 )
-"""Options of a request that shape a sample. Others may tell of accounts or machines and are not shown."""
+"""Options of a request that shape a sample; others may tell of accounts or machines."""
 
 
 @dataclass(frozen=True)
 class JudgeFacts:
     """A judge's public facts and its runs over one study. ``model`` is empty for a simulated one.
 
-    ``family`` is that of the protocol, ``form`` names the answer scale in words. ``setup`` names what the
-    protocol leaves open and the judge decides: parameters, samples, and the hash of a wording of its own.
+    ``family`` is that of the protocol, ``form`` the answer scale in words, ``setup`` what the protocol leaves
+    to the judge.
     """
 
     model: str
@@ -49,15 +49,15 @@ class JudgeFacts:
 
 
 def judge_facts(study: Study, selector: str, until: datetime) -> JudgeFacts | None:
-    """The facts of the judge a selector names, with its runs begun until then.
+    """Facts of one judge, with its runs begun ``until`` then.
 
-    None for people, groups, panels, and judges that votes were imported from.
+    None for people, groups, panels, and judges whose votes were imported.
     """
     return facts_of_judges(study, [selector], until).get(selector)
 
 
 def facts_of_judges(study: Study, selectors: Iterable[str], until: datetime) -> dict[str, JudgeFacts]:
-    """The same of several at once, in two queries; those without facts are left out."""
+    """By selector, in two queries; judges without facts are left out."""
     slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
     judges = list(Judge.objects.filter(rater__slug__in=slugs).select_related("rater")) if slugs else []
     if not judges:
@@ -92,7 +92,6 @@ def _facts(judge: Judge, runs: Mapping[str, Any]) -> JudgeFacts:
 
 
 def _setup(judge: Judge, protocol: Protocol | None) -> tuple[tuple[str, str], ...]:
-    """Parameters as they are for this judge, how often it is asked, and whether its words are its own."""
     defaults = protocol.parameters if protocol else {}
     values = {name: parameter.default for name, parameter in defaults.items()} | judge.parameters
     found = [(name.replace("_", " "), _in_words(value)) for name, value in values.items()]
@@ -111,12 +110,11 @@ def _in_words(value: Any) -> str:
 
 
 def wording_hash(judge: Judge) -> str:
-    """What tells wordings apart, as hex: that of the judge's first run, or of how it would ask now."""
+    """The hash, in hex, of the wording of the judge's first run, or of how it would ask now."""
     return judge.prompt_hash or judge.current_prompt_hash()
 
 
 def as_they_are(selectors: Iterable[str]) -> list[tuple[Any, ...]]:
-    """What pages show of some judges, for telling whether that changed: no snapshot holds it."""
     slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
     return list(Judge.objects.filter(rater__slug__in=slugs).order_by("pk").values_list(*SHOWN))
 

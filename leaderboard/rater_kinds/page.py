@@ -1,4 +1,4 @@
-"""What pages about raters share: the kinds of raters, and which category, ties and level are asked for."""
+"""What pages about raters share: the kinds of raters, and the category, ties and level asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,8 +31,6 @@ FEW_KINDS: Final = MOST_ON_A_PHONE
 
 @dataclass(frozen=True)
 class Link:
-    """One choice of a row of choices: the end of an address."""
-
     label: str
     query: str
     chosen: bool
@@ -40,27 +38,25 @@ class Link:
 
 @dataclass(frozen=True)
 class Choices:
-    """A row of choices, as plain links."""
-
     name: str
     label: str
     links: tuple[Link, ...]
 
 
 def choices(name: str, title: str, options: Sequence[tuple[str, str]], now: str, query: Any) -> Choices:
-    """A row of links; ``query`` makes the end of an address with one value changed."""
+    """``query`` makes the end of an address with one value changed."""
     links = (Link(text, query(**{name: value}) or "?", value == now) for value, text in options)
     return Choices(name, title, tuple(links))
 
 
 def ending(values: Sequence[tuple[str, str]]) -> str:
-    """The end of an address with what is not empty."""
+    """The end of an address, without what is empty."""
     given = urlencode([(name, value) for name, value in values if value])
     return f"?{given}" if given else ""
 
 
 def one_of(wanted: Mapping[str, str], name: str, known: Sequence[str], default: str) -> str:
-    """What an address asks for, if it exists. Raises UnknownSettingError."""
+    """Raises UnknownSettingError."""
     value = wanted.get(name) or default
     if value not in (*known, default):
         there = ", ".join(entry for entry in known if entry)
@@ -75,12 +71,11 @@ def listed(snapshot: Snapshot, *also: str) -> list[dict[str, Any]]:
 
 
 def labels(snapshot: Snapshot) -> dict[str, str]:
-    """The label of every kind of raters by its selector."""
     return {each["selector"]: each["label"] for each in snapshot.counts["raters"]}
 
 
 def judges_now(now: Published) -> Any:
-    """The judges of a study as pages show them beside its snapshot: what is edited shows at once."""
+    """What pages show of judges beside any snapshot: an edit shows at once."""
     return as_they_are(labels(now.snapshot)) if now.snapshot else None
 
 
@@ -89,7 +84,7 @@ USUAL_LEVEL: Final = Setting("").level
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """``band`` holds the ratings that are ties, if not the usual ones; ``level`` is in percent."""
+    """What an address asks of a page about raters; ``band`` is empty for the usual ties."""
 
     category: str = ""
     band: str = ""
@@ -97,39 +92,36 @@ class Reading:
 
     @staticmethod
     def asked(wanted: Mapping[str, str], snapshot: Snapshot) -> dict[str, str]:
-        """These fields as an address asks for them. Raises UnknownSettingError."""
+        """Raises UnknownSettingError."""
         setting = parse_for_all(wanted, snapshot.counts)
         category = one_of(wanted, "category", snapshot.counts["categories"], "")
         return {"category": category, "band": setting.band, "level": setting.level}
 
     @property
     def setting(self) -> Setting:
-        """The setting whose tables show this, of all raters at once."""
         return Setting("", category=self.category, band=self.band, level=self.level)
 
     def parts(self) -> list[tuple[str, str]]:
-        """What of an address is not as usual; empty texts are left out later."""
+        """Empty texts stand for what is usual."""
         level = "" if self.level == USUAL_LEVEL else self.level
         return [("category", self.category), ("band", self.band), ("level", level)]
 
     def query(self, **changes: Any) -> str:
-        """The end of an address with some of it changed; what is usual is left out."""
         return ending(replace(self, **changes).parts())
 
     @property
     def shared(self) -> str:
-        """The end of an address of another page about raters that reads answers in the same way."""
+        """The end of the address of another page about raters."""
         return ending(Reading.parts(self))
 
     @property
     def rare_words(self) -> str:
-        """What of the rarely used is not as usual."""
         level = "" if self.level == USUAL_LEVEL else f"intervals of {self.level} %"
         return "; ".join(filter(None, (self.ties_words, level)))
 
     @property
     def ties_words(self) -> str:
-        """Which ratings are ties, where these are not the usual ones."""
+        """Which ratings are ties; empty for the usual ones."""
         if not self.band:
             return ""
         low, high = self.band.split("-")
@@ -137,11 +129,9 @@ class Reading:
 
     @property
     def words(self) -> str:
-        """The whole in words, for a page that waits."""
         return "; ".join(filter(None, (self.category or "All categories", self.rare_words)))
 
     def rare(self, snapshot: Snapshot, query: Callable[..., str]) -> list[Choices]:
-        """The rows of choices that most people leave alone."""
         counts = snapshot.counts
         used = {size for each in counts["raters"] for size in scales(counts, each["selector"])}
         known = {size: bands(size) for size in sorted(used, reverse=True)}
@@ -156,7 +146,7 @@ class Reading:
 
 
 def _on_scale(band: str, points: int, scales: int) -> str:
-    """A band as people say it, with its scale where there are several: "4-5 of 8", "2 of 3"."""
+    """As "4-5 of 8" where there are several scales, else "4-5"."""
     low, high = band.split("-")
     return (low if low == high else band) + (f" of {points}" if scales > 1 else "")
 
@@ -170,7 +160,7 @@ class AboutRaters(Page):
 
     @cached_property
     def agreements(self) -> Mapping[str, Content]:
-        """How each kind of raters agrees with others and within itself, by its selector."""
+        """Agreement tables by selector."""
         return dict(self.stored.all("agreement"))
 
     @property
@@ -180,7 +170,6 @@ class AboutRaters(Page):
 
     @property
     def rare_choices(self) -> list[Choices]:
-        """What is a tie, and the level of intervals: rows that most people leave alone."""
         return self.view.rare(self.snapshot, self.view.query)
 
     @property

@@ -1,4 +1,4 @@
-"""Every kind of raters side by side: people, each judge, and groups."""
+"""The page of every kind of raters side by side."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -53,8 +53,6 @@ from leaderboard.standings.table import raters_table
 
 @dataclass(frozen=True, kw_only=True)
 class View(Reading):
-    """What an address asks for: which kinds stand in one view, and the ties and method of their standings."""
-
     chosen: tuple[str, ...]
     usual: tuple[str, ...]
     ties: str = "on"
@@ -62,7 +60,7 @@ class View(Reading):
 
     @classmethod
     def of(cls, request: HttpRequest, snapshot: Snapshot) -> "View":
-        """Raises UnknownSettingError for what the snapshot does not have."""
+        """Raises UnknownSettingError."""
         known = [entry["selector"] for entry in snapshot.counts["raters"]]
         usual = tuple([one for one in known if not one.startswith("group:")] or known)[:MOST_SERIES]
         wanted = request.GET.getlist("with")
@@ -87,7 +85,7 @@ class View(Reading):
 
     @property
     def standings(self) -> Q:
-        """Where a snapshot holds the standings by the chosen kinds: with the usual band of ties alone."""
+        """The stored standings by the chosen kinds; none with an unusual band of ties."""
         return Q(
             kind="standings",
             raters__in=() if self.band else self.chosen,
@@ -99,8 +97,6 @@ class View(Reading):
 
 @dataclass(frozen=True)
 class Line:
-    """A row of the table of all kinds."""
-
     kind: Kind
     address: str
     chosen: bool
@@ -113,8 +109,6 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class RatersPage(AboutRaters):
-    """All kinds of raters, and some of them in one view."""
-
     view: View
 
     template: ClassVar[str] = "leaderboard/raters.html"
@@ -124,7 +118,6 @@ class RatersPage(AboutRaters):
 
     @cached_property
     def kinds(self) -> list[Kind]:
-        """Every kind of raters, in the order of the board's switch."""
         entries = listed(self.snapshot, *self.view.chosen)
         return [kind(entry, self.stored, self.agreements, self.view.category) for entry in entries]
 
@@ -141,18 +134,16 @@ class RatersPage(AboutRaters):
 
     @property
     def notices(self) -> list[str]:
-        """What must be said of the judges."""
         found = snapshot_flags(self.study, self.snapshot)
         return [flag.sentence for flags in found.values() for flag in flags]
 
     @cached_property
     def compared(self) -> list[Kind]:
-        """The kinds in one view."""
         return [each for each in self.kinds if each.selector in self.view.chosen]
 
     @property
     def dated(self) -> bool:
-        """Whether the snapshot was made before position and agreement were computed."""
+        """Whether the snapshot is older than the computing of position and agreement."""
         return not self.pending and (
             not self.agreements
             or all(not one.position for each in self.kinds for one in each.shown if one.scored)
@@ -175,17 +166,14 @@ class RatersPage(AboutRaters):
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """What the form of kinds sends along, so that ticking a box changes nothing else."""
         return [(name, value) for name, value in self.view.parts() if name != "with" and value]
 
     def _panels(self) -> Iterator[Panel]:
-        """The table of all kinds, then the figures of those in one view."""
         yield self.kinds_panel
         yield from self._compared_panels()
 
     @property
     def comparing(self) -> tuple[Panel, ...]:
-        """The figures of the kinds in one view."""
         return self.panels[1:]
 
     @property
@@ -215,7 +203,7 @@ class RatersPage(AboutRaters):
             )
 
     def _alone(self, labels: list[str]) -> str:
-        """Who it is where a figure shows one of several kinds: it has no legend."""
+        """Whose figure it is, where it shows one of several kinds and so has no legend."""
         return f" Shown: {labels[0]} alone." if len(labels) == 1 < len(self.compared) else ""
 
     def _position(self) -> Iterator[Panel]:
@@ -302,7 +290,6 @@ class RatersPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RatersPage:
-    """The page of what an address asks for, in one query."""
     if not snapshot.counts["raters"]:
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request, snapshot)
@@ -319,7 +306,6 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 
 def kind(entry: Mapping[str, Any], stored: Stored, agreements: Mapping[str, Content], category: str) -> Kind:
-    """One kind of raters with its tables of one category."""
     selector = entry["selector"]
     own = agreements.get(selector)
     return Kind(

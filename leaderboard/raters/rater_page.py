@@ -1,4 +1,4 @@
-"""One kind of raters: people, a judge or a group."""
+"""The page of one kind of raters: people, a judge or a group."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -35,8 +35,6 @@ MEASURES = {"words": "words", "unique_words": "different words"}
 
 @dataclass(frozen=True, kw_only=True)
 class RaterPage(AboutRaters):
-    """Everything about one kind of raters; no person is named."""
-
     selector: str
     judge: JudgeFacts | None
 
@@ -54,12 +52,10 @@ class RaterPage(AboutRaters):
 
     @property
     def what(self) -> str:
-        """What kind of raters it is, in a word."""
         return {"people": "People", "judge": "Judge", "group": "Group"}[self.selector.partition(":")[0]]
 
     @property
     def figures(self) -> list[tuple[str, RaterFigure]]:
-        """The numbers of its row on the page of all kinds, by their names."""
         return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
 
     @property
@@ -79,13 +75,12 @@ class RaterPage(AboutRaters):
 
     @property
     def warnings(self) -> list[str]:
-        """What must be said of a judge, such as that it may be judging itself."""
         found = snapshot_flags(self.study, self.snapshot, self.selector)
         return [flag.sentence for flag in found.get(self.selector, [])]
 
     @property
     def dated(self) -> bool:
-        """Whether the snapshot was made before position and agreement were computed."""
+        """Whether the snapshot is older than the computing of position and agreement."""
         scored = [one for one in self.kind.shown if one.scored]
         placed = not scored or any(one.position for one in scored)
         return not self.pending and not (self.agreements and placed)
@@ -97,13 +92,11 @@ class RaterPage(AboutRaters):
 
     @property
     def comparisons_url(self) -> str:
-        """Its comparisons."""
         address = reverse("study-comparisons", args=[self.study.slug])
         return address + ending((("raters", self.selector), ("category", self.view.category)))
 
     @property
     def others(self) -> list[tuple[str, str]]:
-        """The other kinds of raters: label and address."""
         return [
             (entry["label"], reverse("study-rater", args=[self.study.slug, entry["selector"]]) + self.query)
             for entry in listed(self.snapshot)
@@ -203,7 +196,7 @@ class RaterPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RaterPage:
-    """The page of one kind of raters. Raises UnknownSettingError where the study has no such kind."""
+    """Raises UnknownSettingError where the study has no such kind."""
     selector = place["selector"]
     known = list(labels(snapshot))
     if selector not in known:

@@ -1,4 +1,4 @@
-"""Kinds of raters as rows: how much each rated, how it leans by position and length, and how it agrees."""
+"""Kinds of raters as rows of a page and of a file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of raters in a snapshot, with its tables; None where the snapshot has no such table.
+    """One kind of raters with its tables of one category; None where the snapshot has no such table.
 
-    ``ratings``, ``length``, ``with_people`` (kappa), ``correlation`` (with people; of people with the other
-    people) and ``within`` (alpha among themselves) are of one category; the last three are rows of tables.
+    ``with_people`` (kappa), ``correlation`` (with people; of people with each other) and ``within`` (alpha
+    among themselves) are rows of tables.
     """
 
     selector: str
@@ -41,7 +41,7 @@ class Kind:
 
     @property
     def shown(self) -> list[Shown]:
-        """Its histograms, one for each scale it used, the most used first."""
+        """Its histograms, the most used scale first."""
         if not self.ratings:
             return []
         found = [shown(self.label, scale, self.ratings.get("band", "")) for scale in self.ratings["scales"]]
@@ -49,7 +49,7 @@ class Kind:
 
     @property
     def told_apart(self) -> list[Shown]:
-        """The same with the scale in the label where there are several."""
+        """The histograms with the scale in the label where there are several."""
         found = self.shown
         if len(found) < 2:
             return found
@@ -74,19 +74,19 @@ class Kind:
 
     @property
     def flips(self) -> Flips | None:
-        """What became of verdicts in the other order; None where no pair was asked in both."""
+        """None where no pair was asked in both orders."""
         found = self.ratings.get("flips") if self.ratings else None
         return found if found and found["pairs"] else None
 
     @property
     def scores(self) -> ScoreDifferences | None:
-        """Differences of its two scores; None for raters that give one rating."""
+        """None for raters that give one rating."""
         found = self.ratings.get("scores") if self.ratings else None
         return found if found and found["n"] else None
 
     @property
     def longer(self) -> Values:
-        """How often the completion with more words won, with its interval; empty where it is unknown."""
+        """The effect of length in words; empty where unknown."""
         measures = {each["name"]: each for each in self.length["measures"]} if self.length else {}
         return measures.get("words") or next(iter(measures.values()), {})
 
@@ -98,15 +98,13 @@ class Kind:
 
 @dataclass(frozen=True)
 class RaterFigure:
-    """A number of a page with what stands below it: its interval, n, or a word."""
-
     value: str
     note: str = ""
     warn: bool = False
 
 
 def summary(kind: Kind) -> list[RaterFigure]:
-    """The cells of one kind's row, as SUMMARY_COLUMNS names them."""
+    """Cells of the columns SUMMARY_COLUMNS."""
     main = kind.shown[0] if kind.shown else None
     return [
         RaterFigure(f"{kind.replies:,}", counted(kind.raters, "rater")),
@@ -126,7 +124,6 @@ SUMMARY_COLUMNS = (
 
 
 def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigure, RaterFigure]:
-    """Of the most used scale, which is named where there are several."""
     if main is None or not main.scored:
         return RaterFigure("–"), RaterFigure("–"), RaterFigure("–")
     at = main.position
@@ -177,7 +174,6 @@ def _with_people(kind: Kind) -> tuple[RaterFigure, RaterFigure]:
 
 
 def _cell(row: Values | None, name: str, word: Callable[[float | None], str]) -> RaterFigure:
-    """A coefficient with its strength and the pairs behind it; few pairs are a warning."""
     found = row or {}
     value, pairs = found.get(name), found.get("pairs", found.get("n"))
     if value is None:
@@ -188,7 +184,6 @@ def _cell(row: Values | None, name: str, word: Callable[[float | None], str]) ->
 
 
 def kinds_table(kinds: Sequence[Kind]) -> DataTable:
-    """Every kind of raters in one row of plain numbers, as a file holds them."""
     columns = (
         *(
             "Raters",

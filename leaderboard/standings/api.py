@@ -1,4 +1,4 @@
-"""Standings and snapshots over the API, the same numbers as on the board."""
+"""The API of standings and snapshots."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -28,18 +28,16 @@ from leaderboard.standings.page import Board
 Run = TypeVar("Run", bound=Callable[..., Any])
 
 MISSING: Final[Mapping[int, Any]] = {404: ErrorOut}
-"""The reply where there is no such study, snapshot or number."""
 
 _ALWAYS: Final[Mapping[int, Any]] = {304: None, 422: ErrorOut, **REFUSALS}
-"""Nothing for whoever sends the ETag of what would be sent, and what any operation may refuse."""
 
 
 def reads(
     router: Router, path: str, summary: str, replies: Mapping[int, Any], *, unset: bool = True
 ) -> Callable[[Run], Run]:
-    """Make a function the operation that GET of a path calls; it needs no token, its replies have an ETag.
+    """A decorator that makes a function the GET of a path, without a token and with an ETag.
 
-    ``replies`` are its own by status; ``unset``: whether fields without a value are sent.
+    ``replies`` are its own by status; with ``unset`` fields without a value are sent too.
     """
 
     def operation(run: Run) -> Run:
@@ -74,7 +72,6 @@ class StudyOut(Schema):
 
 
 def setting_field(name: str, help: str = "") -> Any:
-    """The parameter of a setting of the board; ``help`` where the operation says it in words of its own."""
     declared = DECLARED[name]
     return Field(None, max_length=declared.longest, description=help or declared.help)
 
@@ -196,7 +193,7 @@ class SnapshotDetailOut(SnapshotOut):
 
 
 class Pages(LimitOffsetPagination):
-    """limit and offset, within what every database counts to."""
+    """limit and offset, no larger than every database can count to."""
 
     class Input(Schema):
         limit: int = Field(50, ge=1, le=100)
@@ -253,7 +250,7 @@ def show_snapshot(request: HttpRequest, snapshot_id: int) -> Snapshot:
 
 
 def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
-    """The snapshot of this id; HttpError 404 where it is of a study that this caller may not read."""
+    """Raises HttpError 404 where this caller may not read its study."""
     found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=readable(request))
     snapshot = found.first()
     if snapshot is None:
@@ -262,12 +259,11 @@ def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
 
 
 def readable(request: HttpRequest) -> StudyQuerySet:
-    """The studies this caller may read; a private one does not exist for anybody but operators."""
     return Study.objects.all() if caller_of(request).is_operator else Study.objects.public()
 
 
 def study_of(request: HttpRequest, slug: str) -> Study:
-    """The study of this slug; HttpError 404 where this caller may not read it."""
+    """Raises HttpError 404 where this caller may not read it."""
     study = readable(request).filter(slug=slug).first()
     if study is None:
         raise HttpError(404, f'There is no study "{slug}" for you.')

@@ -1,4 +1,4 @@
-"""Standings and matrices of one choice of raters and category."""
+"""Standings and matrices of one choice of raters and category, as a snapshot stores them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from leaderboard.stats import METHODOLOGY, METHODS, Games, Method, Ratings, matr
 TIES: Final = ("on", "off")
 
 FORM: Final = 3
-"""Raised when a table gets other fields, so that none without them is copied from the snapshot before."""
+"""Raised when a table gets other fields: a table of another form is not copied from an older snapshot."""
 
 BOOTSTRAPPED: Final = ("elo", "bradley-terry")
-"""Methods whose intervals are bootstrapped; the others' come from the sandwich, in a tenth of the time."""
+"""Methods with bootstrapped intervals; the sandwich of the others takes a tenth of the time."""
 
 
 def rankings(
     choice: Choice, category: str, chosen: Opinions, method: Method, computed: dict[str, str]
 ) -> Iterator[Table]:
-    """Matrices and standings by every method, with ties on and off; ``computed`` is read and added to."""
+    """Matrices and standings by every method and tie rule; ``computed`` holds payloads by digest."""
     players = chosen.present()
     given = players.ratings()
     for ties in TIES:
@@ -43,7 +43,7 @@ def rankings(
 
 
 def published(method: Method, name: str, ties: str, category: str) -> Method:
-    """How pages have standings made: which intervals, and whether how few games decide the first place."""
+    """The method as pages use it."""
     return replace(
         method,
         name=name,
@@ -55,7 +55,7 @@ def published(method: Method, name: str, ties: str, category: str) -> Method:
 
 
 def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
-    """SHA-256 of everything standings depend on: equal digests mean equal standings."""
+    """SHA-256 of everything that standings depend on."""
     uncounted = players.unscored.sum(), (players.scored & ~players.ranked).sum()
     # The number of threads changes the time taken, not the numbers.
     words = [
@@ -75,7 +75,7 @@ def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
 
 
 def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, Any]:
-    """Standings as ``rank`` prints them, with the comparisons that became no game counted beside them."""
+    """Standings as ``rank`` prints them, and how many comparisons became no game."""
     ranked = rank_ratings(ratings, players.names, method).as_dict()
     kinds = dict(zip(players.names, players.kinds, strict=True))
     for row in ranked["standings"]:
@@ -87,7 +87,6 @@ def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, 
 
 
 def matrix_table(games: Games, names: tuple[str, ...]) -> dict[str, Any]:
-    """Wins, ties and games of each contestant (row) against each other (column)."""
     counted = matrices(games)
     return {
         "contestants": list(names),

@@ -1,4 +1,4 @@
-"""Ratings with their intervals."""
+"""Figures of ratings with their intervals, and matrices of contestants as heat maps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -20,10 +20,9 @@ from leaderboard.standings.table import Matrix
 
 
 def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
-    """Rating and interval of each contestant as dots on one shared axis, best on top.
+    """Rating and interval of each contestant as dots on one axis, best on top.
 
-    ``boards`` are label and standings of each kind of rater, the one that gave ``order`` first; at most
-    MOST_SERIES are drawn.
+    ``boards`` are labels and standings; the first MOST_SERIES are drawn.
     """
     drawn = boards[:MOST_SERIES]
     traces = [
@@ -49,13 +48,12 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
 
 
 def _rating_axis(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """The axis with the level of its bars; kinds of raters on one board share it."""
     level = boards[0][1]["parameters"]["interval"] if boards else None
     return "Rating" if level is None else f"Rating, {level:g} % interval"
 
 
 def _offset(number: int, count: int) -> float:
-    """Rows shared by several kinds of raters: each a little below the one before."""
+    """How far below the first the dots of a board stand."""
     return 0.0 if count == 1 else (number / (count - 1) - 0.5) * 0.5
 
 
@@ -96,11 +94,10 @@ def _dot_text(name: str, row: Mapping[str, Any], level: float | None) -> str:
 
 
 MOST_IN_CELLS: Final = 20
-"""A larger matrix has a scale of colours instead of numbers in its cells: they would not be readable."""
+"""In a larger matrix colours stand for the numbers, which could not be read."""
 
 
 def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
-    """Share of points of the row against the column, coloured from 0 through 0.5 to 1."""
     trace = _heat_map(rates, games, "%{z:.2f} of the points in %{customdata} games") | {
         "zmin": 0,
         "zmid": 0.5,
@@ -112,7 +109,6 @@ def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
 
 
 def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
-    """Counts of the row against the column, darker for more; ``noun`` says what is counted."""
     text = "%{z} games" if noun == "games" else "%{z} " + noun + " in %{customdata} games"
     trace = _heat_map(counted, games, text) | {
         "zmin": 0,
@@ -124,7 +120,7 @@ def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
 
 
 def _heat_map(matrix: Matrix, games: Matrix, text: str) -> Figure:
-    """One cell for each two contestants; the script joins the names of ``meta`` to a hover text per cell."""
+    """A cell for every two contestants; the page's script makes hover texts from ``meta``."""
     return {
         "type": "heatmap",
         "z": [[None if value is None else round(value, 4) for value in row] for row in matrix.values],

@@ -1,4 +1,4 @@
-"""The leaderboard of a study: stored tables of one snapshot put together for one setting of the switches."""
+"""The board of a study: the stored tables of one snapshot at one setting of the switches."""
 
 from __future__ import annotations
 
@@ -52,8 +52,6 @@ from leaderboard.standings.table import (
 
 @dataclass(frozen=True, kw_only=True)
 class Board(SettingPage):
-    """Everything one setting of the switches shows. Contents are read once, when the board is made."""
-
     asked: TableQuery = field(default_factory=TableQuery)
     stored: Stored = field(repr=False)
 
@@ -62,10 +60,7 @@ class Board(SettingPage):
 
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str]) -> Board:
-        """The newest board of a study for the switches an address asks for.
-
-        Raises UnknownSettingError, or NoNumbersError.
-        """
+        """Raises UnknownSettingError or NoNumbersError."""
         snapshot = Snapshot.objects.newest(study)
         if snapshot is None:
             raise NoNumbersError("This study has no numbers yet.")
@@ -73,7 +68,7 @@ class Board(SettingPage):
 
     @classmethod
     def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> Board:
-        """The board from the snapshot's tables, or from those that somebody asked for."""
+        """The board from the snapshot's tables, or from those computed on demand."""
         found = find(snapshot, setting, Scope.BOARD)
         return cls(
             study=study,
@@ -86,17 +81,16 @@ class Board(SettingPage):
         )
 
     def standings_of(self, **changes: str) -> Content | None:
-        """The standings of this setting with some switches changed; None where there are none."""
+        """The standings with some switches changed; None without a game."""
         return self._at("standings", replace(self.setting, **changes))
 
     @property
     def everyone(self) -> Content | None:
-        """The standings with people, where the setting leaves them out."""
+        """The standings with people among the contestants, where the setting leaves them out."""
         return self._at(EVERYONE, self.setting)
 
     @property
     def matrices(self) -> Content | None:
-        """Wins, ties and games of each two contestants."""
         setting = self.setting
         return self.stored.get("matrices", setting.raters, setting.category, setting.ties)
 
@@ -105,17 +99,17 @@ class Board(SettingPage):
 
     @cached_property
     def content(self) -> Content | None:
-        """The standings of this setting; None where it has no games."""
+        """The standings; None without a game."""
         return self.standings_of()
 
     @cached_property
     def flags(self) -> list[Flag]:
-        """What must be said of the judge whose ranking this is; nothing of people and groups."""
+        """What must be said of the judge whose ranking this is; empty for people and groups."""
         chosen = self.setting.raters
         return snapshot_flags(self.study, self.snapshot, chosen).get(chosen, [])
 
     def standings(self) -> dict[str, Any]:
-        """The standings with the method and the snapshot they belong to, as JSON values.
+        """The standings with their method and snapshot, as JSON values.
 
         Raises NoNumbersError, which may be a NotReadyError.
         """
@@ -136,7 +130,6 @@ class Board(SettingPage):
         }
 
     def file_rows(self) -> Iterator[Mapping[str, Any]]:
-        """The rows of the file of the standings; none where the setting has no games."""
         about = {
             "study": self.study.slug,
             "raters": self.setting.raters,
@@ -153,7 +146,7 @@ class Board(SettingPage):
 
     @property
     def interval_line(self) -> str:
-        """What the intervals are and what they rest on; empty without numbers."""
+        """What the intervals are and rest on; empty without numbers."""
         return interval_line(self.parameters) if self.content else ""
 
     @property
@@ -163,12 +156,10 @@ class Board(SettingPage):
 
     @property
     def ties_phrase(self) -> str:
-        """What the method makes of ties here."""
         return ties_phrase(self.setting.method, self.parameters) if self.content else ""
 
     @property
     def findings(self) -> list[str]:
-        """What the method found beside the ratings, in sentences."""
         return list(findings(self.content or {}))
 
     @property
@@ -185,24 +176,22 @@ class Board(SettingPage):
 
     @property
     def by_people(self) -> int:
-        """Comparisons by people."""
         return comparisons(self.snapshot, "people")
 
     @property
     def by_judges(self) -> int:
-        """Comparisons by judges."""
         return comparisons(self.snapshot, "judge")
 
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
-        """The switches; their links keep what was searched for and sorted by."""
+        """The switches; their links keep search and order."""
         return tuple(
             replace(switch, options=tuple(map(self._kept, switch.options))) for switch in super().switches
         )
 
     @property
     def for_other_raters(self) -> str:
-        """The address of this setting with intervals that are for other raters too."""
+        """The address with intervals that hold for other raters too."""
         return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
 
     def _kept(self, option: Option) -> Option:
@@ -216,12 +205,10 @@ class Board(SettingPage):
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The contestants in the order of the standings: the same in every figure."""
         return tuple(row.contestant for row in self.rows)
 
     @property
     def warnings(self) -> list[str]:
-        """What the statistics say must stand beside these numbers."""
         return list(self.content["warnings"]) if self.content else []
 
     @cached_property
@@ -231,20 +218,19 @@ class Board(SettingPage):
 
     @property
     def other_ties_name(self) -> str:
-        """The other tie rule in two words."""
         return "Ties off" if self.setting.ties == "on" else "Ties half"
 
     @property
     def moved_by_ties(self) -> int:
-        """How many contestants stand elsewhere under the other tie rule."""
+        """How many contestants have another place under the other tie rule."""
         return sum(places != 0 for places in self._moves_from(self.other_ties).values())
 
     @cached_property
     def overall(self) -> Content | None:
-        """The standings over all categories, where this setting shows some of them; else None.
-
-        Only a snapshot's own: another tie band, or fewer contestants, would move them for other reasons.
+        """The snapshot's standings over all categories; None unless the setting differs in its category
+        alone.
         """
+        # With another tie band or fewer contestants, ranks would differ for other reasons too.
         setting = self.setting
         if not setting.category or setting.band or setting.contestants:
             return None
@@ -264,7 +250,6 @@ class Board(SettingPage):
 
     @cached_property
     def view(self) -> StandingsView:
-        """The table of the standings as it was asked for."""
         return StandingsView(
             self._entries(),
             self.asked,
@@ -303,16 +288,15 @@ class Board(SettingPage):
 
     @property
     def without_games(self) -> int:
-        """Contestants of the study that have no game in this setting."""
+        """Number of contestants without a game."""
         return int(self.snapshot.counts["contestants"]) - len(self.rows)
 
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
-        """The tables and figures of the page, in its order."""
         return tuple(panels(self))
 
     def by_raters(self) -> list[tuple[str, Content]]:
-        """Standings of people and each judge, and of a chosen group; the chosen raters first."""
+        """Labels and standings of people, each judge and a chosen group; those chosen first."""
         found = []
         for choice in self.snapshot.counts["raters"]:
             selector, content = choice["selector"], self.standings_of(raters=choice["selector"])
@@ -322,7 +306,7 @@ class Board(SettingPage):
 
 
 def abouts(study: Study) -> dict[str, About]:
-    """What is known of a study's contestants beside their numbers, by name, with the address of each."""
+    """What is known of contestants beside their numbers, by name."""
     rows = Contestant.objects.filter(study=study).values_list(
         "name", "slug", "organisation", "licence", "benchmarks"
     )
@@ -337,7 +321,6 @@ def abouts(study: Study) -> dict[str, About]:
 
 
 def panels(board: Board) -> Iterator[Panel]:
-    """Every panel of a board; none of the standings' where the setting has no games."""
     if board.content is not None:
         yield _standings(board)
         yield from _with_people(board)
@@ -378,7 +361,6 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
 
 
 def _with_people(board: Board) -> Iterator[Panel]:
-    """The board of models only beside that of everyone."""
     everyone = board.everyone
     if board.content and everyone:
         yield board.make_panel(
@@ -391,7 +373,6 @@ def _with_people(board: Board) -> Iterator[Panel]:
 
 
 def _ends(board: Board) -> str:
-    """What the columns of the interval are."""
     return f"Low and high are the ends of the {board.parameters['interval']:g}\N{NO-BREAK SPACE}% interval."
 
 
@@ -438,7 +419,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
 
 
 def _width(contestants: int) -> str:
-    """How wide a matrix must be for its cells to be told apart, and for the numbers in them."""
+    """The width at which the cells of a matrix can be read."""
     if contestants > MOST_INLINE:
         return "wide"
     if contestants > MOST_NUMBERS:
@@ -447,14 +428,12 @@ def _width(contestants: int) -> str:
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Board:
-    """The board of the switches an address asks for."""
     board = Board.read(study, snapshot, Board.setting_for(request.GET, snapshot))
     return replace(board, asked=TableQuery.of(request.GET))
 
 
 @require_safe
 def standings_json(request: HttpRequest, slug: str) -> HttpResponse:
-    """The standings of one setting as JSON, with the snapshot they belong to."""
     try:
         return JsonResponse(Board.newest(visible(request, slug), request.GET).standings())
     except NotReadyError as error:

@@ -1,4 +1,4 @@
-"""The standings of a board as its page shows them: sorted, searched, with links and drawings. No database."""
+"""The table of standings on the board: sorted, searched, with links and drawings. No database."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -23,14 +23,14 @@ _MOST_TICKS: Final = 4
 
 @dataclass(frozen=True)
 class Axis:
-    """A shared scale of ratings from ``low`` to ``high`` with round numbers as ticks."""
+    """A shared scale of ratings from ``low`` to ``high``."""
 
     low: float
     high: float
 
     @classmethod
     def around(cls, values: Iterable[float]) -> "Axis | None":
-        """The axis that holds these values; None without any."""
+        """None without values."""
         held = list(values)
         if not held:
             return None
@@ -39,7 +39,7 @@ class Axis:
         return cls(low - room, high + room)
 
     def place(self, rating: float) -> float:
-        """Where a rating is, in units of the drawing; ratings beyond the axis are at its ends."""
+        """Where a rating is, in units of the drawing; one beyond the axis is at its end."""
         share = (min(max(rating, self.low), self.high) - self.low) / (self.high - self.low)
         return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
 
@@ -50,7 +50,6 @@ class Axis:
         return list(range(ceil(self.low / step) * step, floor(self.high / step) * step + 1, step))
 
     def heading(self) -> str:
-        """The axis with its numbers, for the head of the column."""
         marks = "".join(
             f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{tick}</text>'
             f'<path d="M{self.place(tick)} 16V20"/>'
@@ -59,7 +58,7 @@ class Axis:
         return _svg(marks, "dots-axis")
 
     def row(self, rating: float, low: float | None, high: float | None) -> str:
-        """A dot at the rating on the line of its interval; an arm that leaves the axis ends in an arrow."""
+        """A dot on the line of its interval, as SVG; an arm that leaves the axis ends in an arrow."""
         shapes = self._grid
         if low is not None and high is not None:
             shapes += self._arms(low, high)
@@ -69,7 +68,6 @@ class Axis:
 
     @cached_property
     def _grid(self) -> str:
-        """A line for every tick, the same in all rows."""
         lines = "".join(f"M{self.place(tick)} 0V{HEIGHT}" for tick in self.ticks)
         return f'<path class="dots-grid" d="{lines}"/>'
 
@@ -82,7 +80,7 @@ class Axis:
 
 
 def _step(wide: float) -> int:
-    """The next of 1, 2, 5, 10, 20 ... that is at least so wide."""
+    """The least of 1, 2, 5, 10, 20 ... that is at least ``wide``."""
     power: int = 10 ** max(floor(log10(wide)), 0) if wide > 0 else 1
     return next((factor * power for factor in (1, 2, 5) if factor * power >= wide), 10 * power)
 
@@ -100,8 +98,6 @@ NOTHING: Final = "–"
 
 @dataclass(frozen=True)
 class About:
-    """What a board says of a contestant beside its numbers."""
-
     organisation: str = ""
     licence: str = ""
     address: str = ""
@@ -110,11 +106,10 @@ class About:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row with everything its columns need.
+    """A row with everything its columns need; None where unknown.
 
-    ``moved`` is how many places it stands higher in this category than in all of them together;
-    ``other_rank`` and ``other_rating`` are its own under the other tie rule, where it stands ``other_moved``
-    places higher. None where unknown.
+    ``moved`` is how many places it stands higher in this category than in all; ``other_rank``,
+    ``other_rating`` and ``other_moved`` (places higher) are by the other tie rule.
     """
 
     row: Row
@@ -130,9 +125,9 @@ Value = float | str | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name in addresses, its heading, what it sorts by and what its cells say.
+    """A column: its name in addresses, its heading, what it sorts by and the text of its cells.
 
-    ``kind`` is the class of its cells; ``falling`` whether a first click puts the largest on top.
+    ``kind`` is the class of its cells; with ``falling`` the first click puts the largest on top.
     """
 
     key: str
@@ -145,7 +140,7 @@ class Column:
 
 
 def ordered(entries: Sequence[Entry], column: Column, *, falling: bool) -> list[Entry]:
-    """The rows by a column; equal ones by rank, and those without a value last in either direction."""
+    """Equal rows stand by rank, and those without a value last either way."""
     known = [entry for entry in entries if column.value(entry) is not None]
     unknown = [entry for entry in entries if column.value(entry) is None]
     return sorted(known, key=lambda entry: _sortable(column.value(entry)), reverse=falling) + unknown
@@ -163,10 +158,9 @@ RATING: Final = Column("rating", "Rating", lambda e: e.row.rating, lambda e: who
 
 
 def further_columns(entries: Sequence[Entry], other_ties: str, other_method: str) -> tuple[Column, ...]:
-    """The columns after the interval, those that have something to say.
+    """The columns after the interval that have something to say.
 
-    ``other_ties`` and ``other_method`` name the tie rule and the method whose numbers stand beside; the
-    first is empty where there is no other rule.
+    ``other_ties`` (empty for none) and ``other_method`` name what the numbers beside are by.
     """
     return (
         *_change(entries),
@@ -251,12 +245,10 @@ def _words(entries: Sequence[Entry]) -> Iterator[Column]:
 
 
 def whole(value: float | None) -> str:
-    """A number without decimals, or a dash."""
     return NOTHING if value is None else f"{value:.0f}"
 
 
 def moved_text(places: int | None) -> str:
-    """Places up or down with an arrow and a sign."""
     if places is None:
         return NOTHING
     if places == 0:
@@ -271,7 +263,7 @@ def _score(value: float | None) -> str:
 def moves(here: Mapping[str, float], there: Mapping[str, float]) -> dict[str, int]:
     """How many places each contestant stands higher in ``here`` than in ``there``, among those in both.
 
-    Both are ratings by name, best first. Equal ratings share a place, as they share a rank.
+    Both are ratings by name, best first. Equal ratings share a place.
     """
     shared = here.keys() & there.keys()
     after, before = (_places(ratings, shared) for ratings in (here, there))
@@ -279,7 +271,7 @@ def moves(here: Mapping[str, float], there: Mapping[str, float]) -> dict[str, in
 
 
 def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
-    """The place of each of some contestants, from 0; ratings are in the order of places."""
+    """The place of each shared contestant, from 0; ratings are best first."""
     found: dict[str, int] = {}
     place, last = 0, None
     for number, name in enumerate(name for name in ratings if name in shared):
@@ -294,9 +286,9 @@ RANK_HELP = "Rank by rating, and in brackets the best rank that the intervals le
 
 @dataclass(frozen=True)
 class TableQuery:
-    """What an address asks of the table beside the setting: a column to sort by, a text to search for.
+    """What an address asks of the table: a column to sort by and a text to search for.
 
-    ``sort`` is a column's name, after a minus sign for the other direction than the column's own.
+    ``sort`` is a column's name, with a minus sign in front for the other direction.
     """
 
     sort: str = ""
@@ -307,14 +299,13 @@ class TableQuery:
         return cls(wanted.get("sort", "")[:100], " ".join(wanted.get("search", "").split())[:100])
 
     def query(self, setting: str) -> str:
-        """A setting's end of an address with this added."""
         more = urlencode({name: value for name, value in vars(self).items() if value})
         return setting + ("&" if setting else "?") * bool(more) + more
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The head of a column: a link that sorts, and ``sorted`` as aria-sort says it."""
+    """A head whose link sorts by its column; ``sorted`` is that of aria-sort."""
 
     column: Column
     address: str
@@ -327,10 +318,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Line:
-    """A row as texts, those of its interval empty without one.
+    """A row as texts; those of its interval are empty without one.
 
-    ``dots`` is its drawing as SVG, ``cells`` the class and text of each cell behind that, ``found`` whether
-    the search finds the row.
+    ``dots`` is SVG, ``cells`` holds class and text of each further cell, ``found`` says whether the search
+    finds it.
     """
 
     entry: Entry
@@ -345,9 +336,9 @@ class Line:
 
 
 class StandingsView:
-    """The table for what was asked; ``setting`` is the setting's end of addresses.
+    """The table asked for; ``setting`` is the setting's end of addresses.
 
-    ``intervals`` says whether the intervals mean anything: with one prompt they do not.
+    Intervals are shown only with ``intervals``.
     """
 
     def __init__(
@@ -369,7 +360,7 @@ class StandingsView:
 
     @cached_property
     def _sorting(self) -> tuple[Column, bool]:
-        """The column sorted by, rank where none has that name, and whether the largest comes first."""
+        """The column sorted by (rank for an unknown name) and whether the largest comes first."""
         key, other_way = self.asked.sort.removeprefix("-"), self.asked.sort.startswith("-")
         named = {column.key: column for column in (RANK, CONTESTANT, RATING, *self.further)}
         column = named.get(key, RANK)
@@ -377,7 +368,6 @@ class StandingsView:
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
-        """The heads of the columns behind the drawing."""
         return tuple(map(self._heading, self.further))
 
     @property
@@ -402,7 +392,6 @@ class StandingsView:
 
     @property
     def axis_drawing(self) -> SafeString:
-        """The shared axis, for the head of its column; empty without intervals."""
         return mark_safe(self.axis.heading()) if self.axis else mark_safe("")  # noqa: S308 - numbers alone
 
     @cached_property
@@ -430,12 +419,10 @@ class StandingsView:
 
     @property
     def found(self) -> int:
-        """How many rows the search leaves."""
         return sum(line.found for line in self.lines)
 
 
 def _cell(column: Column, entry: Entry) -> tuple[str, str]:
-    """The class of a cell, which tells up from down, and its text."""
     text = column.text(entry)
     if not column.kind.startswith("num"):
         return column.kind, text
@@ -443,7 +430,7 @@ def _cell(column: Column, entry: Entry) -> tuple[str, str]:
 
 
 def axis_of(entries: Sequence[Entry]) -> Axis | None:
-    """The scale of the drawings: it holds the rows that can be relied on, or all where none can."""
+    """The scale that holds the rows that are not provisional, or all where all are."""
     relied = [entry.row for entry in entries if not entry.row.provisional]
     rows = relied or [entry.row for entry in entries]
     return Axis.around(

@@ -1,4 +1,4 @@
-"""Standings as rows of a page and as tables."""
+"""Standings as rows of a page, as tables, and as the file of the published ranking."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, letters_shown, method_beside
 
 FEWEST_GAMES: Final = 30
-"""A row with fewer games is provisional."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A contestant on the board. Percentages are of its games; ``plus`` and ``minus`` the interval's arms.
+    """A contestant on the board. Percentages are of its games; ``plus`` and ``minus`` are the interval's
+    arms.
 
-    ``rank_ub`` is the best rank the intervals leave possible, ``group`` the letters it shares with those it
+    ``rank_ub`` is the best rank the intervals leave possible, ``group`` the letters shared with those it
     cannot be told apart from, ``first_percent`` how often it is first; None or empty without intervals.
     ``beside`` is its rating by the other method, ``provisional`` why the row is greyed, or empty.
     """
@@ -54,7 +54,7 @@ class Row:
 
 
 def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
-    """The rows of the board in the order of the standings; ``others`` are those of the other method."""
+    """``others`` are the standings by the other method."""
     other = ratings_by_name(others)
     return tuple(
         Row(
@@ -79,7 +79,7 @@ def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
 
 
 def provisional(row: Content) -> str:
-    """Why a row's rating is not to be relied on yet; empty where nothing speaks against it."""
+    """Why a row's rating is not to be relied on yet, or empty."""
     if row["component"]:
         return "never met, directly or through others, the contestants of the main group"
     if row["games"] < FEWEST_GAMES:
@@ -95,13 +95,11 @@ def provisional(row: Content) -> str:
 
 
 def ratings_by_name(content: Content | None) -> dict[str, float]:
-    """Rating of each contestant that has one."""
     rows = content["standings"] if content else ()
     return {row["contestant"]: row["rating"] for row in rows if row["rating"] is not None}
 
 
 def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
-    """The board as plain columns; what its intervals are stands in the caption and in their headings."""
     level = f"{parameters['interval']:g} % interval"
     columns = ("Rank", "Rank (UB)", "Contestant", "Kind", "Rating", f"Low ({level})", f"High ({level})")
     more = ("Group", "First %", "Games", "Win %", "Tie %", f"{METHOD_NAMES[method_beside(method)]} rating")
@@ -165,7 +163,7 @@ STANDINGS: Final = Table(
         "watermark": Type.TEXT,
     },
 )
-"""One row per contestant; every row carries the method its numbers were made by."""
+"""One row per contestant, with the method its numbers were made by."""
 
 
 def file_rows(content: Content, about: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -194,7 +192,7 @@ def raters_table(
     boards: Sequence[tuple[str, Content]],
     caption: str = "Rank, rating and interval by kind of rater",
 ) -> DataTable:
-    """Rank, rating and interval of each contestant on several boards; ``boards`` are label and standings."""
+    """Rank, rating and interval of each contestant on several boards (label and standings)."""
     placed = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
     names = [*order, *sorted({name for board in placed for name in board} - set(order))]
     columns = [f"{label}: {what}" for label, _ in boards for what in _PLACE]
@@ -206,13 +204,11 @@ def raters_table(
 
 
 def ties_table(order: Sequence[str], on: Content, off: Content) -> DataTable:
-    """Rank, rating and interval with ties counted half beside those without ties."""
     boards = [("Ties count half", on), ("Ties off", off)]
     return raters_table(order, boards, "With and without ties")
 
 
 def people_table(order: Sequence[str], models: Content, everyone: Content) -> DataTable:
-    """Rank, rating and interval among models only beside those with people as a contestant."""
     boards = [("Models only", models), ("Everyone", everyone)]
     return raters_table(order, boards, "With and without people among the contestants")
 
@@ -228,9 +224,9 @@ def same_order(one: Content, other: Content) -> bool:
 
 
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:
-    """Wilson's interval (1927) of a share of ``n`` independent games, at ``level`` percent.
+    """The ends of Wilson's interval (1927) of a share of ``n`` independent games, at ``level`` percent.
 
-    With ties counted half it is too wide rather than too narrow: points then vary less than wins do.
+    With ties counted half it is too wide: points then vary less than wins.
     """
     z = NormalDist().inv_cdf(0.5 + level / 200)
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -243,13 +239,12 @@ def wilson(share: float, n: int, level: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A square matrix in the board's order of contestants: ``values[i][j]`` is about i against j."""
+    """A square matrix of names: ``values[i][j]`` is about i against j."""
 
     names: tuple[str, ...]
     values: tuple[tuple[float | int | None, ...], ...]
 
     def table(self, caption: str) -> DataTable:
-        """The matrix as a table, the row's contestant first."""
         rows = zip(self.names, self.values, strict=True)
         return DataTable(
             caption, ("Contestant", *self.names), tuple((name, *values) for name, values in rows)
@@ -280,8 +275,6 @@ def win_rates(content: Content, order: Sequence[str]) -> Matrix:
 
 
 def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
-    """The share of points against each opponent with the ends of Wilson's interval of ``level`` percent."""
-
     def cells(rate: float | None, played: float | int | None) -> tuple[Cell, ...]:
         return (None,) * 3 if rate is None or not played else (rate, *wilson(rate, int(played), level))
 
