@@ -14,9 +14,9 @@ logger = logging.getLogger(__name__)
 
 @receiver([comparison_recorded, study_changed], dispatch_uid="leaderboard.refresh")
 def refresh_soon(sender: Any, study_id: int, **kwargs: Any) -> None:
-    """A rating, an import or an operator changed a study's figures.
+    """Ask for a refresh of a study whose figures changed.
 
-    The change is committed already: a busy database must not turn it into an error, the sweep asks again.
+    The change is committed already: a busy database must not turn it into an error; the sweep asks again.
     """
     try:
         freshness.request_refresh(study_id)

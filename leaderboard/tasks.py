@@ -9,12 +9,12 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots.holding import BusyError
 
 BUSY_COUNTDOWN: Final = 5
-"""Seconds after which a refresh that found the study taken looks again."""
+"""Seconds until a refresh that found its study taken looks again."""
 
 
 @shared_task(name="leaderboard.refresh_study")  # type: ignore[untyped-decorator]
 def refresh_study(study_id: int) -> None:
-    """Compute a study's snapshot if its data changed; a message that comes twice costs nothing."""
+    """Compute a study's snapshot if its data changed; a repeated message costs nothing."""
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         return
@@ -26,5 +26,5 @@ def refresh_study(study_id: int) -> None:
 
 @shared_task(name="leaderboard.compute_view")  # type: ignore[untyped-decorator]
 def compute_view(study_id: int) -> None:
-    """Compute what somebody asked for and no snapshot holds; a message that comes twice costs nothing."""
+    """Compute what somebody asked for and no snapshot holds; a repeated message costs nothing."""
     computing.compute_next(study_id)

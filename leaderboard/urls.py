@@ -24,7 +24,7 @@ from leaderboard.standings import page as standings_page
 
 
 def quality(module: str, name: str) -> Callable[..., HttpResponseBase]:
-    """A view of leaderboard.quality, loaded when somebody asks for it: its figures take NumPy and SciPy."""
+    """A view of leaderboard.quality, loaded on request because its figures need NumPy and SciPy."""
 
     def view(request: HttpRequest, **place: Any) -> HttpResponseBase:
         found: Callable[..., HttpResponseBase] = getattr(import_module(f"leaderboard.quality.{module}"), name)

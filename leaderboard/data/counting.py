@@ -1,4 +1,4 @@
-"""What a study consists of: lengths of its texts, how often its pairs were rated, what has no rating."""
+"""Counts a study's data: lengths of texts, ratings per pair, missing ratings."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MANY: Final = 10
 
 
 def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
-    """Sizes of prompts, completions and demonstrations, for all and for each category and subset.
+    """Sizes of prompts, completions and demonstrations, in all and by category and subset.
 
-    Demonstrations are what people wrote: completions of contestants that are people, and reference answers.
-    Replaced completions are left out. ``coverage`` counts pairs by their scored ratings, ``unscored`` the
-    comparisons without a rating by reason and those of identical completions, all for each kind of rater.
+    Demonstrations are what people wrote: completions of human contestants, and references. Replaced
+    completions are left out. ``coverage`` counts pairs by their scored ratings, ``unscored`` comparisons
+    without a rating by reason, both by kind of raters.
     """
     return {
         "tokenizer": texts.tokenizer,
@@ -66,7 +66,7 @@ def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, 
 
 
 def _sizes(texts: Texts, asked: BoolArray) -> Iterator[tuple[str, FloatArray]]:
-    """Sizes of the texts of some prompts, by what they are."""
+    """Sizes of the texts of some prompts, by kind of text."""
     answers = texts.current & asked[texts.prompt]
     by_people = np.array([kind == "people" for _, kind, _ in texts.contestants] + [False])[texts.contestant]
     references = texts.references[asked[texts.reference_prompt]]

@@ -1,4 +1,4 @@
-"""Lengths of texts as boxes, and how many pairs have how many ratings."""
+"""Lengths of texts as boxes, and bars of ratings per pair."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,7 +21,7 @@ _GAP: Final = 0.27
 """The distance of the boxes of one part."""
 
 _SHORTEST: Final = 1.0
-"""The logarithmic axis has no 0: what is shorter is drawn here; the hover text has the true number."""
+"""The logarithmic axis has no 0: shorter texts are drawn here, with true numbers on hover."""
 
 
 _TICKS: Final = {
@@ -29,16 +29,15 @@ _TICKS: Final = {
     "ticktext": [text for power in range(8) for text in (f"{10**power:,}", "")],
     "tickangle": 0,
 }
-"""Lines at 1, 3, 10, 30 ...; names at powers of ten alone, or they meet on a phone."""
+"""Lines at 1, 3, 10, 30 ...; names only at powers of ten, or they meet on a phone."""
 
 
 def parts_of(lengths: Sequence[TextLengths]) -> list[str]:
-    """The parts in their order."""
     return list(dict.fromkeys(one.part for one in lengths))
 
 
 def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
-    """A box for each kind of texts of each part: quartiles, with lines to the shortest and the longest."""
+    """A box for each kind of texts of each part: quartiles, with arms to minimum and maximum."""
     known = [one for one in lengths if one.count]
     parts, kinds = parts_of(known), [what for what in TEXTS if any(one.what == what for one in known)]
     traces: list[Figure] = []
@@ -97,7 +96,7 @@ def _text(one: TextLengths) -> str:
 
 
 def coverage_bars(content: Content) -> Figure:
-    """How many pairs have how many ratings, one bar for each kind of raters."""
+    """How many pairs have how many ratings, a bar for each kind of raters."""
     times, shown = times_named(content), content["coverage"][:MOST_SERIES]
     traces = []
     for number, row in enumerate(shown):

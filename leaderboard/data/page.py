@@ -1,4 +1,4 @@
-"""About the data of a study: how long its texts are, and how often and how well they were rated."""
+"""The page about a study's data: lengths of texts, and ratings per pair."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ from leaderboard.snapshots.stored import Stored
 
 @dataclass(frozen=True, kw_only=True)
 class DataPage(Page):
-    """The texts and ratings of a study in numbers; no text is on it."""
+    """Texts and ratings of a study in numbers, without any text."""
 
     measure: str
     stored: Stored = field(repr=False)
@@ -46,13 +46,12 @@ class DataPage(Page):
 
     @cached_property
     def content(self) -> Content | None:
-        """As far as it may be seen now; None in a snapshot from before texts were measured."""
+        """What may be seen now; None in a snapshot from before texts were measured."""
         lengths = self.stored.get("data", "")
         return lengths and unsealed(self.study, lengths)
 
     @property
     def outdated(self) -> bool:
-        """Whether the snapshot is from before texts were measured."""
         return self.content is None
 
     @property
@@ -70,12 +69,12 @@ class DataPage(Page):
 
     @cached_property
     def lengths(self) -> list[TextLengths]:
-        """Every part of the study with its texts, by the chosen measure."""
+        """The texts of every part of the study by the chosen measure."""
         return text_lengths(self.content, self.measure) if self.content else []
 
     @property
     def totals(self) -> list[tuple[str, int, int]]:
-        """Texts of each kind in the whole study: their name, how many are known, and how many are not."""
+        """Name, known and unknown texts of each kind in the whole study."""
         return [(TEXTS[one.what], one.count, one.unknown) for one in self.lengths if one.part == EVERYTHING]
 
     @property
@@ -88,7 +87,6 @@ class DataPage(Page):
 
     @property
     def unknown(self) -> int:
-        """Texts that are not known."""
         return sum(unknown for _, _, unknown in self.totals)
 
     @property
@@ -97,17 +95,16 @@ class DataPage(Page):
 
     @property
     def shown(self) -> tuple[Panel, ...]:
-        """The panels that stand on the page."""
+        """The panels on the page; the others are files only."""
         return tuple(panel for panel in self.panels if panel.slug != "all-lengths")
 
     @property
     def everything_csv(self) -> str:
-        """Where the file with every measure is."""
+        """The address of the file with every measure."""
         found = self.panel("all-lengths")
         return found.csv_url if found else ""
 
     def _panels(self) -> Iterator[Panel]:
-        """Those the page shows, and every measure in one file."""
         content = self.content
         if content is None:
             return
@@ -187,7 +184,6 @@ def _query(measure: str = "words") -> str:
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> DataPage:
-    """The page by the measure an address asks for."""
     measure = one_of(request.GET, "measure", tuple(LENGTHS), "words")
     return DataPage(
         study=study,

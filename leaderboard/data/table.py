@@ -1,4 +1,4 @@
-"""What a study consists of: lengths of its texts, ratings per pair, replies without a rating."""
+"""Tables of lengths of texts, ratings per pair, and replies without a rating."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LENGTHS: Final = {
     "unique_words": "unique words",
     "characters": "characters",
 }
-"""The ways to measure a text, with the noun that stands behind a number."""
+"""The measures of a text, with the noun behind a number."""
 
 TEXTS: Final = {"prompt": "Prompts", "completion": "Completions", "demonstration": "Demonstrations"}
 
@@ -25,7 +25,7 @@ _COLUMNS: Final = ("n", "Unknown", "Mean", "SD", "Min", "Q1", "Median", "Q3", "M
 
 @dataclass(frozen=True)
 class TextLengths:
-    """Lengths of one kind of texts of one part of a study, by one measure; numbers are None without texts."""
+    """Lengths of one kind of texts in one part of a study; numbers are None without texts."""
 
     part: str
     prompts: int
@@ -43,14 +43,13 @@ class TextLengths:
 
 
 def part_name(group: Mapping[str, Any]) -> str:
-    """All prompts, or those of a category or a subset by its name."""
     if group["category"] is not None:
         return str(group["category"])
     return EVERYTHING if group["subset"] is None else f"Subset {group['subset']}"
 
 
 def text_lengths(content: Content, measure: str) -> list[TextLengths]:
-    """The parts of a study in their order, each with its texts; what a part has none of is left out."""
+    """The texts of each part of a study, where it has any."""
     return [
         TextLengths(
             part_name(group),
@@ -66,12 +65,11 @@ def text_lengths(content: Content, measure: str) -> list[TextLengths]:
 
 
 def length_words(measure: str, tokenizer: str) -> str:
-    """What is measured, in words; tokens with the tokenizer that counted them."""
+    """What is measured, in words; tokens with their tokenizer."""
     return f"Length in {LENGTHS[measure]}" + (f" of {tokenizer}" if measure == "tokens" else "")
 
 
 def lengths_table(lengths: Sequence[TextLengths], caption: str) -> DataTable:
-    """One row for each kind of texts of each part."""
     rows = (
         (one.part, TEXTS[one.what], *(_rounded(getattr(one, name)) for name in _SUMMARY)) for one in lengths
     )
@@ -79,7 +77,7 @@ def lengths_table(lengths: Sequence[TextLengths], caption: str) -> DataTable:
 
 
 def all_lengths_table(content: Content) -> DataTable:
-    """Every measure of every part, one below the other: for a file."""
+    """Every measure of every part, for a file."""
     rows = (
         (one.part, one.prompts, TEXTS[one.what], noun, *(_rounded(getattr(one, name)) for name in _SUMMARY))
         for measure, noun in LENGTHS.items()
@@ -90,7 +88,7 @@ def all_lengths_table(content: Content) -> DataTable:
 
 
 def text_contestants_table(content: Content) -> DataTable:
-    """Each contestant's completions: how many, and how long on average."""
+    """How many completions each contestant has, and how long they are on average."""
     rows = (
         (
             row["contestant"] + (" (retired)" if row["retired"] else ""),
@@ -108,7 +106,7 @@ def text_contestants_table(content: Content) -> DataTable:
 
 
 def times_named(content: Content) -> list[str]:
-    """The numbers of ratings a pair has, up to the largest that occurs: "0", "1", ... "10 or more"."""
+    """Ratings per pair up to the most that occur: "0", "1", ... "10 or more"."""
     most = max((len(row["pairs"]) for row in content["coverage"]), default=1)
     return [f"{n} or more" if n == content["many"] else str(n) for n in range(most)]
 
@@ -124,7 +122,7 @@ def coverage_table(content: Content) -> DataTable:
 
 
 def unscored_table(content: Content) -> DataTable:
-    """Replies without a rating by reason, for each kind of raters, and how many were of identical texts."""
+    """Replies without a rating by reason, for each kind of raters."""
     reasons = sorted({reason for row in content["unscored"] for reason in row["reasons"]})
     rows = []
     for row in content["unscored"]:
@@ -149,7 +147,7 @@ def _padded(counts: Sequence[int], length: int) -> list[int]:
 
 
 def _rounded(value: float | None) -> Cell:
-    """Lengths with one decimal; whole ones without."""
+    """One decimal, none for whole numbers."""
     if value is None:
         return None
     return int(value) if value == int(value) else round(value, 1)

@@ -1,4 +1,4 @@
-"""What a study can be exported as: tables an import reads, its standings, and what other programs read."""
+"""Exports of a study: tables that an import reads, standings, and the files of other programs."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ from leaderboard.standings.table import STANDINGS
 
 
 def standings(study: Study, setting: dict[str, str]) -> list[Row]:
-    """The published standings of one setting. Raises ExportError where there are none."""
+    """The published standings of a setting. Raises ExportError where there are none."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise ExportError(f'The study "{study.slug}" has no snapshot yet; make one: refresh {study.slug}.')
@@ -40,20 +40,17 @@ def standings(study: Study, setting: dict[str, str]) -> list[Row]:
 
 
 ALL: Final = "all"
-"""Every table at once."""
 
 RECORD: Final = "for-the-record"
-"""The folder, beside the tables, of what an import does not read."""
+"""The folder for what an import does not read."""
 
 TABLE_NAMES: Final = (*TABLES, STANDINGS.name)
-"""The tables an import reads, and the standings for the record."""
 
 
 def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
-    """The file of a table, piece by piece, read while it is taken. Raises ExportError before the first.
+    """The file of a table, read while it is taken. Raises ExportError before the first piece.
 
-    ``form`` is one of WRITERS. ``setting`` says which standings: raters, ties, category and method, as in the
-    address of a board.
+    ``form`` is one of WRITERS. ``setting`` chooses standings, as in the address of a board.
     """
     check_form(form)
     if what == STANDINGS.name:
@@ -62,12 +59,12 @@ def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = 
 
 
 def counts(study: Study) -> dict[str, int]:
-    """How many rows each table has that an import reads."""
+    """Rows of each table that an import reads."""
     return {what: export.count(study, what) for what in TABLES}
 
 
 def note_on_old_texts(study: Study) -> str:
-    """A sentence on comparisons about texts that were changed since; empty where there are none."""
+    """A sentence on comparisons about texts that changed since, or ""."""
     old = export.about_old_texts(study)
     if not old:
         return ""
@@ -76,18 +73,14 @@ def note_on_old_texts(study: Study) -> str:
 
 
 def file_name(study: Study, what: str, ending: str) -> str:
-    """A name for a download: ``demo-prompts-CC-BY-4.0-2025-01-31.csv``, the licence where one is stated."""
+    """A name for a download, such as ``demo-prompts-CC-BY-4.0-2025-01-31.csv``."""
     licence = re.sub(r"[^A-Za-z0-9.+]+", "-", study.licence).strip("-.")
     parts = (study.slug, what, licence, f"{timezone.now().astimezone(UTC):%Y-%m-%d}")
     return f"{'-'.join(part for part in parts if part)}.{ending}"
 
 
 def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Every file by its path in the export; tables without a row are left out.
-
-    What names others comes first: whatever is added meanwhile, all that a comparison names is there when the
-    files of that are read. Raises ExportError before the first.
-    """
+    """Every file by its path; empty tables are left out. Raises ExportError before the first."""
     check_form(form)
     for what in reversed(TABLES):
         if export.count(study, what):
@@ -98,7 +91,7 @@ def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]
 
 
 def study_json(study: Study) -> bytes:
-    """The settings of a study, for the record."""
+    """The settings of a study."""
     names = (
         *("slug", "name", "description", "guidelines", "points", "criteria"),
         *("ratings_per_pair_people", "ratings_per_pair_judges", "visibility", "sign_up_open"),
@@ -110,7 +103,7 @@ def study_json(study: Study) -> bytes:
 
 
 def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
-    """Write every file into a folder, which is made where it is missing. Raises ExportError and OSError.
+    """Write every file into a folder. Raises ExportError and OSError.
 
     Files of an earlier export of the same form are replaced, or removed where the table is empty now.
     """
@@ -127,7 +120,7 @@ def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
 
 
 def zipped(study: Study, form: str) -> IO[bytes]:
-    """Every file in one zip archive, in a temporary file that goes when it is closed. Raises ExportError."""
+    """Every file in a zip archive in a temporary file. Raises ExportError."""
     check_form(form)
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -140,4 +133,4 @@ def zipped(study: Study, form: str) -> IO[bytes]:
 
 
 WHAT = (*TABLE_NAMES, *OTHERS)
-"""The names of what can be exported, one at a time."""
+"""What can be exported, one at a time."""

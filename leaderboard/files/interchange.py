@@ -1,4 +1,4 @@
-"""The files for other programs: what there is, in which forms, and what a file leaves out."""
+"""Votes of a study in the files of other programs, with counts of what is left out."""
 
 import json
 from collections import Counter
@@ -45,7 +45,7 @@ RETIRED: Final = "with a retired contestant"
 
 
 def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
-    """One row per scored comparison; model_a was shown first. What is left out is counted by reason."""
+    """A row in Chatbot Arena's columns for each scored comparison; model_a was shown first."""
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
     raters = rater_names(study)
@@ -87,7 +87,7 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
 
 
 def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
-    """One row per game of the board; left was shown first. What is left out is counted by reason."""
+    """A row for each game of the board; left was shown first."""
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
     names = ("pair__first__contestant__name", "pair__second__contestant__name")
@@ -138,7 +138,7 @@ PAIRS: int = 200
 
 
 def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
-    """One row per pair that its raters prefer one side of. Pairs left out are counted by reason."""
+    """A row for each pair that its raters prefer one side of, to train reward models."""
     simulated = frozenset(Rater.objects.filter(simulated=True).values_list("pk", flat=True))
     for batch in batches(_decided(study, wanted, simulated, left_out), PAIRS):
         texts = _texts(row["pair"] for row in batch)
@@ -176,7 +176,7 @@ def _decided(
 
 
 def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
-    """The texts of some pairs, and what their prompts are called, by the id of the pair."""
+    """The texts of pairs and names of their prompts, by the id of the pair."""
     found = Pair.objects.filter(pk__in=list(pairs)).select_related("prompt", "first", "second").order_by()
     return {
         pair.pk: (
@@ -192,15 +192,13 @@ def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
 
 
 def _turns(completion: Completion) -> list[str]:
-    """The turns; one with nothing in it where the text is known to be empty."""
+    """The turns; one empty one where the text is known to be empty."""
     return completion.turns or ([""] if completion.is_empty else [])
 
 
 JSON: Final = "json"
-"""The form of a leaderboard that no table has."""
 
 TYPES: Final = {**MEDIA_TYPES, JSON: "application/json"}
-"""Media types by form."""
 
 Rows = Callable[[Study, Selection, Counter[str]], Iterator[Row]]
 
@@ -212,12 +210,12 @@ OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
     "preferences": tuple(WRITERS),
     "evalica": ("csv", "jsonl", "parquet"),
 }
-"""The forms of each, the usual one first."""
+"""The forms of each file, the usual one first."""
 
 
 @dataclass
 class Piecewise:
-    """A file as pieces that are read while they are taken; afterwards it is known what was left out."""
+    """A file read while it is taken; afterwards ``rows`` and ``left_out`` are known."""
 
     what: str
     wanted: Selection
@@ -226,7 +224,7 @@ class Piecewise:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def note(self) -> dict[str, Any]:
-        """What the file holds and what not, once it is written."""
+        """What the file holds and leaves out, once it is written."""
         return {
             "what": self.what,
             "raters": self.wanted.raters,
@@ -238,7 +236,7 @@ class Piecewise:
 
 
 def interchange(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> Piecewise:
-    """A file of votes for another program; ``what`` is arena, evalica or preferences. Raises ExportError."""
+    """A file of votes for another program: arena, evalica or preferences. Raises ExportError."""
     _check(what, form)
     # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
     wanted = Selection.read(study, asked, everybody=what == "arena")
@@ -254,14 +252,13 @@ def interchange(study: Study, what: str, form: str, asked: Mapping[str, Any]) ->
 
 
 def table_of(what: str, wanted: Selection) -> Table:
-    """The columns of a file of votes."""
     if what == "preferences":
         return CONVERSATIONS if wanted.conversational else PREFERENCES
     return {"arena": ARENA, "evalica": EVALICA}[what]
 
 
 def note_of(study: Study, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What such a file would hold and leave out, without keeping it. Raises ExportError."""
+    """What such a file would hold and leave out. Raises ExportError."""
     found = interchange(study, what, "jsonl", asked)
     for _ in found.pieces:
         pass
@@ -269,12 +266,11 @@ def note_of(study: Study, what: str, asked: Mapping[str, Any]) -> dict[str, Any]
 
 
 def note_json(note: Mapping[str, Any]) -> bytes:
-    """A note as a small file."""
     return f"{json.dumps(note, ensure_ascii=False, indent=2)}\n".encode()
 
 
 def leaderboard_pieces(study: Study, form: str, asked: Mapping[str, str]) -> Iterator[bytes]:
-    """The newest leaderboard as JSON by category and contestant, or as a table. Raises ExportError."""
+    """The newest leaderboard as JSON or as a table. Raises ExportError."""
     _check("leaderboard", form)
     _, found = published.leaderboard(study, asked)
     if form == JSON:

@@ -1,4 +1,4 @@
-"""A whole leaderboard in the shape of Chatbot Arena's published files: category, then contestant."""
+"""A whole leaderboard in the shape of Chatbot Arena's files: category, then contestant."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.settings import Setting, UnknownSettingError, parse
 
 FULL: Final = "full"
-"""The key of all categories together, as in those files."""
+"""The key of all categories together."""
 
 LEADERBOARD: Final = Table(
     "leaderboard",
@@ -25,14 +25,13 @@ LEADERBOARD: Final = Table(
     },
     complete=True,
 )
-"""The same as a table, one row per category and contestant."""
+"""The same as a table, with a row for each category and contestant."""
 
 
 def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[str, dict[str, Any]]]:
-    """The newest snapshot, and by category and contestant its rating, interval, n and method.
+    """The newest snapshot, and its entries by category and contestant with a game.
 
-    Contestants without a game in a category are not in it. ``asked`` holds raters, ties and method as in
-    the address of a board. Raises ExportError where the study
+    ``asked`` holds raters, ties and method as in the address of a board. Raises ExportError where the study
     has no such numbers.
     """
     snapshot = Snapshot.objects.newest(study)
@@ -65,7 +64,7 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
 
 
 def key_of(category: str, known: Mapping[str, Any]) -> str:
-    """What a category is called in the file: one that is itself named like the whole gets a longer name."""
+    """The name of a category in the file; longer where it would be FULL."""
     if not category:
         return FULL
     key = category
@@ -84,7 +83,6 @@ def text(found: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def rows(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
-    """The rows of LEADERBOARD."""
     for category, entries in found.items():
         for contestant, entry in entries.items():
             yield {"category": category, "contestant": contestant, **entry}
@@ -109,6 +107,5 @@ def _entry(row: Mapping[str, Any], content: Mapping[str, Any], setting: Setting)
 
 
 def _simulated(study: Study, snapshot: Snapshot, setting: Setting) -> bool:
-    """Whether any of the votes behind these numbers were made up by a program."""
     listed = snapshot.counts["raters"]
     return study.simulated or any(one["simulated"] for one in listed if one["selector"] == setting.raters)

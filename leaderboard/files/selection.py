@@ -14,22 +14,21 @@ from leaderboard.snapshots.settings import DECLARED
 
 
 class ExportError(Exception):
-    """What was asked for cannot be exported; the message is a sentence for the operator."""
+    """Cannot be exported; the message is for the operator."""
 
 
 EVERYBODY: Final = "all"
 """Selects every rater."""
 
 NAMES: Final = ("raters", "ties", "category", "conversational")
-"""What can be asked for, as in addresses and options."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The comparisons of some raters on the prompts of one category, or of all where it is empty.
+    """The comparisons of some raters on the prompts of a category, or of all.
 
-    ``ties``: whether the tie band of a scale is a tie; if not, only the exact middle has no side and is left
-    out. ``conversational``: texts as lists of messages instead of strings.
+    ``ties``: whether the tie band of a scale is a tie; otherwise only the exact middle has no side and is
+    left out. ``conversational``: texts as lists of messages instead of strings.
     """
 
     raters: str
@@ -39,7 +38,7 @@ class Selection:
 
     @classmethod
     def read(cls, study: Study, asked: Mapping[str, Any], *, everybody: bool = False) -> "Selection":
-        """What an address or a command asks for; by default the raters the board shows first.
+        """What an address or a command asks for; by default the raters that the board shows first.
 
         Raises ExportError for what the study does not have.
         """
@@ -57,7 +56,7 @@ class Selection:
         return found
 
     def rater_ids(self, study: Study) -> Any:
-        """A query for the ids of the raters; None for everybody. Raises ExportError."""
+        """A query for the raters' ids; None for everybody. Raises ExportError."""
         if self.raters == EVERYBODY:
             return None
         try:
@@ -66,7 +65,7 @@ class Selection:
             raise ExportError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
 
     def comparisons(self, study: Study) -> ComparisonQuerySet:
-        """The comparisons that count and are wanted, scored or not, in the order they were given."""
+        """The comparisons that count and are wanted, scored or not, in the order given."""
         found = Comparison.objects.counted(study).order_by("pk")
         raters = self.rater_ids(study)
         if raters is not None:
@@ -75,7 +74,7 @@ class Selection:
 
 
 def usual_raters(study: Study) -> str:
-    """The raters a board shows unless others are asked for: people, or else the first judge."""
+    """The raters that a board shows by default: people, or else the first judge."""
     snapshot = Snapshot.objects.newest(study)
     listed = snapshot.counts["raters"] if snapshot else []
     return str(listed[0]["selector"]) if listed else "people"
@@ -86,7 +85,7 @@ def usual_raters(study: Study) -> str:
 
 @dataclass(frozen=True)
 class NamedRater:
-    """A rater as files know it; ``protocol`` and ``version``: how a judge was asked, where that is known."""
+    """A rater in files: judges by name, people by pseudonym; ``protocol`` is known for some judges."""
 
     name: str
     kind: str
@@ -96,7 +95,7 @@ class NamedRater:
 
 
 def rater_names(study: Study) -> dict[int, NamedRater]:
-    """Every rater that has said something in a study, by id."""
+    """Every rater of a study, by id."""
     slugs = export.rater_slugs(study)
     asked = {
         rater: (protocol, prompt_hash or None)
@@ -116,6 +115,6 @@ def rater_names(study: Study) -> dict[int, NamedRater]:
 
 
 def check_form(form: str) -> None:
-    """Raise ExportError where this way of writing needs what is not installed."""
+    """Raise ExportError if a library for this form is missing."""
     if form == "parquet" and not writing.has_parquet():
         raise ExportError(writing.PARQUET_MISSING)

@@ -1,4 +1,4 @@
-"""Pages for operators: what a study holds, to take away."""
+"""The operators' page of exports."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -39,7 +39,7 @@ FORMATS: Final = {"json": "JSON", "csv": "CSV", "jsonl": "JSON Lines", "parquet"
 
 
 class Offer(NamedTuple):
-    """Something to download; ``rows`` is None where it is not counted, ``links`` are by form."""
+    """Something to download; ``links`` are by form."""
 
     title: str
     meaning: str
@@ -50,14 +50,13 @@ class Offer(NamedTuple):
 @require_safe
 @staff_only
 def page(request: HttpRequest, slug: str) -> HttpResponse:
-    """What can be downloaded, with numbers of rows, and a choice of form."""
     return _page(request, get_object_or_404(Study, slug=slug))
 
 
 @require_safe
 @staff_only
 def download(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The file asked for, written while it is sent; everything together as a zip archive."""
+    """The file asked for, written while it is sent."""
     study = get_object_or_404(Study, slug=slug)
     what, form = request.GET.get("what", ""), request.GET.get("format", "")
     if what not in MEANINGS or form not in _forms(what):
@@ -92,7 +91,6 @@ def _links(what: str) -> dict[str, str]:
 
 
 def _forms(what: str) -> list[str]:
-    """How it can be written."""
     there = interchange.OTHERS.get(what, tuple(WRITERS))
     return [form for form in FORMATS if form in there]
 

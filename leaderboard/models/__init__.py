@@ -22,7 +22,7 @@ class SnapshotChangedError(ImproperlyConfigured):
 
 
 class Immutable(models.Model):
-    """A row that is written once: saving it again is refused."""
+    """A row that cannot be saved again."""
 
     class Meta:
         abstract = True
@@ -34,7 +34,7 @@ class Immutable(models.Model):
 
 
 class Snapshot(Immutable):
-    """An immutable set of standings and figures, with the parameters and the data watermark that made it."""
+    """A published set of standings and figures, with the parameters and the data watermark that made it."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="snapshots")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -58,20 +58,17 @@ class Snapshot(Immutable):
 
     @property
     def data(self) -> tuple[int, int, int]:
-        """What the snapshot was made from, in an order in which later data are larger."""
+        """Revision, number of comparisons, largest id: later data are larger."""
         return self.revision, self.comparisons, self.last_comparison
 
     @property
     def watermark(self) -> str:
-        """The same as one short text: revision, number of comparisons, largest id."""
+        """``data`` as one short text."""
         return "{}.{}.{}".format(*self.data)
 
 
 class SnapshotSlice(Immutable):
-    """One table of a snapshot, as canonical JSON: what a page needs for one setting of its switches.
-
-    Fields that do not apply to a kind are empty: ratings and correlations do not depend on ties or method.
-    """
+    """One table of a snapshot as canonical JSON; fields that do not apply to its kind are empty."""
 
     class Kind(models.TextChoices):
         STANDINGS = "standings", "Standings"
@@ -110,12 +107,11 @@ class SnapshotSlice(Immutable):
 
     @property
     def content(self) -> Any:
-        """The payload as Python values."""
         return json.loads(self.payload)
 
 
 class ComputedView(models.Model):
-    """Tables that no snapshot holds, computed from the data of one because somebody asked for them."""
+    """Tables that no snapshot holds, computed from its data because somebody asked for them."""
 
     class State(models.TextChoices):
         WANTED = "wanted", "Waiting for a worker"
@@ -153,7 +149,7 @@ class ComputedView(models.Model):
 
 
 class TextMeasure(models.Model):
-    """How long a text is, kept by the digest of the text and the version of the way to measure."""
+    """The size of a text, by its digest and the version of measuring."""
 
     digest = models.CharField(max_length=64, help_text="SHA-256 of the turns as canonical JSON.")
     version = models.PositiveSmallIntegerField()
@@ -170,7 +166,7 @@ class TextMeasure(models.Model):
 
 
 class ComparisonIndex(models.Model):
-    """What the comparison browser of a study looks through: made with its newest snapshot, and replaced."""
+    """What the comparison browser of a study searches; replaced with every snapshot."""
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="comparison_index")
     version = models.CharField(max_length=40, help_text="Another one for every index that is made.")
@@ -184,7 +180,7 @@ class ComparisonIndex(models.Model):
 
 
 class Refresh(models.Model):
-    """The state of computing a study's next snapshot: at most one is wanted and at most one is running."""
+    """The state of computing a study's next snapshot: at most one is wanted and one running."""
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="refresh")
     wanted_at = models.DateTimeField(null=True, blank=True, help_text="When a task was last asked for.")
@@ -204,5 +200,5 @@ class Refresh(models.Model):
 
     @classmethod
     def of(cls, study_id: int) -> "Refresh":
-        """The study's row, made when it is missing."""
+        """The study's row, made where it is missing."""
         return cls.objects.get_or_create(study_id=study_id)[0]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
     def newest(self, study: Study) -> Snapshot | None:
-        """The snapshot a study's page shows."""
         return self.filter(study=study).order_by("-pk").first()
 
     def newest_of(self, studies: Iterable[Study]) -> dict[int, Snapshot]:
@@ -30,10 +29,10 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 
 class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
     def for_board(self, raters: str, ties: str, category: str, method: str, beside: str) -> SliceQuerySet:
-        """The tables one setting of the switches shows.
+        """The tables of one setting of the switches, and no others: reading tables takes time.
 
-        The standings of its raters under both tie rules and by the method ``beside``, those of people and
-        each judge at the same setting, and no others: reading tables is a good part of a page's time.
+        The standings of its raters under both tie rules and by the method ``beside``, and those of people and
+        each judge at the same setting.
         """
         own = Q(raters=raters) & (Q(method=method) | Q(ties=ties, method=beside))
         others = Q(ties=ties, method=method) & ~Q(raters__startswith="group:")
@@ -43,7 +42,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         )
 
     def for_categories(self, raters: str, ties: str, method: str) -> SliceQuerySet:
-        """The standings of some raters over all categories together and in each of them."""
+        """Standings of some raters over all categories and in each."""
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
     def for_raters(self, category: str) -> SliceQuerySet:
@@ -52,7 +51,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         return self.filter(leanings | Q(kind__in=("agreement", "correlation")))
 
     def known(self, study: Study) -> dict[str, str]:
-        """Payloads of the newest snapshot's standings by the digest of their inputs."""
+        """Payloads of the newest snapshot's standings by digest of their inputs."""
         newest = self.filter(snapshot__study=study).aggregate(newest=models.Max("snapshot"))["newest"]
         costly = self.filter(snapshot=newest).exclude(inputs="")
         return dict(costly.values_list("inputs", "payload"))
@@ -60,12 +59,12 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
 
 class RefreshQuerySet(models.QuerySet["Refresh"]):
     def claim(self, study_id: int, now: datetime, until: datetime) -> bool:
-        """Take the study for one computation; False where another one holds it."""
+        """Take the study for a computation; False where another holds it."""
         free = Q(running_until__isnull=True) | Q(running_until__lte=now)
         return self.filter(free, study_id=study_id).update(running_until=until) == 1
 
     def renew(self, study_id: int, held_until: datetime, until: datetime) -> bool:
-        """Keep a study that was held until ``held_until``; False where the hold is lost."""
+        """Extend a hold that ends at ``held_until``; False where it is lost."""
         return self.filter(study_id=study_id, running_until=held_until).update(running_until=until) == 1
 
     def release(self, study_id: int, until: datetime) -> None:
@@ -84,7 +83,6 @@ class RefreshQuerySet(models.QuerySet["Refresh"]):
 
 class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
     def of(self, study_id: int) -> ComputedViewQuerySet:
-        """Those of a study, whatever the snapshot."""
         return self.filter(snapshot__study=study_id)
 
     def unfinished(self) -> ComputedViewQuerySet:
@@ -92,22 +90,22 @@ class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
         return self.filter(state__in=["wanted", "running"])
 
     def being_computed(self, now: datetime) -> ComputedViewQuerySet:
-        """Those a living process has in hand."""
+        """Those that a living process computes."""
         return self.filter(state="running", running_until__gt=now)
 
     def superseded(self, snapshot_id: int) -> ComputedViewQuerySet:
-        """Those wanted of older snapshots than this one, which no page shows any more."""
+        """Those wanted of older snapshots, which no page shows any more."""
         return self.filter(state="wanted", snapshot__lt=snapshot_id)
 
     def renew(self, pk: int, held_until: datetime, until: datetime) -> bool:
-        """Keep one that was held until ``held_until``; False where the hold is lost."""
+        """Extend a hold that ends at ``held_until``; False where it is lost."""
         return self.filter(pk=pk, state="running", running_until=held_until).update(running_until=until) == 1
 
 
 def data_marks() -> dict[int, tuple[int, int, int]]:
-    """The data watermark of every study: revision, number of comparisons, largest id; by study id.
+    """The data watermark of every study by id: revision, number of comparisons, largest id.
 
-    Every comparison is counted: newest_comparisons costs less and misses what commits late.
+    Counts every comparison: newest_comparisons costs less and misses what commits late.
     """
     marks = {pk: (revision, 0, 0) for pk, revision in Study.objects.values_list("pk", "revision")}
     by_study = Comparison.objects.order_by().values("study")
@@ -118,7 +116,7 @@ def data_marks() -> dict[int, tuple[int, int, int]]:
 
 
 def newest_comparisons() -> dict[int, tuple[int, int]]:
-    """Revision and largest id of a comparison of every study, by study id; each is looked up in an index."""
+    """Revision and largest comparison id of every study by id, each looked up in an index."""
     own = Comparison.objects.filter(study=models.OuterRef("pk")).order_by("-pk").values("pk")[:1]
     last = Coalesce(models.Subquery(own), 0)
     rows = Study.objects.order_by().annotate(last=last).values_list("pk", "revision", "last")
@@ -126,6 +124,6 @@ def newest_comparisons() -> dict[int, tuple[int, int]]:
 
 
 def data_mark(study: Study) -> tuple[int, int, int]:
-    """The data watermark of one study as it is now."""
+    """The data watermark of one study."""
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
     return (revision, *Comparison.objects.filter(study=study).watermark())

@@ -1,1 +1,1 @@
-"""The public pages of a study, one module each; ``shell`` holds what they share."""
+"""What all public pages of a study share."""

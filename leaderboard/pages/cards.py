@@ -12,7 +12,7 @@ from arena.texts.markdown import render
 from leaderboard.models import Snapshot
 
 SUMMARY: Final = 180
-"""Most characters of a description shown on a card; whole words where there are any."""
+"""Most characters of a description on a card."""
 
 
 def comparisons(snapshot: Snapshot | None, kind: str) -> int:
@@ -22,25 +22,24 @@ def comparisons(snapshot: Snapshot | None, kind: str) -> int:
 
 
 def holds_simulated(snapshot: Snapshot | None) -> bool:
-    """Whether any of a snapshot's votes were made up by a program."""
     return snapshot is not None and any(choice["simulated"] for choice in snapshot.counts["raters"])
 
 
 @dataclass(frozen=True)
 class Card:
-    """A study with the counts of its newest snapshot; ``snapshot`` is None until there is one."""
+    """A study with its newest snapshot, if there is one."""
 
     study: Study
     snapshot: Snapshot | None
 
     @property
     def simulated(self) -> bool:
-        """Whether its votes, or some of them, were made up by a program."""
+        """Whether any of its votes were made up by a program."""
         return self.study.simulated or holds_simulated(self.snapshot)
 
     @property
     def summary(self) -> str:
-        """The beginning of the study's description as plain text."""
+        """The beginning of the description as plain text."""
         text = " ".join(html.unescape(strip_tags(render(self.study.description))).split())
         if len(text) <= SUMMARY:
             return text
@@ -49,17 +48,15 @@ class Card:
 
     @property
     def people(self) -> int:
-        """Comparisons by people."""
         return comparisons(self.snapshot, "people")
 
     @property
     def judges(self) -> int:
-        """Comparisons by judges."""
         return comparisons(self.snapshot, "judge")
 
 
 def cards(studies: StudyQuerySet) -> list[Card]:
-    """One card for each study, by name, in a number of queries that does not grow with them."""
+    """A card for each study, by name, in a fixed number of queries."""
     listed = list(studies.order_by("name", "pk"))
     newest = Snapshot.objects.newest_of(listed)
     return [Card(study, newest.get(study.pk)) for study in listed]

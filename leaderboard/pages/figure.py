@@ -1,4 +1,4 @@
-"""What every figure is made of: names, axes, legends and the layout."""
+"""What figures share: names, axes, legends and the layout."""
 
 import html
 import textwrap
@@ -11,34 +11,34 @@ SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--seri
 LONGEST_LABEL: Final = 22
 _LONGEST_END: Final = 9
 MOST_NUMBERS: Final = 16
-"""Most contestants whose names stand slanted over a matrix, and whose figure fits a screen."""
+"""Most contestants of a matrix whose figure fits a screen."""
 
 MOST_ON_A_PHONE: Final = 6
-"""Most columns of a matrix whose numbers can be read on a phone without scrolling the figure."""
+"""Most columns of a matrix whose numbers can be read on a phone."""
 
 MOST_SERIES: Final = len(SERIES)
 
 
 def label(name: str, longest: int = LONGEST_LABEL) -> str:
-    """A name for Plotly: one line of at most ``longest`` characters, with nothing that Plotly acts on."""
+    """A name for Plotly: one line of at most ``longest`` characters, escaped."""
     line = " ".join(name.split())
     return html.escape(line if len(line) <= longest else _shortened(line, longest), quote=False)
 
 
 def _shortened(line: str, longest: int) -> str:
-    """Cut in the middle where the last word is short: those of one family often differ in size alone."""
+    """The name cut in the middle if its last word is short: models of a family often differ only there."""
     start, _, end = line.rpartition(" ")
     kept = f" {end}" if start and len(end) <= min(_LONGEST_END, longest // 2) else ""
     return line[: longest - 1 - len(kept)].rstrip() + "…" + kept
 
 
 def full(name: str) -> str:
-    """A name for a hover text: cut only where it would fill the screen."""
+    """A name for a hover text."""
     return label(name, 80)
 
 
 def legend(series: int) -> Figure:
-    """A legend along the upper edge, where there is more than one series."""
+    """A legend along the upper edge, for more than one series."""
     edge = {"yref": "container", "y": 1, "yanchor": "top", "xref": "container", "x": 0, "xanchor": "left"}
     place = {"orientation": "h", **edge}
     return {"showlegend": series > 1, "legend": place}
@@ -60,7 +60,7 @@ def names_axis(names: Sequence[str]) -> Figure:
 
 
 def over_columns(axis: Figure) -> Figure:
-    """An axis of names over the columns of a matrix: upright where they do not fit beside each other."""
+    """The axis of names over the columns of a matrix; upright where they do not fit."""
     return axis | {"side": "top", "autotickangles": [0, -90], "showgrid": False}
 
 
@@ -94,7 +94,6 @@ _IN_LEGEND: Final = 48
 
 
 def legend_name(name: str) -> str:
-    """A name for a legend, where there is room for more of it."""
     return label(name, _IN_LEGEND)
 
 

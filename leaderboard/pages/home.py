@@ -1,4 +1,4 @@
-"""The pages that belong to no study: the list of studies, and how the numbers are made."""
+"""The pages that belong to no study: the list of studies, and the methodology."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -15,13 +15,13 @@ from leaderboard.pages.shell import visible
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Public studies as cards, and the private ones that this visitor may see."""
+    """The studies that this visitor may see, as cards."""
     return render(request, "leaderboard/home.html", {"cards": cards(viewable(request.user))})
 
 
 @require_safe
 def methodology(request: HttpRequest) -> HttpResponse:
-    """How the numbers are made, from the document that the tests check."""
+    """How the numbers are made, from docs/methodology.md."""
     first, *sections = (settings.BASE_DIR / "docs" / "methodology.md").read_text().split("\n## ")
     title, introduction = _section(first.removeprefix("# "))
     page = {"title": title, "introduction": introduction, "sections": [_section(each) for each in sections]}
@@ -29,14 +29,14 @@ def methodology(request: HttpRequest) -> HttpResponse:
 
 
 def _section(text: str) -> tuple[str, SafeString]:
-    """The heading of a part of a document, and what stands below it as HTML."""
+    """The heading of a part of a document, and the rest as HTML."""
     heading, _, body = text.partition("\n")
     return heading, mark_safe(markdown.render_document(body))  # noqa: S308 - sanitised
 
 
 @require_safe
 def status(request: HttpRequest, slug: str) -> HttpResponse:
-    """Asked again and again by a page that waits for its first snapshot: reloads it once there is one."""
+    """Polled by a page that waits for its first snapshot: reloads it once there is one."""
     found = visible(request, slug)
     if not request.headers.get("HX-Request"):
         return redirect(found)

@@ -1,4 +1,4 @@
-"""A public page of a study, and the panels it is put together from: figures with their tables."""
+"""A public page of a study, and its panels: figures with their tables."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.on_demand import Failed, Waiting
 
 MOST_INLINE: Final = 20
-"""A matrix of more contestants has its table on a page of its own: it would be most of the page."""
+"""A matrix of more contestants has its table on a page of its own."""
 
 MOST_ROWS: Final = 50
-"""So has a table of more rows that stands behind a figure, closed until somebody wants it."""
+"""A longer table behind a figure has a page of its own."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One figure with its table. ``height`` and ``width`` are steps of the stylesheet.
+    """A figure with its table; ``height`` and ``width`` are steps of the stylesheet.
 
-    ``page`` is the path of the page it stands on and ``query`` the setting it shows, as in addresses.
-    ``apart`` says beforehand that the table is no part of the page, which then need not make it.
+    ``page`` is the path of its page, ``query`` the setting it shows. ``apart`` says, without making the
+    table, that it is not on the page.
     """
 
     slug: str
@@ -41,17 +41,16 @@ class Panel:
 
     @cached_property
     def table(self) -> DataTable:
-        """The numbers of the figure."""
         return self.make_table()
 
     @property
     def element(self) -> str:
-        """The id of the figure's place."""
+        """The id of the figure's HTML element."""
         return f"figure-{self.slug}"
 
     @property
     def has_figure(self) -> bool:
-        """Whether it is drawn, too. Templates ask this: they would call ``draw``."""
+        """Whether it is drawn. Templates would call ``draw``."""
         return self.draw is not None
 
     @property
@@ -68,23 +67,23 @@ class Panel:
 
     @property
     def inline(self) -> bool:
-        """Whether the table is small enough to stand on the page itself."""
+        """Whether the table is small enough for the page itself."""
         if self.apart:
             return False
         return len(self.table.columns) <= MOST_INLINE + 1 and len(self.table.rows) <= MOST_ROWS
 
     @property
     def figure(self) -> Figure | None:
-        """The Plotly figure, or None for a table without one."""
+        """The Plotly figure; None for a table alone."""
         return self.draw() if self.draw else None
 
 
 class NoNumbersError(LookupError):
-    """There is nothing to show yet; the message is a sentence for the reader."""
+    """There is nothing to show yet; the message is for the reader."""
 
 
 class NotReadyError(NoNumbersError):
-    """The numbers are to be computed first; ``pending`` says how far that is."""
+    """The numbers are still to be computed."""
 
     def __init__(self, pending: Waiting | Failed) -> None:
         super().__init__(pending.sentence)
@@ -92,36 +91,34 @@ class NotReadyError(NoNumbersError):
 
     @property
     def status(self) -> int:
-        """For programs: 202 while it is on its way, 503 where it is not."""
+        """HTTP status: 202 while they are on their way, else 503."""
         return 202 if self.pending.is_coming else 503
 
 
 class Switched:
-    """What a page with switches offers to their template; the rarely used ones are folded away."""
+    """The switches of a page for their template."""
 
     @property
     def switches(self) -> Sequence[Switch]:
-        """Every switch of the page."""
         return ()
 
     @property
     def rare_switches(self) -> list[Switch]:
-        """The switches that most people leave alone."""
         return [switch for switch in self.switches if switch.group == "more"]
 
     @property
     def rare_changed(self) -> str:
-        """Which of them are not as usual."""
+        """The rare switches that are not as usual, in words."""
         return ", ".join(switch.label.lower() for switch in self.rare_switches if switch.changed)
 
 
 @dataclass(frozen=True)
 class Page:
-    """One public page of a study, made from one snapshot.
+    """One public page of a study at one snapshot.
 
-    ``address`` is its path, ``query`` the setting it shows. A page module subclasses it, names its template
-    and its tab (a name of leaderboard.urls), and puts its figures into ``panels``. ``pending`` says why
-    numbers of it are not there yet; such a page is not to be kept.
+    ``address`` is its path, ``query`` the setting it shows. Subclasses name their template and tab (a name of
+    leaderboard.urls) and yield figures from ``_panels``. ``pending`` says why some numbers are not there yet;
+    such a page must not be cached.
     """
 
     study: Study
@@ -135,12 +132,12 @@ class Page:
 
     @property
     def setting_words(self) -> str:
-        """What is shown, in words, for a page that waits for its numbers."""
+        """The setting in words, for a page that waits for its numbers."""
         return ""
 
     @property
     def state_url(self) -> str:
-        """Where a page that waits asks whether something happened since it was made."""
+        """Where a waiting page asks whether something happened."""
         state = self.pending.state if self.pending else ""
         return f"{self.address}computing/{self.query}{'&' if self.query else '?'}shown={state}"
 
@@ -151,25 +148,23 @@ class Page:
 
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
-        """The figures and tables of the page, in its order; none while it waits for its numbers."""
+        """The figures and tables in order; none while numbers are pending."""
         return () if self.pending else tuple(self._panels())
 
     def _panels(self) -> Iterable[Panel]:
-        """What ``panels`` holds; a page without any leaves it as it is."""
         return ()
 
     def make_panel(
         self, slug: str, title: str, note: str, table: DataTable | Callable[[], DataTable], **more: Any
     ) -> Panel:
-        """A panel that stands on this page, at the setting it shows; a table may be made on reading."""
+        """A panel of this page at its setting; ``table`` may be a function that makes it."""
         make = table if callable(table) else lambda: table
         return Panel(slug, title, note, make, page=self.address, query=self.query, **more)
 
     def panel(self, slug: str) -> Panel | None:
-        """One of them by its name in addresses."""
         return next((panel for panel in self.panels if panel.slug == slug), None)
 
 
 def step(rows: float) -> int:
-    """The height for so many rows, as one of the steps the stylesheet has: 5, 10, ... 100."""
+    """The height for so many rows, in steps of the stylesheet: 5, 10, ... 100."""
     return min(100, max(10, 5 * -(-int(rows) // 5)))

@@ -1,4 +1,4 @@
-"""A page that shows its numbers at a setting of the switches, and waits where they are to be computed."""
+"""A page that shows its numbers at a setting of the switches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -10,12 +10,12 @@ from leaderboard.pages.switches import Switch, switches
 from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse, words
 
 EVERY_SWITCH = tuple(each.name for each in fields(Setting))
-"""The switches of the board, by their names in addresses."""
+"""The names of all switches in addresses."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingPage(Switched, Page):
-    """A page at one setting; ``takes`` are the switches that mean something on it."""
+    """A page at one setting; ``takes`` names the switches that mean something on it."""
 
     setting: Setting
 
@@ -23,7 +23,7 @@ class SettingPage(Switched, Page):
 
     @classmethod
     def setting_for(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> Setting:
-        """The setting an address asks for; switches that the page does not take are as usual.
+        """The setting an address asks for, without switches that the page does not take.
 
         Raises UnknownSettingError for a value that the study does not have, NoNumbersError without raters.
         """
@@ -44,12 +44,11 @@ class SettingPage(Switched, Page):
 
     @property
     def setting_words(self) -> str:
-        """What is shown, in words."""
         return words(self.setting, self.snapshot.counts)
 
     @property
     def about_words(self) -> str:
-        """What of the study the numbers are about, as far as it is not everything."""
+        """Category and contestants that the numbers are about; empty for all of them."""
         without = left_out(self.setting.category, self.snapshot.counts["categories"])
         category = f"all categories but {without}" if without else self.setting.category
         return ", ".join(filter(None, (category, "models only" if self.setting.contestants else "")))

@@ -1,4 +1,4 @@
-"""What the public pages of a study share: who may see it, the addresses of figures, and 304 answers."""
+"""What the pages of a study share: who may see them, addresses of figures, and 304 answers."""
 
 import hashlib
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from leaderboard.snapshots.settings import UnknownSettingError
 
 
 class Reader(Protocol):
-    """Makes a page for what an address asks for.
+    """Makes the page for a request.
 
     Raises UnknownSettingError for what the study does not have, Http404, or NoNumbersError.
     """
@@ -37,7 +37,7 @@ View = Callable[..., HttpResponse]
 
 @dataclass(frozen=True)
 class Published:
-    """A study as it is published now: its newest snapshot, and how many comparisons that is behind."""
+    """A study with its newest snapshot and how many comparisons that is behind."""
 
     study: Study
     snapshot: Snapshot | None
@@ -53,7 +53,7 @@ class Published:
 
 
 Beyond = Callable[[Published], Any]
-"""What a page shows that is neither of the study nor of its snapshot, as a value with a faithful repr."""
+"""What a page shows that is neither of the study nor of its snapshot; its repr goes into the ETag."""
 
 
 def _nothing(now: Published) -> Any:
@@ -61,10 +61,7 @@ def _nothing(now: Published) -> Any:
 
 
 def routes(address: str, name: str, read: Reader, beyond: Beyond = _nothing) -> list[URLPattern]:
-    """The address of a page and those of its figures: as a table, as CSV, and as Plotly's JSON.
-
-    With them the one where the page asks how far its numbers are.
-    """
+    """The addresses of a page: itself, its state, and its panels as table, CSV and Plotly's JSON."""
     return [
         path(address, published(_page(read), beyond), name=name),
         path(f"{address}computing/", published(_computing(read)), name=f"{name}-computing"),
@@ -75,7 +72,7 @@ def routes(address: str, name: str, read: Reader, beyond: Beyond = _nothing) -> 
 
 
 def visible(request: HttpRequest, slug: str) -> Study:
-    """The study if this visitor may see its board; a private one does not exist for the public."""
+    """The study if this visitor may see it, else 404."""
     return get_object_or_404(viewable(request.user), slug=slug)
 
 
@@ -84,7 +81,7 @@ def is_staff(request: HttpRequest) -> bool:
 
 
 def described(study: Study) -> str:
-    """The study's description as sanitised HTML; empty where it has none."""
+    """The study's description as sanitised HTML."""
     return mark_safe(markdown.render(study.description)) if study.description else ""  # noqa: S308 - sanitised
 
 
@@ -106,7 +103,7 @@ def _page(read: Reader) -> View:
 
 
 def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:
-    """The page of numbers that are still to come is not to be kept; 503 where too many others wait."""
+    """The response, uncached if numbers are pending; 503 where too many others wait."""
     if page.pending is not None:
         patch_cache_control(response, no_store=True)
         if page.pending.state == "crowded":
@@ -116,9 +113,9 @@ def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:
 
 
 def _computing(read: Reader) -> View:
-    """Nothing where nothing happened, the new state in words, or a word to the page to show the numbers.
+    """A view for a waiting page: reload, new state in words, or 204 where nothing changed.
 
-    ``shown`` in the address is the state that the page shows. A browser without htmx is sent to the page.
+    ``shown`` in the address is the state that the page shows. Without htmx it redirects to the page.
     """
 
     def view(request: HttpRequest, now: Published, **place: Any) -> HttpResponse:
@@ -143,7 +140,7 @@ def _computing(read: Reader) -> View:
 
 
 def not_ready(error: NotReadyError) -> HttpResponse:
-    """What a program is told that asks for numbers which are still to come: when to ask again."""
+    """The JSON answer to a program that asks for numbers still to come."""
     response = JsonResponse({"detail": str(error)}, status=error.status)
     response["Retry-After"] = str(error.pending.retry_after)
     patch_cache_control(response, no_store=True)
@@ -196,10 +193,7 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
 
 
 def published(view: View, beyond: Beyond = _nothing) -> View:
-    """A view of a study as it is published now, for whoever may see it.
-
-    It answers 304 where the browser has what the address would show now; private to that browser.
-    """
+    """A view of a study's newest snapshot for those who may see it; 304 where the browser has it."""
 
     def etag(request: HttpRequest, now: Published, **place: Any) -> str:
         return _etag(request, now, beyond(now))
@@ -218,7 +212,7 @@ def published(view: View, beyond: Beyond = _nothing) -> View:
 
 
 def _etag(request: HttpRequest, now: Published, more: Any) -> str:
-    """Everything a page depends on: what is asked for and by whom, and the state of the study."""
+    """A digest of all that a page depends on: the request, who asks, and the state of the study."""
     asker = (
         getattr(request.user, "pk", None),
         request.COOKIES.get(settings.CSRF_COOKIE_NAME),
@@ -234,7 +228,7 @@ def _etag(request: HttpRequest, now: Published, more: Any) -> str:
 
 @cache
 def _build() -> int:
-    """What changes with an upgrade: when the newest file that pages are made by was written."""
+    """When the newest file that pages are made from was written; changes with an upgrade."""
     folders = (settings.BASE_DIR / name for name in ("templates", "static", "leaderboard", "arena"))
     files = (path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
     return max(path.stat().st_mtime_ns for path in files)

@@ -1,4 +1,4 @@
-"""Plotly's browser file comes from the installed wheel: never copied here, and nothing else of the wheel."""
+"""Serves Plotly's browser file from the installed wheel, and nothing else of it."""
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -13,8 +13,6 @@ PREFIX: Final = "vendor/plotly"
 
 
 class PlotlyFinder(BaseFinder):
-    """Finds vendor/plotly/plotly.min.js, and only that."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Looked up without importing plotly, which takes half a second.
         spec = find_spec("plotly")

@@ -1,4 +1,4 @@
-"""The switches of a board: rows of links, each to the same page with one thing changed. Pure."""
+"""Switches of a board: rows of links to the same page with one thing changed. Pure."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declared, S
 
 @dataclass(frozen=True)
 class Option:
-    """One choice of a switch: a link, with the number of comparisons behind it where that is known."""
+    """One choice of a switch as a link."""
 
     label: str
     query: str
@@ -20,8 +20,8 @@ class Option:
 class Switch:
     """One row of choices.
 
-    ``field`` is its name in addresses, which two switches may share; ``kept`` the rest of the address, for
-    a form. ``group`` is "main" or, for what is rarely used, "more".
+    ``field`` is its name in addresses, which two switches may share; ``kept`` the rest of the address, for a
+    form. ``group`` is "main" or, for what is rarely used, "more".
     """
 
     name: str
@@ -33,12 +33,12 @@ class Switch:
 
     @property
     def changed(self) -> bool:
-        """Whether the address names it: something else than the usual is chosen."""
+        """Whether something else than the usual is chosen."""
         return any(option.chosen and f"{self.field}=" in option.query for option in self.options)
 
 
 def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
-    """The switches that have something to choose between, with their links."""
+    """The switches with at least two choices."""
     rows = [(each, each.choices(setting, counts)) for each in SETTINGS]
     return tuple(
         Switch(

@@ -1,4 +1,4 @@
-"""What every table is made of: cells, rows, the way to CSV, and how a page arranges them. Pure."""
+"""What tables share: cells, CSV, and how a page arranges them. Pure."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 @dataclass(frozen=True)
 class DataTable:
-    """The numbers of a figure; the first column names the row."""
+    """Numbers of a figure; the first column names the row."""
 
     caption: str
     columns: tuple[str, ...]
@@ -31,7 +31,7 @@ class DataTable:
         return list(zip(self.columns, numbers, strict=True))
 
     def csv(self) -> str:
-        """The table as CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
+        """The table as CSV; texts that a spreadsheet would run as a formula start with an apostrophe."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
         writer.writerow([_safe(column) for column in self.columns])
@@ -54,7 +54,7 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is shown: its place in the table, its heading, and whether it holds numbers."""
+    """A column that is shown, by its place in the table."""
 
     place: int
     label: str
@@ -63,7 +63,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Arranged:
-    """``table`` without empty columns, with shared headings and shared names written once."""
+    """A table without empty columns, with shared headings and names written once. Files stay as they are."""
 
     table: DataTable
 
@@ -78,12 +78,11 @@ class Arranged:
 
     @property
     def name(self) -> str:
-        """The heading over the names of rows."""
         return self.table.columns[self.name_place]
 
     @cached_property
     def columns(self) -> list[tuple[str, list[Column]]]:
-        """The other columns that hold anything, under the heading that neighbours share or else under ""."""
+        """The other columns that are not empty, under the heading that neighbours share or else under ""."""
         shown = [
             Column(place, label, numeric)
             for place, (label, numeric) in enumerate(self.table.header)
@@ -103,7 +102,7 @@ class Arranged:
 
     @property
     def rows(self) -> list[tuple[str, list[Row]]]:
-        """The rows under the name they share; all under "" where each has a name of its own."""
+        """The rows under the name they share; all under "" where each has its own."""
         if not self.name_place:
             return [("", list(self.table.rows))]
         return _runs(self.table.rows, [str(row[0]) for row in self.table.rows])
@@ -118,6 +117,6 @@ def _under(heading: str, column: Column) -> Column:
 
 
 def _runs(items: Sequence[Item], keys: Iterable[str]) -> list[tuple[str, list[Item]]]:
-    """Neighbours with the same key, in their order."""
+    """Neighbours with the same key."""
     keyed = zip(keys, items, strict=True)
     return [(key, [item for _, item in run]) for key, run in groupby(keyed, key=lambda pair: pair[0])]

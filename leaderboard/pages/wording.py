@@ -1,4 +1,4 @@
-"""Numbers about raters in words: strengths, shares with their intervals, probabilities."""
+"""Numbers about raters in words."""
 
 from typing import Final
 
@@ -17,12 +17,12 @@ _CORRELATION: Final = ((0.1, "none"), (0.3, "weak"), (0.5, "moderate"), (0.7, "s
 
 
 def agreement_word(value: float | None) -> str:
-    """How strong a kappa or an alpha is, by the steps of Landis and Koch (1977); empty for None."""
+    """The strength of a kappa or an alpha after Landis and Koch (1977)."""
     return "" if value is None else _word(value, _AGREEMENT)
 
 
 def correlation_word(value: float | None) -> str:
-    """How strong a correlation is, in steps at 0.1, 0.3, 0.5 (Cohen 1988) and 0.7; empty for None."""
+    """The strength of a correlation, in steps at 0.1, 0.3, 0.5 (Cohen 1988) and 0.7."""
     if value is None:
         return ""
     word = _word(abs(value), _CORRELATION)
@@ -35,17 +35,16 @@ def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share between 0 and 1 in percent with one decimal; a dash for None."""
+    """A share in percent with one decimal."""
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def percent_range(low: float | None, high: float | None) -> str:
-    """An interval of shares in percent; empty without one."""
     return "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
 def number_range(low: float | None, high: float | None) -> str:
-    """An interval with two decimals; empty without one."""
+    """An interval with two decimals."""
     return "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
 
 
@@ -55,7 +54,7 @@ def signed(value: float) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p-value to three decimals; a dash for None."""
+    """A p-value to three decimals."""
     if p is None:
         return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"

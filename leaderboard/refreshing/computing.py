@@ -47,11 +47,11 @@ def any_tables(
     known: Mapping[str, str],
     texts: Texts | None = None,
 ) -> Iterator[Table]:
-    """What the pages of a scope show at one setting, at the parameters of ``method``.
+    """The tables that a scope shows at a setting, at the parameters of ``method``.
 
-    ``known`` holds payloads of standings by the digest of their inputs. A setting without a game has no
-    standings; without ``texts`` there is nothing about lengths. Raises ParameterError for a tie band that the
-    ratings of the chosen raters do not have; other raters, who used another scale, are left out then.
+    ``known`` holds payloads of standings by digest of their inputs. A setting without games has no standings;
+    without ``texts`` there are no lengths. Raises ParameterError for a tie band that the chosen raters do not
+    have; other raters without it are left out.
     """
     band = TieBand.parse(setting.band) if setting.band else None
     method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
@@ -62,7 +62,7 @@ def any_tables(
 
 @dataclass(frozen=True)
 class _Asked:
-    """``computed`` is read and added to: a group of the same raters as another choice costs nothing."""
+    """One setting to compute; ``computed`` grows, so a group of the same raters costs nothing."""
 
     opinions: Opinions
     setting: Setting
@@ -71,8 +71,8 @@ class _Asked:
     texts: Texts | None
 
     def board(self) -> Iterator[Table]:
-        """Of the chosen raters the standings with ties on and off, those by the method beside it, and the
-        matrices; of all others the standings."""
+        """Standings of all kinds of raters; of the chosen ones also both tie rules, a second method and
+        matrices."""
         by_selector = {choice.selector: choice for choice in self.opinions.raters}
         own = by_selector.pop(self.setting.raters)
         yield from self._own(own)
@@ -81,7 +81,7 @@ class _Asked:
                 yield from self._others(other)
 
     def categories(self) -> Iterator[Table]:
-        """The standings of the chosen raters over all categories, and in each."""
+        """Standings of the chosen raters over all categories and in each."""
         name, ties = self.setting.method, self.setting.ties
         own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
         for category in self._categories:
@@ -90,7 +90,7 @@ class _Asked:
             yield from self._standings("standings", own, players, players.ratings(), **place)
 
     def raters(self) -> Iterator[Table]:
-        """How every choice of raters leans over all categories and in each, and how raters agree."""
+        """How all raters lean over all categories and in each, and how they agree."""
         for choice in self.opinions.raters:
             for category in self._categories:
                 chosen = self._about(choice, category)
@@ -100,7 +100,7 @@ class _Asked:
 
     @property
     def _categories(self) -> tuple[str, ...]:
-        """All of them together, and each named one."""
+        """Empty for all of them together, then each named one."""
         return ("", *filter(None, self.opinions.categories))
 
     def _own(self, own: Choice) -> Iterator[Table]:
@@ -128,7 +128,7 @@ class _Asked:
             return
 
     def _players(self, choice: Choice, category: str) -> Opinions:
-        """The comparisons of some raters in a category, among the contestants that are asked for."""
+        """The comparisons of some raters in a category, among the contestants asked for."""
         chosen = self._about(choice, category)
         return (chosen.among("model") if self.setting.contestants == MODELS else chosen).present()
 
@@ -159,7 +159,6 @@ class _Asked:
 
 
 def _rules(method: str) -> tuple[str, ...]:
-    """The tie rules of a method: the ordinal model takes every rating as given."""
     return TIES[:1] if method == "ordinal" else TIES
 
 
@@ -171,13 +170,13 @@ _PARSERS: Final = {Scope.RATERS: parse_for_all, Scope.JUDGES: parse_for_judges}
 
 
 class SnapshotOutdatedError(Exception):
-    """The data of a snapshot, or the methods it was made by, are no longer there to compute from."""
+    """The data or methods of a snapshot are no longer there to compute from."""
 
 
 def compute_next(study_id: int) -> bool:
-    """Compute what has waited longest of a study; False where there was nothing to do.
+    """Compute what has waited longest of a study; False where nothing waits.
 
-    Asks for the rest in a message of its own, so that other work of the queue has its turn in between.
+    Asks for the rest in another message, so that other tasks have their turn.
     """
     view = on_demand.claim(study_id)
     if view is None or view.running_until is None:
@@ -217,7 +216,7 @@ def tables_of(view: ComputedView) -> str:
 
 
 def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
-    """The setting that a row is about, and which of its tables. Raises SnapshotOutdatedError."""
+    """The setting and the scope of a row. Raises SnapshotOutdatedError."""
     address, _, query = view.setting.partition("?")
     scope = Scope(address)
     read = _PARSERS.get(scope, parse)
@@ -228,7 +227,7 @@ def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
 
 
 def method_of(snapshot: Snapshot) -> Method:
-    """The parameters a snapshot was made with. Raises SnapshotOutdatedError for those of an older version."""
+    """The parameters of a snapshot. Raises SnapshotOutdatedError for an older methodology."""
     if snapshot.methodology != METHODOLOGY:
         raise SnapshotOutdatedError
     used = snapshot.parameters

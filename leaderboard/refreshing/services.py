@@ -28,16 +28,16 @@ logger = logging.getLogger(__name__)
 
 
 COUNTED_EVERY: Final = timedelta(minutes=10)
-"""A process that sweeps counts all comparisons this often."""
+"""How often a process that sweeps counts all comparisons."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
-"""Data that made a computation fail are tried again after this."""
+"""Data that made a computation fail are tried again after this time."""
 
 KEPT_IN_FULL: Final = 3
-"""Newest snapshots of a study that keep all their tables."""
+"""Newest snapshots of a study that are always kept."""
 
 KEPT_DAYS: Final = 30
-"""Older snapshots are kept for this long, the last of each day only; after that, none but the newest."""
+"""For so many days the last snapshot of each day is kept, too."""
 
 SEED: Final = 0
 ROUNDS: Final = 1000
@@ -47,7 +47,7 @@ INTERVAL: Final = 95.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a refresh did: the snapshot that is now published, and whether this call made it."""
+    """The snapshot that is now published, and whether this call made it."""
 
     snapshot: Snapshot
     made: bool
@@ -56,10 +56,9 @@ class Outcome:
 def refresh(study: Study, *, anew: bool = False) -> Outcome:
     """Compute a study's snapshot from its comparisons as they are now, and publish it.
 
-    The computation runs outside any transaction; storing is one short transaction. A snapshot of newer data
-    that appeared meanwhile is left in place. Standings whose inputs are those of the snapshot before are
-    copied from it, unless ``anew``. Raises BusyError where another computation holds the study; a
-    failure is stored with the study's refresh and raised.
+    Computes outside any transaction. A snapshot of newer data that appeared meanwhile stays. Standings with
+    unchanged inputs are copied, unless ``anew``. Raises BusyError where another process holds the study; any
+    other failure is stored and raised.
     """
     Refresh.of(study.pk)
     with held(study.pk, study.slug):
@@ -76,7 +75,7 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
 
 
 def refresh_if_stale(study: Study) -> Outcome | None:
-    """Refresh a study whose data or methods changed since its newest snapshot; None where nothing did."""
+    """Refresh a study whose data or methods changed; None where nothing did."""
     newest = Snapshot.objects.newest(study)
     if newest is not None and newest.data == data_mark(study) and _is_current(newest):
         Refresh.objects.filter(study=study).update(wanted_at=None)
@@ -127,7 +126,7 @@ def _parameters(method: Any) -> dict[str, Any]:
 
 @transaction.atomic
 def _publish(study: Study, computed: _Computed) -> Outcome:
-    """Store a snapshot and its tables together, unless one of newer data is there already."""
+    """Store a snapshot with its tables, unless one of newer data is there already."""
     Refresh.objects.select_for_update().get(study=study)
     newest, ours = Snapshot.objects.newest(study), computed.snapshot.data
     if newest is not None and newest.data > ours and ours != data_mark(study):
@@ -154,10 +153,10 @@ def _prune(study: Study) -> None:
 
 
 def stale(*, counted: bool = True) -> list[int]:
-    """Ids of the studies whose data, or the methods, have changed since their newest snapshot.
+    """Ids of the studies whose data or methods changed since their newest snapshot.
 
-    Counting every comparison takes longer the more there are. Without it only revision and newest id are
-    compared, which misses a comparison whose transaction began before the newest one's and ended after it.
+    Counting every comparison is slow. Without it only revision and newest id are compared, which misses a
+    comparison whose transaction began before the newest one's and ended after it.
     """
     newest = Snapshot.objects.newest_of(Study.objects.all())
     made_from = {pk: snapshot.data for pk, snapshot in newest.items() if _is_current(snapshot)}
@@ -168,15 +167,15 @@ def stale(*, counted: bool = True) -> list[int]:
 
 
 def _is_current(snapshot: Snapshot) -> bool:
-    """Whether a snapshot was made by the methods of today; those before an update were not."""
+    """Whether a snapshot was made by today's methods."""
     return snapshot.methodology == METHODOLOGY
 
 
 def sweep() -> int:
-    """Ask for a refresh of every study whose snapshot is stale, however that came; returns how many.
+    """Ask for a refresh of every study with a stale snapshot; returns how many.
 
-    A rating asks for its own refresh, so what a sweep finds is what got lost: it looks at the newest ids, and
-    counts every comparison once in COUNTED_EVERY.
+    Ratings ask for refreshes themselves, so this finds only lost ones: newest ids are compared, and every
+    comparison is counted once in COUNTED_EVERY.
     """
     now = timezone.now()
     waiting = Q(failed_at__gt=now - RETRY_FAILED_AFTER) | Q(running_until__gt=now)
@@ -186,7 +185,7 @@ def sweep() -> int:
 
 
 class _Counting:
-    """When this process has to count next; the first sweep of a process counts."""
+    """When this process has to count next; its first sweep counts."""
 
     def __init__(self) -> None:
         self._next = -math.inf
@@ -202,12 +201,12 @@ _counting = _Counting()
 
 
 def abandon_runs() -> None:
-    """Free every study: called when a process starts that is the only one, so nobody can be computing."""
+    """Free every study, when the only process starts."""
     Refresh.objects.update(running_until=None, wanted_at=None)
 
 
 def own_families(study: Study, read: Opinions, level: float) -> dict[str, Any]:
-    """How much better each judge with relatives among the contestants likes them than others do."""
+    """How much better each judge with relatives among the contestants rates them than others do."""
     judges = {each.selector: each for each in read.raters if each.selector.startswith("judge:")}
     if not judges:
         return {}

@@ -1,4 +1,4 @@
-"""What a snapshot holds: opinions in, tables as canonical JSON out. No database here."""
+"""The tables of a snapshot, made from opinions without a database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.stats.elo import load_for
 
 
 def counts(opinions: Opinions) -> dict[str, Any]:
-    """What the header of a board counts; ``raters`` lists the selectors in the order of the switch."""
+    """What the header of a board counts; ``raters`` are in the order of the switch."""
     players = opinions.present()
     total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
     return {
@@ -54,7 +54,7 @@ def counts(opinions: Opinions) -> dict[str, Any]:
 
 
 def _used(own: Opinions) -> dict[str, Any]:
-    """How many comparisons some raters gave, in each named category, and on which scales."""
+    """How many comparisons some raters gave, by category, and on which scales."""
     rows = own.rows[~own.identical]
     numbers = np.bincount(rows["category"], minlength=len(own.categories)).tolist()
     by_name = zip(own.categories, numbers, strict=True)
@@ -67,7 +67,7 @@ def _used(own: Opinions) -> dict[str, Any]:
 
 
 def _first_with(ids: frozenset[int], choices: Sequence[Choice]) -> str | None:
-    """The selector of the first choice that holds exactly these raters."""
+    """The selector of the first choice with exactly these raters."""
     return next((choice.selector for choice in choices if choice.ids == ids), None)
 
 
@@ -87,18 +87,17 @@ __all__ = [
 ]
 
 REMEMBERED: Final = 15_000
-"""About as many games as Elo remembers of a long round, for an estimate of the work."""
+"""About as many games as Elo remembers of a long round, to estimate the work."""
 
 
 def tables(
     opinions: Opinions, method: Method, known: Mapping[str, str], texts: Texts | None = None
 ) -> Iterator[Table]:
-    """Every table of a snapshot: raters x ties x category x method at the parameters of ``method``.
+    """Every table of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
-    Raters are people, each judge and each group; categories are all together and each named one. A setting
-    without a game has no standings. ``known`` holds the payloads of earlier standings by the digest of their
-    inputs; what is known is not computed again. Without ``texts`` there is nothing about lengths.
-    ``method.threads`` parts are computed at a time, which changes neither tables nor their order.
+    Raters are people, each judge and each group; categories are all together and each named one. ``known``
+    holds payloads of earlier standings by digest of their inputs; these are not computed again. Without
+    ``texts`` there are no lengths. Neither tables nor order depend on ``method.threads``.
     """
     computed = dict(known)
     together = method.threads or 1
@@ -124,7 +123,7 @@ def tables(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some raters said about one category."""
+    """Some raters' comparisons in one category."""
 
     choice: Choice
     category: str
@@ -133,7 +132,7 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """The tables of each part; ``computed`` is shared by all of them."""
+    """Makes the tables of parts, with ``computed`` shared by all threads."""
 
     opinions: Opinions
     method: Method
@@ -158,7 +157,7 @@ class _Work:
 
 
 def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
-    """Every choice and category with a comparison; those of raters that another choice has are apart."""
+    """Every choice and category with a comparison; apart those of raters that an earlier choice has."""
     first: list[_Part] = []
     twins: list[_Part] = []
     seen: set[frozenset[int]] = set()
@@ -174,6 +173,6 @@ def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
 
 
 def _get_ready(parts: list[_Part], method: Method) -> None:
-    """Load compiled code where all bootstraps together are worth it, though none of them may be."""
+    """Load compiled code where all bootstraps together are worth it."""
     games = sum(min(len(part.chosen), REMEMBERED) for part in parts)
     load_for(games * (method.rounds or 0) * len(TIES))

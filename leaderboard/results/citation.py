@@ -1,4 +1,4 @@
-"""How to cite a board: BibTeX and one line of text, with all that makes the numbers findable again. Pure."""
+"""How to cite a board: BibTeX and one line of text. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _LATEX: Final = {
 
 @dataclass(frozen=True)
 class Citation:
-    """What is cited: the board of a study as it was published at one moment."""
+    """A study's board as published at one moment."""
 
     name: str
     slug: str
@@ -47,7 +47,7 @@ class Citation:
 
     @property
     def bibtex(self) -> str:
-        """An entry for BibTeX; special characters of names are written so that LaTeX prints them."""
+        """An entry for BibTeX, with names escaped for LaTeX."""
         key = re.sub(r"[^a-z0-9]+", "-", self.slug.lower()).strip("-") or "study"
         lines = (
             f"@misc{{{key}-{self.made_at:%Y-%m-%d},",

@@ -1,4 +1,4 @@
-"""Download and cite: what can be taken away from a study, and how to name it."""
+"""The page to download and cite a study's results."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ OPEN: Final = (
 
 @dataclass(frozen=True)
 class File:
-    """One link: how the file is written, where it is, and its size in bytes where that is known."""
+    """A link to a file; ``size`` in bytes where known."""
 
     form: str
     address: str
@@ -51,7 +51,7 @@ class File:
 
 @dataclass(frozen=True)
 class Offer:
-    """Something to take away; ``rows`` says how much it is, in words."""
+    """Something to download; ``rows`` says how much it is."""
 
     title: str
     meaning: str
@@ -61,8 +61,6 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultsPage(Page):
-    """What there is to download, and how to cite it."""
-
     site: str
 
     template: ClassVar[str] = "leaderboard/results.html"
@@ -75,7 +73,7 @@ class ResultsPage(Page):
 
     @cached_property
     def board(self) -> tuple[Offer, ...]:
-        """What is published anyhow, while people still rate."""
+        """Leaderboards, published while people still rate."""
         counts = self.snapshot.counts
         stored = SnapshotSlice.objects.filter(snapshot=self.snapshot, kind="standings")
         ranked = set(stored.order_by().values_list("raters", flat=True).distinct())
@@ -162,7 +160,7 @@ class ResultsPage(Page):
 
     @property
     def _usual(self) -> str:
-        """The raters that a file holds unless others are asked for."""
+        """Label of the raters that a file holds unless others are asked for."""
         raters = self.snapshot.counts["raters"]
         return str(raters[0]["label"]) if raters else "people"
 
@@ -176,7 +174,6 @@ class ResultsPage(Page):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ResultsPage:
-    """The page; it has no switches."""
     return ResultsPage(
         study=study,
         snapshot=snapshot,
@@ -187,7 +184,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 @published
 def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse:
-    """The whole leaderboard by category and contestant; raters, ties and method stand in the query."""
+    """The whole leaderboard; raters, ties and method stand in the query."""
     if form not in ("json", "csv"):
         raise Http404("There is no such file.")
     try:
@@ -203,7 +200,7 @@ def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse
 
 @require_safe
 def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponseBase:
-    """Votes, games or preference pairs of a closed study, written while they are sent; or their note."""
+    """Votes, games or preference pairs of a closed study, written while they are sent, or their note."""
     study = visible(request, slug)
     if what not in VOTES:
         raise Http404("There is no such file.")
@@ -226,7 +223,7 @@ def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse
 
 @require_safe
 def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Everything to compute the board of a closed study again, as one zip archive."""
+    """The bundle of a closed study as a zip archive."""
     study = visible(request, slug)
     if not study.is_closed:
         return _refused(request, study, OPEN)

@@ -1,4 +1,4 @@
-"""One table of a snapshot."""
+"""A table of a snapshot and its canonical JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Table:
-    """One slice: what it is about, and its content as canonical JSON."""
+    """One table; ``payload`` is canonical JSON, ``inputs`` a digest of what it was computed from."""
 
     kind: str
     raters: str

@@ -1,10 +1,8 @@
-"""The comparisons of a study as columns of numbers, and a file that spares reading most of them again.
+"""Comparisons of a study as columns of numbers, and a file that spares reading most of them again.
 
-Comparisons are only ever added; the one thing that changes in a row is that a later one revises it. So the
-columns of an earlier read, kept in a file, hold for everything up to their last id once the revised ones
-are marked. That is not taken on trust: count, sum of ids and number of current rows up to that id must be
-those of the database, and study and last row must have been made at the very times the file says.
-Otherwise, and where the file is missing or damaged, everything is read.
+Comparisons are only added; a row changes only when a later one revises it. So the columns of an earlier read
+hold up to their last id once revised rows are marked. They are used only if count, sum of ids and number of
+current rows up to that id, and the creation times of study and last row, are those of the database.
 """
 
 from __future__ import annotations
@@ -31,15 +29,15 @@ Rows = npt.NDArray[Any]
 logger = logging.getLogger(__name__)
 
 WORTH_KEEPING: Final = 20_000
-"""Comparisons from which a file pays: fewer are read in the time it takes to look for it."""
+"""Comparisons from which a file pays."""
 
 GROWTH: Final = 0.02
-"""The file is written again once it lacks this share of the comparisons."""
+"""The file is rewritten once it lacks this share of the comparisons."""
 
 AT_ONCE: Final = 10_000
 
 IDENTICAL: Final = "identical"
-"""The reason of comparisons of completions with the same text."""
+"""The reason of comparisons of two identical texts."""
 
 COMPARISON: Final = [
     ("id", "i8"),
@@ -58,12 +56,11 @@ COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
 
 
 def comparisons(study: Study, revision: int) -> Rows:
-    """Every comparison of a study, revised ones too, by id: a structured array with the fields COMPARISON.
+    """Every comparison of a study, revised ones too, by id: a structured array with fields COMPARISON.
 
-    ``counts`` tells what was given for the study itself from repeats, checks and adjudications.
-    ``rating`` is 0 where there is none, ``score_difference`` is first minus second score as shown, or NaN.
-    What a judge said of two identical completions is never a game: its rating is 0, its reason IDENTICAL.
-    What was kept at another ``revision`` of the study is not used.
+    ``counts`` is false for repeats, checks and adjudications. ``rating`` is 0 where there is none, and where
+    a judge compared identical texts (then ``reason`` is IDENTICAL). ``score_difference`` is first minus
+    second score as shown, or NaN. A file of another ``revision`` is not used.
     """
     kept = _load(study, revision)
     read = None if kept is None else _read_on(study, kept)
@@ -76,13 +73,13 @@ def comparisons(study: Study, revision: int) -> Rows:
 
 
 def pairs(study: Study) -> Rows:
-    """The pairs of a study by id, with the ids of their prompts and completions: fields PAIR."""
+    """The pairs of a study by id: fields PAIR."""
     found = Pair.objects.filter(prompt__study=study).order_by()
     return _by_id(fetched(found.values_list("pk", "prompt", "first", "second"), PAIR))
 
 
 def completions(study: Study) -> Rows:
-    """The completions of a study by id, with the ids of their contestants, 0 for none: fields COMPLETION."""
+    """The completions of a study by id: fields COMPLETION, ``contestant`` 0 for none."""
     found = Completion.objects.filter(prompt__study=study).order_by()
     author = Coalesce(F("contestant"), Value(0), output_field=models.BigIntegerField())
     return _by_id(fetched(found.annotate(author=author).values_list("pk", "author"), COMPLETION))
@@ -121,7 +118,7 @@ def _comparisons(study: Study, *, after: int) -> Rows:
 
 
 def fetched(queryset: QuerySet[Any, Any], dtype: list[tuple[str, str]]) -> Rows:
-    """The rows of a query as the database gives them: without a Python object made of every value."""
+    """The rows of a query as an array, without a Python object for every value."""
     sql, parameters = queryset.query.sql_with_params()
     parts = [np.empty(0, dtype=dtype)]
     with connections[queryset.db].chunked_cursor() as cursor:
@@ -137,7 +134,7 @@ def _by_id(rows: Rows) -> Rows:
 
 
 def _read_on(study: Study, kept: Rows) -> Rows | None:
-    """The kept comparisons with what is new, or None where they are not those of the database any more."""
+    """The kept comparisons with newer ones; None where they differ from the database."""
     last = int(kept["id"][-1])
     new = _comparisons(study, after=last)
     newest = int(new["id"][-1]) if len(new) else last
@@ -153,7 +150,7 @@ def _read_on(study: Study, kept: Rows) -> Rows | None:
 
 
 def _facts(study: Study, last: int) -> tuple[int, int, int]:
-    """How many comparisons a study has up to an id, the sum of their ids, and how many are current."""
+    """Number of comparisons up to an id, sum of their ids, and number of current ones."""
     found = Comparison.objects.filter(study=study, pk__lte=last).aggregate(
         n=Count("pk"),
         ids=Sum(Cast("pk", models.BigIntegerField())),
@@ -167,13 +164,13 @@ def _path(study: Study) -> Path:
 
 
 def _origin(study: Study, revision: int, last: int) -> str:
-    """What tells rows of the same ids apart that are others: of another database, or loaded anew."""
+    """Tells rows apart that have the same ids in another database."""
     made = Comparison.objects.filter(pk=last, study=study).values_list("created_at", flat=True).first()
     return json.dumps([revision, study.created_at.isoformat(), made and made.isoformat(), COMPARISON])
 
 
 def _load(study: Study, revision: int) -> Rows | None:
-    """The kept comparisons; None where there are none, or none of this study as it is."""
+    """The kept comparisons; None where none fit the study as it is."""
     try:
         with np.load(_path(study), allow_pickle=False) as found:
             rows, origin = found["rows"], str(found["origin"])
@@ -186,7 +183,7 @@ def _load(study: Study, revision: int) -> Rows | None:
 
 
 def _store(study: Study, revision: int, rows: Rows) -> None:
-    """Keep the comparisons; a process that dies meanwhile leaves the file as it was."""
+    """Keep the comparisons; a killed process leaves the old file as it was."""
     path = _path(study)
     part = path.with_suffix(f".{os.getpid()}.part")
     try:
@@ -202,7 +199,7 @@ def _store(study: Study, revision: int, rows: Rows) -> None:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove the files of studies that are gone, and parts left by processes that died."""
+    """Remove the files of deleted studies and parts left by dead processes."""
     there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
     for path in chain(folder.glob("*.npz"), folder.glob("*.part")):
         number, _, process = path.stem.partition(".")

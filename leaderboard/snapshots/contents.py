@@ -1,4 +1,4 @@
-"""Where a page finds its tables: in the snapshot at the level asked for, or computed when it is asked."""
+"""Finds the tables of a page: in the snapshot, or computed on demand."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ _HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] 
 
 @dataclass(frozen=True)
 class Found:
-    """The tables of a setting; ``pending`` says why those that depend on all of it are not there yet."""
+    """The tables of a setting; ``pending`` says why some are not there yet."""
 
     stored: Stored
     pending: Waiting | Failed | None = None
 
 
 def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = None) -> Found:
-    """Everything that these scopes show at a setting, and the tables of the snapshot that ``also`` selects.
+    """What these scopes show at a setting, and the snapshot's tables that ``also`` selects.
 
     One query where the snapshot holds the setting; else one for each scope, and one for ``also``.
     """
@@ -60,7 +60,7 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
 
 
 def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
-    """Whether snapshots hold a setting; tables about raters have intervals of one level only."""
+    """Whether snapshots hold a setting; tables about raters have one level."""
     if scope is Scope.JUDGES:
         return False
     one_level = scope is not Scope.RATERS or float(setting.level) == snapshot.parameters["interval"]
@@ -70,7 +70,7 @@ def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
 def _computed(
     snapshot: Snapshot, setting: Setting, scopes: Sequence[Scope]
 ) -> tuple[dict[Place, str], list[Waiting | Failed]]:
-    """What was computed of the scopes at a setting, and why the rest is not there yet."""
+    """The tables computed for the scopes, and why others are missing."""
     there: dict[Place, str] = {}
     missing: list[Waiting | Failed] = []
     for scope in scopes:
@@ -83,7 +83,7 @@ def _computed(
 
 
 def _at_its_level(stored: Stored, setting: Setting) -> bool:
-    """Whether the standings that the setting is about hold its level; others that do not are left out."""
+    """Whether the standings that the setting is about hold its level."""
     own = ("standings", setting.raters, setting.ties, setting.method)
     return all(
         stored.get(*place) is not None

@@ -1,4 +1,4 @@
-"""Whether the newest snapshot of a study is behind its data, and asking a worker for the next one."""
+"""Whether a snapshot is behind its data, and asking a worker for the next one."""
 
 import logging
 from datetime import timedelta
@@ -14,16 +14,16 @@ from leaderboard.models import Refresh, Snapshot
 logger = logging.getLogger(__name__)
 
 COUNTDOWN: Final = timedelta(seconds=3)
-"""A refresh waits this long after a rating, so that a burst of ratings costs one computation."""
+"""Delay after a rating, so that a burst of ratings costs one computation."""
 
 LOST_AFTER: Final = timedelta(seconds=12)
 """A wanted refresh that has not started by then is asked for again: its message was lost."""
 
 
 def request_refresh(study_id: int) -> bool:
-    """Ask for a refresh soon; False where one is on its way already.
+    """Ask for a refresh soon; False where one is on its way.
 
-    The message is a nudge: a queue that cannot be reached is logged, and the sweep asks again.
+    A queue that cannot be reached is logged; the sweep asks again.
     """
     now = timezone.now()
     # Asked after every rating, when it is wanted already as a rule: that takes one look.
@@ -45,10 +45,7 @@ def request_refresh(study_id: int) -> bool:
 
 
 def behind(study: Study, snapshot: Snapshot) -> int:
-    """How many comparisons were added since the snapshot was made; 0 where nothing changed.
-
-    A change of something else than comparisons (an import of completions, a retired contestant) counts as -1.
-    The cost is that of what was added, not of what there is.
-    """
+    """Comparisons added since the snapshot; 0 if nothing changed, -1 if something else did (such as an
+    import)."""
     added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison).count()
     return added or -(study.revision != snapshot.revision)

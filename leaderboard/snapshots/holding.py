@@ -1,4 +1,4 @@
-"""One computation of a study at a time: a hold on its row that dies with the process that has it."""
+"""A hold on a study, so that only one process computes it; it ends when that process dies."""
 
 import logging
 import threading
@@ -16,18 +16,18 @@ from leaderboard.models import Refresh
 logger = logging.getLogger(__name__)
 
 HELD_FOR: Final = timedelta(seconds=60)
-"""A computation whose process died keeps its study for no longer than this."""
+"""How long a study stays held after its process died."""
 
 RENEWED_EVERY: Final = timedelta(seconds=15)
 
 
 class BusyError(Exception):
-    """Another process is computing this study's snapshot right now."""
+    """Another process is computing this study's snapshot."""
 
 
 @contextmanager
 def held(study_id: int, slug: str) -> Iterator[None]:
-    """Hold a study; a thread renews the hold while the body runs. Raises BusyError where another has it."""
+    """Hold a study while the body runs. Raises BusyError where another process has it."""
     now = timezone.now()
     until = now + HELD_FOR
     if not Refresh.objects.claim(study_id, now, until):
@@ -41,9 +41,9 @@ def held(study_id: int, slug: str) -> Iterator[None]:
 
 
 class Hold(threading.Thread):
-    """Renews a hold that ends at ``until``, while the body of a with statement runs.
+    """A thread that renews a hold ending at ``until`` while the body of a with statement runs.
 
-    ``renew`` gets the end it has and the one it is to have, and says whether the hold was still there.
+    ``renew`` gets the old and the new end and returns whether the hold was still there.
     """
 
     def __init__(self, name: str, until: datetime, renew: Callable[[datetime, datetime], bool]) -> None:

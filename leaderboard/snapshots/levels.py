@@ -1,4 +1,4 @@
-"""Standings at another level of their intervals, from what is stored with them. Pure."""
+"""Standings at another level of intervals, from what is stored with them. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,14 +6,13 @@ from typing import Any, Final
 from leaderboard.snapshots.canonical import Content
 
 _FEWEST_BEYOND: Final = 5
-"""With fewer rounds beyond an end of a percentile interval a caution stands with the numbers."""
+"""With fewer rounds beyond an end of an interval, the numbers need a caution."""
 
 
 def at_level(content: Content, level: str) -> Content | None:
-    """The standings with intervals, best ranks and groups of ``level`` percent; None where they hold no such.
+    """The standings with intervals, best ranks and groups of ``level`` percent.
 
-    They hold the usual levels. What they do not hold is to be computed: a level of one's own, tables of an
-    older version, and a level for which the rounds are too few, since that needs a caution of its own.
+    None where they do not hold it: not a usual level, an older table, or too few rounds for it.
     """
     parameters = content["parameters"]
     if parameters["interval"] is None or parameters["interval"] == float(level):
@@ -39,7 +38,7 @@ def at_level(content: Content, level: str) -> Content | None:
 
 
 def _ends(level: float) -> tuple[str, str]:
-    """The percentiles of both ends, as they are named in ``quantiles``."""
+    """The percentiles of both ends, as named in ``quantiles``."""
     tail = (100.0 - level) / 2.0
     return f"{tail:g}", f"{100.0 - tail:g}"
 
@@ -64,13 +63,13 @@ def _row(row: Content, level: str, ends: tuple[str, str]) -> Content:
 
 
 def _effect(effect: Content, ends: tuple[str, str]) -> Content:
-    """What a method found beside the ratings, with the ends of its interval where it has one."""
+    """A finding with the ends of its interval, where it has one."""
     kept = effect.get("quantiles")
     return {**effect, "low": kept[ends[0]], "high": kept[ends[1]]} if kept else effect
 
 
 def _groups(rows: list[Content]) -> Iterator[list[str]]:
-    """The names that share each letter, in the order of the letters."""
+    """The contestants that share each letter, in the order of letters."""
     members: dict[str, list[str]] = {}
     written = [row["group"] or "" for row in rows]
     spaced = any(" " in letters or letters == "aa" for letters in written)  # aa follows z

@@ -1,7 +1,7 @@
-"""Numbers of settings that no snapshot holds: computed by a worker when somebody asks, and kept.
+"""Tables of settings that no snapshot holds: computed by a worker when somebody asks, and kept.
 
-They belong to a snapshot: they are made from the comparisons as they were when it was, by the same functions,
-so they stand beside its tables as if it had held them. Messages are nudges, the rows are the queue.
+They belong to a snapshot and are made from its comparisons. The rows are the queue; Celery messages only
+nudge workers.
 """
 
 import json
@@ -26,20 +26,20 @@ from leaderboard.snapshots.stored import Place
 logger = logging.getLogger(__name__)
 
 MOST_WAITING: Final = 8
-"""Settings of one study that may wait for a worker at a time: anybody may ask, so there must be an end."""
+"""Settings of one study that may wait at a time, since anybody may ask."""
 
 MOST_KEPT: Final = 200
-"""Settings of one study whose tables are kept; those that nobody has read for longest go first."""
+"""Settings of one study whose tables are kept; the least recently read go first."""
 
 MOST_ATTEMPTS: Final = 3
 """A computation whose process died this often is given up."""
 
 LOST_AFTER: Final = timedelta(seconds=12)
-"""What is wanted and has not been begun by then is asked for again: its message was lost."""
+"""What is wanted and not begun by then is asked for again: its message was lost."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 READ_NOTED_EVERY: Final = timedelta(minutes=10)
-"""When somebody last read a table is noted no more often: pages should not write."""
+"""The time of the last read is written no more often: pages should not write."""
 
 CHANGED: Final = "The study changed since the snapshot was made."
 
@@ -53,10 +53,9 @@ class Ready:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The tables are not there yet; ``state`` is wanted, running, changed or crowded, since ``since``.
+    """Tables that are not there yet; ``state`` is wanted, running, changed or crowded.
 
-    changed: the study is not what it was, so they will be made for its next snapshot. crowded: too many
-    others wait, so they are not even wanted; ask again later.
+    changed: they are made for the study's next snapshot. crowded: too many others wait, so ask again later.
     """
 
     state: str
@@ -64,7 +63,6 @@ class Waiting:
 
     @property
     def sentence(self) -> str:
-        """The same for the reader."""
         return _SENTENCES[self.state]
 
     @property
@@ -74,13 +72,13 @@ class Waiting:
 
     @property
     def retry_after(self) -> int:
-        """Seconds after which it is worth while to look again."""
+        """Seconds until it is worth asking again."""
         return 2 if self.is_coming else 30
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The tables could not be computed; ``error`` says why, to operators. Tried again at ``again_at``."""
+    """Tables that could not be computed; ``error`` is for operators."""
 
     error: str
     again_at: datetime
@@ -91,7 +89,7 @@ class Failed:
 
     @property
     def retry_after(self) -> int:
-        """Seconds after which it is worth while to look again."""
+        """Seconds until it is worth asking again."""
         return max(1, round((self.again_at - timezone.now()).total_seconds()))
 
 
@@ -107,12 +105,12 @@ Answer = Ready | Waiting | Failed
 
 
 def key_of(setting: Setting, scope: Scope) -> str:
-    """What the tables of a scope at a setting are kept under: the end of an address."""
+    """The key of the tables of a scope at a setting: the end of an address."""
     return scope + (setting.query(category="") if scope.has_every_category else setting.query())
 
 
 def contents(snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD) -> Answer:
-    """The tables of a setting that the snapshot does not hold; asks for them where nobody has yet."""
+    """The tables of a setting that the snapshot does not hold; asks for them if nobody has yet."""
     now, key = timezone.now(), key_of(setting, scope)
     view = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
     if view is None or (view.state == ComputedView.State.FAILED and _forgotten(view, now)):
@@ -134,7 +132,7 @@ def _failed_at(view: ComputedView) -> datetime:
 
 
 def _forgotten(view: ComputedView, now: datetime) -> bool:
-    """Whether a failure lies so far back that it is worth another try."""
+    """Whether a failure is old enough to try again."""
     after = LOST_AFTER if view.error == CHANGED else RETRY_FAILED_AFTER
     return _failed_at(view) + after <= now
 
@@ -154,7 +152,7 @@ def _note_read(view: ComputedView, now: datetime) -> None:
 
 @transaction.atomic
 def _want(snapshot: Snapshot, key: str, now: datetime) -> ComputedView | None:
-    """The row of a setting, wanted if it is not there or failed; None where too many others wait."""
+    """The row of a setting, wanted if new or failed; None where too many others wait."""
     study_id = snapshot.study_id
     _lock(study_id)
     found = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
@@ -175,13 +173,13 @@ def _want(snapshot: Snapshot, key: str, now: datetime) -> ComputedView | None:
 
 
 def _lock(study_id: int) -> None:
-    """Let nobody else ask for, or begin, a computation of the study until the transaction ends."""
+    """Keep others from asking for or beginning a computation of the study in this transaction."""
     Refresh.objects.get_or_create(study_id=study_id)
     Refresh.objects.select_for_update().get(study_id=study_id)
 
 
 def _make_room(views: ComputedViewQuerySet) -> None:
-    """Delete what nobody has read for longest, so that one more finds its place."""
+    """Delete the least recently read, so that one more fits."""
     done = views.exclude(pk__in=views.unfinished().values("pk")).order_by(F("read_at").asc(nulls_first=True))
     surplus = views.count() - (MOST_KEPT - 1)
     if surplus > 0:
@@ -189,7 +187,7 @@ def _make_room(views: ComputedViewQuerySet) -> None:
 
 
 def nudge(study_id: int) -> None:
-    """Send a worker to what is wanted of a study. A queue that is away is logged; the sweep asks again."""
+    """Ask a worker to compute what is wanted; if the queue cannot be reached, the sweep asks again."""
     try:
         # By name: tasks are modules of the worker, which loads NumPy and SciPy.
         current_app.send_task("leaderboard.compute_view", (study_id,), retry=False)
@@ -198,7 +196,7 @@ def nudge(study_id: int) -> None:
 
 
 def sweep() -> int:
-    """Send workers to the studies whose wanted tables nobody computes; returns to how many."""
+    """Nudge workers for the studies whose wanted tables nobody computes; returns how many."""
     now = timezone.now()
     lost = Q(state="wanted", wanted_at__lte=now - LOST_AFTER) | Q(state="running", running_until__lte=now)
     studies = set(ComputedView.objects.filter(lost).values_list("snapshot__study", flat=True))
@@ -209,16 +207,15 @@ def sweep() -> int:
 
 
 def abandon_runs() -> None:
-    """Free what is marked as running: called when a process starts that is the only one."""
+    """Free what is marked as running, when the only process starts."""
     ComputedView.objects.filter(state="running").update(running_until=timezone.now())
 
 
 @transaction.atomic
 def claim(study_id: int) -> ComputedView | None:
-    """Take what has waited longest; None where nothing waits, or where another of the study is computed.
+    """Take what has waited longest; None where nothing waits or the study is being computed.
 
-    What was begun too often is given up, and what was wanted of an older snapshot is forgotten: pages show
-    the newest one.
+    Gives up what was begun too often, and deletes what is wanted of older snapshots.
     """
     _lock(study_id)
     now, views = timezone.now(), ComputedView.objects.of(study_id)
@@ -237,14 +234,13 @@ def claim(study_id: int) -> ComputedView | None:
 
 
 def fail(view: ComputedView, error: str) -> None:
-    """Note why a computation came to nothing."""
     ComputedView.objects.filter(pk=view.pk).update(
         state=ComputedView.State.FAILED, error=error[:1000], computed_at=timezone.now(), running_until=None
     )
 
 
 def succeed(view: ComputedView, payload: str, seconds: float) -> None:
-    """Store the tables; nothing happens where the row went meanwhile, with its snapshot."""
+    """Store the tables; does nothing if the row was deleted with its snapshot."""
     ComputedView.objects.filter(pk=view.pk).update(
         state=ComputedView.State.READY,
         error="",
@@ -256,10 +252,7 @@ def succeed(view: ComputedView, payload: str, seconds: float) -> None:
 
 
 def siblings(view: ComputedView) -> dict[str, str]:
-    """Payloads of standings of the same snapshot by the digest of their inputs.
-
-    Those of its own tables, and of the settings computed last.
-    """
+    """Payloads of standings by digest of their inputs: of the same snapshot, and computed from it last."""
     stored = SnapshotSlice.objects.filter(snapshot=view.snapshot).exclude(inputs="")
     found = dict(stored.values_list("inputs", "payload"))
     ready = ComputedView.objects.filter(snapshot=view.snapshot, state="ready").order_by("-computed_at")

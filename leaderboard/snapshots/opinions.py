@@ -1,4 +1,4 @@
-"""From rows to arrays: the only bridge between the tables and the statistics."""
+"""From database rows to arrays: the only bridge to the statistics."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 NOBODY = -1
-"""The contestant number of a completion without a contestant, or of a retired one."""
+"""The number of a contestant that is missing or retired."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Raters that can be selected together: their selector, a name to show, and their ids."""
+    """Raters that can be selected together."""
 
     selector: str
     label: str
@@ -35,9 +35,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Uncounted:
-    """Current comparisons that count nowhere: those of raters that the study leaves out, and how many such
-    raters there are; and those given for something else than the study, such as hidden repeats and checks.
-    """
+    """Current comparisons that count nowhere: by left-out ``raters``, and ``apart`` (repeats and checks)."""
 
     raters: int = 0
     comparisons: int = 0
@@ -46,15 +44,13 @@ class Uncounted:
 
 @dataclass(frozen=True, eq=False)
 class Opinions:
-    """The current comparisons of a study that count, as parallel arrays, in the order they were given.
+    """The current comparisons of a study that count, in the order given.
 
     ``rows`` is a structured array with the fields pair, rater and prompt (ids), category (index into
     ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
-    where a judge had two equal texts before it), first and second (the contestants in presentation order, as
-    indexes into ``names``, or NOBODY), first_text and second_text (the ids of their completions), and
-    score_difference (first minus second score as shown, NaN where none were given). ``mark`` is the data
-    watermark they were read at: revision, number of comparisons, largest id. ``uncounted`` says what is
-    stored and not among them.
+    where a judge had two equal texts), first and second (indexes into ``names`` in presentation order, or
+    NOBODY), first_text and second_text (ids of completions), and score_difference (first minus second score
+    as shown, or NaN). ``mark`` is the data watermark: revision, number of comparisons, largest id.
     """
 
     rows: npt.NDArray[Any]
@@ -70,21 +66,21 @@ class Opinions:
         return len(self.rows)
 
     def by(self, raters: Iterable[int]) -> Opinions:
-        """Those of some raters, given by their ids."""
+        """Those of raters with these ids."""
         return self._only(np.isin(self.rows["rater"], list(raters)))
 
     def about(self, category: str) -> Opinions:
-        """Those on the prompts of one category; the empty string means all of them."""
+        """Those on prompts of a category; all where it is empty."""
         if not category:
             return self
         return self._only(self.rows["category"] == self.categories.index(category))
 
     def but(self, category: str) -> Opinions:
-        """Those on the prompts of every category but one."""
+        """Those on prompts outside a category."""
         return self._only(self.rows["category"] != self.categories.index(category))
 
     def among(self, kind: str) -> Opinions:
-        """The same with only the contestants of one kind in the ranking; no comparison is lost."""
+        """The same with only contestants of one kind ranked; no comparison is dropped."""
         chosen = [number for number, own in enumerate(self.kinds) if own == kind]
         rows = self.rows.copy()
         for side in ("first", "second"):
@@ -93,39 +89,37 @@ class Opinions:
 
     @property
     def people(self) -> frozenset[int]:
-        """The ids of the people among the raters."""
+        """Ids of the people among the raters."""
         return next((choice.ids for choice in self.raters if choice.selector == "people"), frozenset())
 
     @property
     def scored(self) -> BoolArray:
-        """Which ones carry a rating."""
         found: BoolArray = self.rows["rating"] > 0
         return found
 
     @property
     def identical(self) -> BoolArray:
-        """Which ones are a judge's about two completions with the same text."""
+        """Those of a judge about two identical texts."""
         found: BoolArray = self.rows["reason"] == columns.IDENTICAL.encode()
         return found
 
     @property
     def unscored(self) -> BoolArray:
-        """Which ones should carry a rating and do not."""
+        """Those that should have a rating and do not."""
         found: BoolArray = ~self.scored & ~self.identical
         return found
 
     @property
     def ranked(self) -> BoolArray:
-        """Which ones are between two different contestants that take part in the ranking."""
+        """Those between two different contestants that are ranked."""
         first, second = self.rows["first"], self.rows["second"]
         found: BoolArray = (first != NOBODY) & (second != NOBODY) & (first != second)
         return found
 
     def ratings(self, covariates: Mapping[str, npt.ArrayLike] | None = None) -> Ratings:
-        """The scored comparisons between contestants in the ranking, with their prompts and raters.
+        """The scored comparisons between ranked contestants, in presentation order.
 
-        Contestant numbers are those of ``names``. Ratings stay as shown and contestants are given in
-        presentation order, so nothing is mirrored. ``covariates`` hold a number for each of them.
+        Contestants are numbered as in ``names``. ``covariates`` hold a number for each comparison.
         """
         rows = self.rows[self.scored & self.ranked]
         return make_ratings(
@@ -140,7 +134,7 @@ class Opinions:
         )
 
     def present(self) -> Opinions:
-        """The same with only the contestants that meet somebody here: nobody stands without a game."""
+        """The same with only the contestants that have a game."""
         chosen = self.rows[self.scored & self.ranked]
         kept = np.union1d(chosen["first"], chosen["second"]).tolist()
         number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
@@ -156,10 +150,10 @@ class Opinions:
 
 
 def opinions(study: Study, until: int | None = None) -> Opinions:
-    """Read a study's comparisons, rows and watermark belonging together.
+    """Read a study's comparisons with their watermark.
 
-    With ``until`` they are read as they were when that was the largest id: later ones do not count, and what
-    they revised does again. Whether anything else changed since, the watermark tells.
+    With ``until`` they are read as they were when that was the largest id. Whether anything else changed
+    since, the watermark tells.
     """
     # Before the rows: if it is raised in between, the snapshot counts as stale and is made again.
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
@@ -210,7 +204,7 @@ def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]
 def _rows(
     study: Study, given: npt.NDArray[Any], contestants: dict[int, int], categories: dict[int, int]
 ) -> npt.NDArray[Any]:
-    """The comparisons with their prompts, contestants and texts in presentation order."""
+    """The comparisons with their prompts, and with contestants and texts in presentation order."""
     pairs, completions = columns.pairs(study), columns.completions(study)
     rows = np.empty(len(given), dtype=_DTYPE)
     for name, _ in _GIVEN:
@@ -230,13 +224,13 @@ def _rows(
 
 
 def _numbers(ids: npt.NDArray[Any], numbers: dict[int, int]) -> npt.NDArray[Any]:
-    """The number of each id; NOBODY for an id that has none."""
+    """The number of each id; NOBODY for one that has none."""
     distinct, place = np.unique(ids, return_inverse=True)
     return np.array([numbers.get(pk, NOBODY) for pk in distinct.tolist()], dtype=np.int64)[place]
 
 
 class UnknownTextError(ValueError):
-    """A text that a ranking is to be adjusted for is not known; the message is for the operator."""
+    """A text to adjust a ranking for is not known; the message is for the operator."""
 
 
 STYLE: Final = ("length", "markdown")
@@ -244,10 +238,9 @@ STYLE: Final = ("length", "markdown")
 
 
 def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
-    """How much more of each of STYLE the first completion has, for every rating of ``chosen.ratings()``.
+    """How much more of each STYLE the first completion has, per rating of ``chosen.ratings()``.
 
-    Texts are read one at a time and only counts are kept. Turns are joined by blank lines. Raises
-    UnknownTextError where a text that was compared is not known.
+    Texts are read one at a time, their turns joined by blank lines. Raises UnknownTextError.
     """
     rows = chosen.rows[chosen.scored & chosen.ranked]
     ids, place = np.unique(rows["pair"], return_inverse=True)
@@ -267,7 +260,7 @@ def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
 
 
 def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
-    """Characters and density of Markdown of each completion by its id; NaN where the text is not known."""
+    """Characters and Markdown density of each completion by id; NaN where not known."""
     found = {}
     texts = Completion.objects.filter(prompt__study=study).order_by()
     for pk, turns, is_empty in texts.values_list("pk", "turns", "is_empty").iterator(chunk_size=500):
@@ -290,7 +283,7 @@ _DTYPE = [
 
 
 def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
-    """People, each judge and each group with a comparison in the study, in this order and then by name."""
+    """People, judges and groups with a comparison in the study, in this order and then by name."""
     found: dict[tuple[int, str], tuple[str, list[Rater]]] = {}
     raters = Rater.objects.in_study(study).filter(pk__in=rater_ids).prefetch_related("groups")
     for rater in raters.order_by("name", "pk"):
@@ -314,7 +307,7 @@ def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
 
 
 def _honest(label: str, members: list[Rater]) -> str:
-    """The name with a word on simulated raters among the members, unless it says so itself."""
+    """The name, marked where members are simulated and it does not say so."""
     simulated = sum(rater.simulated for rater in members)
     if not simulated or "simulated" in label.lower():
         return label

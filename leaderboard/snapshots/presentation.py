@@ -1,4 +1,4 @@
-"""How pages, files and commands word methods, intervals, ties and findings, and align text. Pure."""
+"""Wording of methods, intervals, ties and findings, and aligned text. Pure."""
 
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,10 +14,9 @@ _MOST_LETTERS: Final = 4
 
 
 def interval_line(used: Mapping[str, Any]) -> str:
-    """What an interval is and what it rests on, for all who show one: level, percentiles, rounds, units.
+    """Level, percentiles, rounds and units of an interval; empty without intervals.
 
-    ``used`` are the parameters of the standings (a snapshot of methodology 1 lacks some); empty where there
-    are no intervals.
+    ``used`` are the parameters of the standings; those of methodology 1 lack some.
     """
     if used["rounds"] is None:
         return ""
@@ -33,7 +32,7 @@ def interval_line(used: Mapping[str, Any]) -> str:
 
 
 def _units(used: Mapping[str, Any]) -> str:
-    """What is drawn, and whose opinions stay as they are where that matters."""
+    """What is resampled, and which raters stay the same."""
     if "raters_drawn" in used:
         return f"{counted(used['clusters'], 'prompts')} and {counted(used['raters_drawn'], 'raters')}"
     units = counted(used.get("units") or used["clusters"], used["resample"])
@@ -42,7 +41,7 @@ def _units(used: Mapping[str, Any]) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with every control character and lone surrogate as a question mark: names are not trusted."""
+    """The text with control characters and lone surrogates as question marks: names are not trusted."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -61,7 +60,7 @@ def counted(number: int, plural: str) -> str:
 
 
 def letters_shown(group: str | None) -> str:
-    """The letters of a contestant's groups, cut where they are so many that nobody would compare them."""
+    """The letters of a contestant's groups, cut after the first four."""
     between = " " if group and " " in group else ""
     letters = group.split() if group and between else list(group or "")
     if len(letters) <= _MOST_LETTERS:
@@ -70,12 +69,12 @@ def letters_shown(group: str | None) -> str:
 
 
 def drawn(used: Mapping[str, Any]) -> str:
-    """What ranks and probabilities are counted in: draws with sandwich intervals, else rounds."""
+    """The unit in which ranks and probabilities are counted."""
     return "draws" if used.get("intervals") == "sandwich" else "rounds"
 
 
 def findings(content: Mapping[str, Any]) -> Iterator[str]:
-    """What the method found beside the ratings, in sentences; ``content`` are standings as plain values."""
+    """What the method found beside the ratings, in sentences."""
     if content.get("robustness"):
         yield content["robustness"]["sentence"]
     if content.get("davidson"):
@@ -101,10 +100,7 @@ def _between(found: Mapping[str, Any], form: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
-    """Lines with the cells of each column below each other; the first row names the columns.
-
-    Columns are set right but for those named in ``left``.
-    """
+    """Lines with aligned columns, right but for those named in ``left``; the first row is the header."""
     header = rows[0]
     widths = [max(_width(row[column]) for row in rows) for column in range(len(header))]
     sides = [name in left for name in header]
@@ -117,7 +113,7 @@ def _padded(cell: str, width: int, left: bool) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns the text takes on a terminal: wide East Asian characters take two, combining marks none."""
+    """Columns on a terminal: wide East Asian characters take two, combining marks none."""
     return sum(
         0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
         for letter in text

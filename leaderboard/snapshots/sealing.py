@@ -1,9 +1,8 @@
-"""What stays out of the tables of a study while people still rate, because it helps to tell who wrote a text.
+"""Hides lengths that would help raters to tell who wrote a text, while people still rate.
 
-Raters see texts without names. Who knows how long the answers of each contestant are, or whose are empty, can
-guess the names from the texts alone; lengths of demonstrations tell those of people. Lengths of many texts
-together tell those of some of them to whoever can take the others away: so do parts of a study, and so do
-older snapshots, from before a contestant was added.
+Raters see texts without names. Who knows how long each contestant's answers are can guess the names. Sums
+tell single lengths by subtraction: so do parts of a study, and older snapshots from before a contestant was
+added.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +17,9 @@ _DEMONSTRATION: Final = "demonstration"
 
 
 def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
-    """The lengths of a study's texts, as far as everybody may see them now: all of them once it is closed.
+    """The lengths of a study's texts that everybody may see now; all of them once it is closed.
 
-    ``past`` are those of a snapshot that is no longer the newest.
+    ``past``: they are of a snapshot that is no longer the newest.
     """
     if study.is_closed:
         return lengths
@@ -37,7 +36,7 @@ def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
 
 
 def _telling(contestants: Iterable[Content]) -> set[str]:
-    """The kinds of texts among which are those of people to be compared, or those of a single model."""
+    """Kinds of texts among which are those of people as contestants, or of a single model."""
     kinds = [row["kind"] for row in contestants if row["completions"]]
     found = {_DEMONSTRATION} if "people" in kinds else set()
     return found | ({_COMPLETION} if kinds.count("model") == 1 else set())
@@ -48,7 +47,7 @@ def _without(group: Content, hidden: set[str]) -> Content:
 
 
 def _any_of_one_model(whole: Content, parts: Sequence[Content]) -> bool:
-    """Whether the completions of a part, or those in none of the parts, may all be of one model."""
+    """Whether the completions of a part, or those outside all parts, may be of one model."""
     answered = [_answered(part) for part in parts]
     prompts, completions = _answered(whole)
     rest = prompts - sum(each for each, _ in answered), completions - sum(each for _, each in answered)
@@ -56,11 +55,11 @@ def _any_of_one_model(whole: Content, parts: Sequence[Content]) -> bool:
 
 
 def _answered(group: Content) -> tuple[int, int]:
-    """The prompts of a group, and the completions whose lengths are known."""
+    """The prompts of a group, and its completions of known length."""
     known = next((row["count"] for row in group["texts"] if row["what"] == _COMPLETION), 0)
     return group["prompts"], known
 
 
 def _of_one_model(prompts: int, completions: int) -> bool:
-    """A model answers a prompt once."""
+    """Whether all may be of one model, since a model answers a prompt once."""
     return 0 < completions <= prompts

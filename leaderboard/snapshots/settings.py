@@ -1,7 +1,7 @@
-"""What a reader can set on a board: read by pages, the API and commands, written into addresses. Pure.
+"""The settings of a board: what pages, the API and commands can ask for, and how addresses write it. Pure.
 
-To add a setting, give ``Setting`` a field and SETTINGS an entry: addresses, switches, the API and its
-reference follow. What a new setting changes in the numbers stands in leaderboard.refreshing.
+To add one, give ``Setting`` a field and SETTINGS an entry: addresses, switches and the API follow. What it
+changes in the numbers stands in leaderboard.refreshing.
 """
 
 import re
@@ -17,40 +17,37 @@ from leaderboard.snapshots.presentation import METHOD_NAMES
 
 
 class Scope(StrEnum):
-    """The tables that one page shows at a setting; other pages may show them too.
-
-    The value is the page's address behind that of the study: tables are kept under it and their setting.
-    """
+    """The tables of one page at a setting; the value is the page's address behind that of the study."""
 
     BOARD = ""
-    """One category: standings of the chosen raters and of all others beside them, and the matrices."""
+    """One category: standings of all kinds of raters, and matrices of the chosen ones."""
 
     CATEGORIES = "categories/"
-    """Standings of the chosen raters over all categories together and in each of them."""
+    """Standings of the chosen raters over all categories and in each."""
 
     RATERS = "raters/"
-    """How all kinds of raters lean in every category, and how they agree; no standings."""
+    """How all kinds of raters lean in every category, and how they agree."""
 
     JUDGES = "judges/"
-    """Some kinds of raters side by side on the same pairs; the setting names them, with commas in between."""
+    """Several kinds of raters on the same pairs; the setting names them, separated by commas."""
 
     @property
     def has_every_category(self) -> bool:
-        """Whether its tables are of all categories at once, whichever a page shows."""
+        """Whether its tables cover all categories at once."""
         return self is not Scope.BOARD
 
 
 ALL_CATEGORIES: Final = "All"
 
 LEVELS: Final = ("50", "80", "90", "95", "99")
-"""Percent; intervals of these levels are stored with every snapshot, those of others are computed."""
+"""Percent. Snapshots store intervals of these levels; others are computed on demand."""
 
 LOWEST_LEVEL: Final = 50.0
 MODELS: Final = "models"
-"""Of ``contestants``: without people, that is without human demonstrations."""
+"""Value of ``contestants`` that leaves out human demonstrations."""
 
 EVERYONE: Final = "everyone"
-"""The kind of the standings with people that stand beside those of models only."""
+"""Kind of the standings with people that stand beside those of models only."""
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"
 RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
@@ -63,17 +60,16 @@ Counts = Mapping[str, Any]
 
 
 class UnknownSettingError(ValueError):
-    """The address asks for something this board does not have; the message is a sentence for the reader."""
+    """The address asks for something this board does not have; the message is for the reader."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of all switches, in canonical form: equal settings show the same numbers.
+    """A value for every switch, in canonical form: equal settings show the same numbers.
 
-    ``category`` is empty for all of them together, a name, or a name after a minus sign for all but that one.
-    ``band`` holds the ratings that count as ties, LOW-HIGH, or nothing for those that usually do; ``level``
-    that of the intervals in percent; ``contestants`` is empty for all of them or MODELS; ``resample`` is what
-    a round of the bootstrap draws as a whole. ``raters`` is empty on the pages about all of them.
+    ``category`` is empty for all together, a name, or -NAME for all but that one. ``band`` is LOW-HIGH, the
+    ratings that count as ties, or empty for the usual ones. ``level`` is in percent; ``resample`` is what a
+    bootstrap round draws as a whole. ``raters`` is empty on pages about all of them.
     """
 
     raters: str
@@ -86,31 +82,30 @@ class Setting:
     resample: str = "prompts"
 
     def query(self, **changes: str) -> str:
-        """The setting as the end of an address, with some switches changed; the usual is left out.
+        """The setting as a query string with some switches changed, without what is usual.
 
-        Raters are always named, so that an address goes on to mean the same when others rate too.
+        Raters are always named, so that an address keeps its meaning when others rate too.
         """
         return "?" + urlencode(replace(self, **changes).settled().parts())
 
     def settled(self) -> "Setting":
-        """The same without what has no effect: the ordinal model takes every rating as given, so ties are on,
-        and a tie band says nothing for it, or where ties are off."""
+        """The setting without what has no effect, such as a tie band where ties are off."""
         ordinal = self.method == "ordinal"
         ties = "on" if ordinal else self.ties
         return replace(self, ties=ties, band="" if ordinal or ties == "off" else self.band)
 
     def parts(self) -> dict[str, str]:
-        """What the address says: the raters, and every switch that is not as usual."""
+        """The raters, and every switch that is not as usual."""
         return {name: value for name, value in asdict(self).items() if value != _USUAL.get(name, "")}
 
     def is_stored(self, categories: Sequence[str]) -> bool:
-        """Whether every snapshot holds this setting; anything else is computed when somebody asks for it."""
+        """Whether every snapshot holds this setting."""
         usual = all(getattr(self, each.field) == each.usual for each in SETTINGS if each.is_computed)
         return usual and self.level in LEVELS and left_out(self.category, categories) is None
 
     @property
     def computed(self) -> "Setting":
-        """The setting whose tables show this one: what was computed for one usual level serves them all."""
+        """The setting whose tables show this one: those of one usual level serve all usual levels."""
         return replace(self, level=_USUAL["level"]) if self.level in LEVELS else self
 
 
@@ -120,7 +115,7 @@ _USUAL: Final[Mapping[str, str]] = {
 
 
 def left_out(category: str, categories: Sequence[str]) -> str | None:
-    """The category that a setting leaves out of all; None where it shows one category, or all of them."""
+    """The category left out of all; None where one or all are shown."""
     name = category.removeprefix("-")
     return name if category not in categories and category != name and name in categories else None
 
@@ -130,7 +125,7 @@ def left_out(category: str, categories: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of a setting as pages offer it; ``comparisons`` are those behind it, where that is known."""
+    """A value of a setting as pages offer it; ``comparisons`` is None where not known."""
 
     value: str
     text: str
@@ -139,13 +134,12 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """A setting of the board, or a second row of choices of one.
+    """A row of choices on a board.
 
-    ``choices`` are what pages offer; fewer than two are no row. ``values`` are all there are, where all
-    studies have the same. Elsewhere ``read`` makes the value out of what was asked for, or of the usual one,
-    after the settings above it in SETTINGS; it raises UnknownSettingError. ``longest`` and ``help`` are those
-    of the API's parameter. ``is_rare`` folds the row away. ``is_computed`` says that snapshots hold nothing
-    but the usual choice.
+    ``choices`` are what pages offer; fewer than two make no row. A value is one of ``values``, or what
+    ``read`` makes of the value asked for, the setting so far and the counts (it raises UnknownSettingError).
+    ``longest`` and ``help`` describe the API's parameter, ``is_rare`` folds the row away, and ``is_computed``
+    says that snapshots hold only the usual value.
     """
 
     field: str
@@ -161,7 +155,7 @@ class Declared:
 
     @property
     def usual(self) -> str:
-        """The value where nothing is asked for; the raters that a board shows first have none."""
+        """The value where nothing is asked for; empty for raters."""
         return _USUAL.get(self.field, "")
 
 
@@ -205,7 +199,7 @@ def _all_but(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _by_category(setting: Setting, counts: Counts) -> Mapping[str, int]:
-    """Comparisons of the chosen raters by category, as far as the snapshot counted them."""
+    """Comparisons of the chosen raters by category, under "" all of them."""
     choice = choice_of(counts, setting.raters)
     return {"": choice["comparisons"], **choice.get("by_category", {})}
 
@@ -235,7 +229,7 @@ def _read_band(value: str, setting: Setting, counts: Counts) -> str:
 
 
 def level_choices(level: str) -> list[Choice]:
-    """The levels of intervals that pages offer, and the chosen one."""
+    """The levels that pages offer, and the chosen one."""
     return [Choice(each, f"{each} %") for each in sorted({*LEVELS[1:], level}, key=float)]
 
 
@@ -324,19 +318,18 @@ SETTINGS: Final = (
         is_computed=True,
     ),
 )
-"""Every setting, in the order of the page."""
+"""In the order of the page."""
 
 DECLARED: Final[Mapping[str, Declared]] = {
     name: next(each for each in SETTINGS if each.field == name) for name in ("raters", *_USUAL)
 }
-"""The settings by their names, in the order of addresses."""
+"""The settings by name, in the order of addresses."""
 
 
 def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The setting an address asks for, from a snapshot's ``counts``; None where nobody has rated yet.
+    """The setting an address asks for; None where nobody has rated. Raises UnknownSettingError.
 
-    What is not asked for is people (or the first judge), ties on, all categories, Elo, and the rest as usual.
-    Raises UnknownSettingError for a value this board does not have.
+    The default is people (or the first judge), ties on, all categories, Elo, and the rest as usual.
     """
     if not counts["raters"]:
         return None
@@ -351,7 +344,7 @@ def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
 
 
 def words(setting: Setting, counts: Counts) -> str:
-    """A setting in words: the raters, the category, the method, and whatever is not as usual."""
+    """The setting in words: raters, category, method, and whatever is not as usual."""
     without = left_out(setting.category, counts["categories"])
     category = f"all categories but {without}" if without else setting.category or "all categories"
     said = [choice_of(counts, setting.raters)["label"], category, METHOD_NAMES[setting.method]]
@@ -367,9 +360,9 @@ def words(setting: Setting, counts: Counts) -> str:
 
 
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The band of ties and the level that an address asks for on the pages about all raters.
+    """The tie band and level asked for on pages about all raters.
 
-    A band acts on those who used its scale. Raises UnknownSettingError for one of a scale that nobody used.
+    Raises UnknownSettingError for a band of a scale that nobody used.
     """
     used = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
     level = _level(wanted.get("level") or _USUAL["level"])
@@ -377,7 +370,7 @@ def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
 
 
 def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The raters that stand side by side, with commas in between, each once and in the order of the board.
+    """The raters to stand side by side, named with commas between, in the board's order.
 
     Raises UnknownSettingError for raters that this study does not have.
     """
@@ -387,29 +380,29 @@ def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | Non
 
 
 def scales(counts: Counts, raters: str) -> list[int]:
-    """The points of the scales that some raters used."""
+    """Points of the scales these raters used."""
     points: list[int] = choice_of(counts, raters).get("points", [8])
     return points
 
 
 def choice_of(counts: Counts, raters: str) -> Mapping[str, Any]:
-    """The entry of some raters in the counts of a snapshot."""
+    """The entry of these raters in a snapshot's counts."""
     return next(choice for choice in counts["raters"] if choice["selector"] == raters)
 
 
 def people_play(counts: Counts) -> bool:
-    """Whether there are people as well as models among the contestants."""
+    """Whether the contestants are people as well as models."""
     kinds = counts.get("kinds", {})
     return bool(kinds.get("people") and kinds.get("model"))
 
 
 def bands(points: int) -> list[str]:
-    """The tie bands of a scale, the usual one first: symmetric about its middle, and not all of it."""
+    """The tie bands of a scale, the usual one first: symmetric about the middle, never the whole scale."""
     return [f"{low}-{points + 1 - low}" for low in range((points + 1) // 2, 1, -1)]
 
 
 def _one_of(name: str, value: str, known: Sequence[str], more: Sequence[str] = ()) -> str:
-    """The value asked for; ``more`` are values that exist without being worth a mention."""
+    """The value, if it is known; ``more`` are values that the message need not list."""
     if value not in known and value not in more:
         raise _unknown(name, value, known)
     return value
@@ -421,7 +414,7 @@ def _unknown(name: str, value: str, known: Sequence[str]) -> UnknownSettingError
 
 
 def _band_of(value: str, points: Sequence[int]) -> str:
-    """A band of one of these scales; nothing for the usual one."""
+    """A band of one of these scales; empty for the usual one."""
     known = [band for size in points for band in bands(size)]
     if value and value not in known:
         raise _unknown("band", value, known)

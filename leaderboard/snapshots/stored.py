@@ -1,4 +1,4 @@
-"""The tables a page shows, by their place: read in one query, and only what is looked at is parsed."""
+"""Tables of a snapshot, read in one query and parsed when they are looked at."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,17 +14,16 @@ from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.settings import EVERYONE
 
 Place = tuple[str, str, str, str, str]
-"""Kind, raters, category, ties and method of a table."""
+"""Kind, raters, category, ties and method."""
 
 _OF_STANDINGS: Final = ("standings", EVERYONE)
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Some tables of one snapshot; what an older snapshot lacks is None.
+    """Some tables of one snapshot as JSON; one that is missing is None.
 
-    A payload is JSON. With a ``level``, in percent, standings are shown with intervals of
-    that level, and those that do not hold it are None.
+    With a ``level`` in percent, standings have intervals of that level; those that do not hold it are None.
     """
 
     payloads: Mapping[Place, str]
@@ -38,7 +37,7 @@ class Stored:
 
     @classmethod
     def of(cls, rows: SliceQuerySet, level: str = "") -> "Stored":
-        """The tables of some rows of one snapshot."""
+        """The tables in rows of one snapshot."""
         fields = ("kind", "raters", "category", "ties", "method", "payload")
         return cls({(*place,): payload for *place, payload in rows.values_list(*fields)}, level)
 
@@ -59,7 +58,7 @@ class Stored:
         return at_level(content, self.level)
 
     def all(self, kind: str) -> Iterator[tuple[str, Content]]:
-        """Every table of a kind that has neither category nor ties nor method, by its raters."""
+        """Every table of a kind without category, ties and method, with its raters."""
         for place in self.payloads:
             if place == (kind, place[1], "", "", ""):
                 found = self.get(*place)

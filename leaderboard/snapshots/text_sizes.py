@@ -1,4 +1,4 @@
-"""How long the texts of a study are: each text is measured once and its counts are kept by its digest."""
+"""Sizes of a study's texts, each measured once and kept by its digest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AT_ONCE: Final = 500
 """Texts read, measured and stored together."""
 
 NO_AUTHOR: Final = -1
-"""The contestant of a completion without one."""
+"""Contestant number of a completion without one."""
 
 Sizes = tuple[int, int, int, int]
 
@@ -32,13 +32,12 @@ _FIELDS: Final = ("words", "unique_words", "tokens", "characters")
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """The sizes of a study's texts as parallel arrays, prompts and completions in the order of their ids.
+    """Sizes of a study's texts as parallel arrays, in the order of ids.
 
-    Sizes have a column for each of leaderboard.stats.style.MEASURES and are NaN where a text is not
-    known. ``category`` and ``subset`` name each prompt's. Completions and references carry the number of
-    their prompt (a row of ``prompts``); ``contestant`` is a number of ``contestants`` (name, kind and whether
-    it is retired, in the order of names), or NO_AUTHOR. Completions that were replaced by a newer version are
-    among them and not ``current``. ``pairs`` counts the study's pairs.
+    Sizes have a column for each of leaderboard.stats.style.MEASURES, NaN where not known. ``prompt`` and
+    ``reference_prompt`` are rows of ``prompts``; ``contestant`` is an index into ``contestants`` (name, kind,
+    retired) or NO_AUTHOR. Replaced completions are included and not ``current``. ``pairs`` counts the study's
+    pairs.
     """
 
     tokenizer: str
@@ -57,7 +56,7 @@ class Texts:
     pairs: int
 
     def sizes(self, completion_ids: npt.NDArray[Any]) -> FloatArray:
-        """The sizes of completions by id; NaN for an id that is not among them."""
+        """Sizes of completions by id; NaN for an unknown id."""
         found = np.full((len(completion_ids), len(_FIELDS)), np.nan)
         if len(self.completion):
             place = np.searchsorted(self.completion, completion_ids)
@@ -68,7 +67,7 @@ class Texts:
 
 
 def measure_missing(study: Study) -> int:
-    """Measure the completions of a study that were never measured; returns how many texts that were."""
+    """Measure completions that were never measured; returns how many."""
     measured = _measured().filter(digest=OuterRef("digest"))
     known = Completion.objects.rated().filter(prompt__study=study).exclude(digest=_digest([]))
     missing = known.filter(~Exists(measured)).order_by("pk")
@@ -79,7 +78,7 @@ def measure_missing(study: Study) -> int:
 
 
 def texts(study: Study) -> Texts:
-    """Measure what is missing and read the sizes of all texts of a study."""
+    """Read the sizes of all texts of a study, measuring what is missing."""
     measure_missing(study)
     asked, prompt_sizes = _prompts(study)
     prompt_number = {pk: number for number, (pk, _, _) in enumerate(asked)}
@@ -129,7 +128,7 @@ def _completions(study: Study) -> list[_Answer]:
 
 
 def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
-    """Id, category and subset of each prompt, and its size: its turns and the material they work on."""
+    """Id, category and subset of each prompt, and the size of its turns and input together."""
     rows = Prompt.objects.rated().filter(study=study).order_by("pk")
     asked, sizes = [], []
     for batch in _read(rows, "pk", "category", "subset", "turns", "input"):
@@ -139,7 +138,7 @@ def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | Non
 
 
 def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
-    """The prompt of each reference answer, and its size."""
+    """The prompt of each reference, and its size."""
     rows = Reference.objects.filter(prompt__study=study).order_by("pk")
     of, sizes = [], []
     for batch in _read(rows, "prompt", "turns"):
@@ -149,9 +148,9 @@ def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
 
 
 def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
-    """Some fields of the rows, in batches that are read to their end before they are handed out.
+    """Fields of the rows, in batches that are read to their end before they are handed out.
 
-    With a reading still under way SQLite refuses to write as soon as anybody else has written.
+    SQLite refuses to write during a read as soon as anybody else has written.
     """
     ids = list(rows.values_list("pk", flat=True))
     for first in range(0, len(ids), AT_ONCE):
@@ -159,7 +158,7 @@ def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
 
 
 def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:
-    """The size of each text, measured now where it never was; None where the text is not known."""
+    """The size of each text, None where it is not known; measures what is missing."""
     digests = [_digest(turns) for turns in batch]
     known = _known(digests)
     missing = {
@@ -170,7 +169,7 @@ def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:
 
 
 def _digest(turns: Sequence[str]) -> str:
-    """As arena.transfer makes it for completions; half a surrogate pair is no reason to fail."""
+    """SHA-256 of the turns as JSON, as imports make it; a lone surrogate is allowed."""
     text = json.dumps(list(turns), ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -180,13 +179,13 @@ def _measured() -> Any:
 
 
 def _known(digests: Any) -> dict[str, Sizes]:
-    """The kept sizes of texts by digest; ``digests`` is a list of a few, or a query."""
+    """Kept sizes by digest; ``digests`` is a list or a query."""
     rows = _measured().filter(digest__in=digests).values_list("digest", *_FIELDS)
     return {digest: tuple(sizes) for digest, *sizes in rows.iterator(chunk_size=10_000)}
 
 
 def _store(missing: dict[str, Sequence[str]]) -> dict[str, Sizes]:
-    """Measure texts, given turn by turn under their digests, and keep what was found."""
+    """Measure texts, given as turns by digest, and keep their sizes."""
     rows = [
         TextMeasure(digest=key, version=VERSION, **vars(size_of(turns))) for key, turns in missing.items()
     ]

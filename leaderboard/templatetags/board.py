@@ -55,13 +55,13 @@ def decimals(column: Iterable[Cell]) -> int:
 
 @register.filter
 def arranged(table: DataTable) -> Arranged:
-    """The table as it is shown: shared headings and names once, empty columns not at all."""
+    """The table as shown, with headings and names that are shared written once and no empty columns."""
     return Arranged(table)
 
 
 @register.filter
 def table_rows(shown: Arranged) -> SafeString:
-    """The rows, one body for each name they share. Written here: a template takes ten times as long."""
+    """The rows as HTML, one body for each shared name; a template takes ten times as long."""
     places = [decimals(column) for column in zip(*shown.table.rows, strict=True)]
     columns = [column.place for _, run in shown.columns for column in run]
     bodies = []
@@ -89,7 +89,7 @@ def _data_cell(value: Cell, places: int) -> str:
 
 @register.inclusion_tag("leaderboard/_study_tabs.html", takes_context=True)
 def study_tabs(context: Context, study: Study) -> dict[str, Any]:
-    """The public pages of a study, with the one that is shown marked."""
+    """The public pages of a study, with the current one marked."""
     page, match = context.get("page"), getattr(context.get("request"), "resolver_match", None)
     here = getattr(page, "tab", None) or getattr(match, "url_name", None) or ""
     shown = _BELONGS.get(here, here)

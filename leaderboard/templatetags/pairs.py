@@ -1,4 +1,4 @@
-"""What the comparison browser writes often: the scale of a rating, and beginnings of texts."""
+"""The scale of a rating and beginnings of texts, for the comparison browser."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ register = template.Library()
 
 @register.simple_tag
 def scale(answer: Answer, rated: Rated) -> SafeString:
-    """The points of the scale, the chosen one marked, between the letters of the texts as they were shown."""
+    """The points of the scale with the chosen one marked, between the letters of the texts as shown."""
     return _scale(rated.rating, rated.points, answer.first.letter, answer.second.letter)
 
 
@@ -35,5 +35,5 @@ def _letter(letter: str) -> str:
 
 @register.filter
 def beginning(text: str, most: int) -> str:
-    """At most so many characters of a text. Django's own filter reads all of it to count marks."""
+    """At most ``most`` characters of a text; Django's own filter reads all of it to count marks."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -9,7 +9,7 @@ register = template.Library()
 
 @register.filter
 def seconds(number: float) -> str:
-    """A time in the unit one would say it in."""
+    """A time in its natural unit."""
     return quality_table.seconds(number)
 
 

@@ -1,4 +1,4 @@
-"""The rows of the standings, written here because a template takes ten times as long for every cell."""
+"""The rows of the standings, written here because a template takes ten times as long."""
 
 from html import escape
 
@@ -17,7 +17,7 @@ _PROVISIONAL = (
 
 @register.filter
 def standing_rows(view: StandingsView) -> SafeString:
-    """The rows of the table's body, in its order; those that a search leaves out are hidden."""
+    """The rows of the table in order; those that a search leaves out are hidden."""
     rows = (_row(line, drawn=view.axis is not None) for line in view.lines)
     return mark_safe("\n".join(rows))  # noqa: S308 - every text is escaped
 
@@ -36,7 +36,7 @@ def _row(line: Line, *, drawn: bool) -> str:
 
 
 def _name(entry: Entry) -> str:
-    """The contestant as a link to its page, with what is special about it."""
+    """The contestant as a link to its page, with badges."""
     row, address = entry.row, escape(entry.about.address)
     name = f"<bdi>{escape(row.contestant)}</bdi>"
     return (
@@ -47,7 +47,7 @@ def _name(entry: Entry) -> str:
 
 
 def _interval(line: Line) -> str:
-    """Its arms for the eye, its ends for those who listen."""
+    """The interval's arms for the eye and its ends for screen readers."""
     if not line.arms:
         return NOTHING
     ends = f'<span class="visually-hidden">from {line.low} to {line.high}</span>'

@@ -1,4 +1,4 @@
-"""From a vote file or a study to pairs rated by people and by judges, and the ranking they give together."""
+"""Ranks contestants from a vote file or a study by people and judges together, as text and JSON."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from leaderboard.terminal.votes import Votes
 
 
 class AnchoringError(ValueError):
-    """Why people and judges cannot be told apart here, in one sentence."""
+    """Why people and judges cannot be told apart, for the operator."""
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Pairs of ``source`` rated by people and by ``judges``, with the names of the contestants."""
+    """Pairs of ``source`` rated by people and by ``judges``."""
 
     source: str
     judges: tuple[str, ...]
@@ -35,24 +35,21 @@ class Panel:
     simulated: bool = False
 
     def ranking(self, interval: float) -> AnchoredRanking:
-        """The human-anchored ratings, with intervals of the level in percent; raises a StatsError."""
+        """The human-anchored ratings with intervals of this level in percent. Raises StatsError."""
         return AnchoredRanking(self, anchor_pairs(self.pairs, interval=interval))
 
 
 @dataclass(frozen=True, eq=False)
 class AnchoredRanking:
-    """What a panel gives: the result, and what must be said with it."""
-
     panel: Panel
     found: Anchored
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences to be shown with the numbers."""
+        """Sentences to show with the numbers."""
         return anchored_cautions(self.found, self.panel.names)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         values = self.found.as_dict(self.panel.names)
         ties = "on" if self.panel.ties else "off"
         parameters = {"ties": ties, **values.pop("parameters"), "methodology": METHODOLOGY}
@@ -71,11 +68,10 @@ class AnchoredRanking:
 def panel_of_votes(
     source: str, votes: Votes, judges: Sequence[str], *, without: Sequence[str] = (), ties: bool
 ) -> Panel:
-    """The pairs of a vote file: ``judges`` are raters of the file, those in ``without`` count for nothing.
+    """The pairs of a vote file; ``judges`` are raters of it, those in ``without`` are left out.
 
-    Every other rater is a person, and so is whoever gave a vote without a rater. Raises AnchoringError where
-    a named rater is not in the file or the file does not say who rated, and a StatsError where it names no
-    prompts.
+    Every other vote is a person's, also one without a rater. Raises AnchoringError for an unknown rater or a
+    file without raters, StatsError for one without prompts.
     """
     if votes.rater is None:
         raise AnchoringError("the votes name no raters, so the judge's cannot be told from people's")
@@ -90,9 +86,9 @@ def panel_of_votes(
 
 
 def panel_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> Panel:
-    """The pairs of a study: ``judges`` are the slugs of judges, people are its people.
+    """The pairs of a study, rated by judges with these slugs and by its people.
 
-    Raises AnchoringError where a judge has no comparison in the study.
+    Raises AnchoringError where a judge or people have no comparison.
     """
     read = opinions(study)
     choices = {choice.selector: choice for choice in read.raters}
@@ -126,12 +122,11 @@ _NOTE = (
 
 
 def anchored_json(ranking: AnchoredRanking) -> str:
-    """Indented JSON."""
     return json.dumps(ranking.as_dict(), indent=2, allow_nan=False)
 
 
 def anchored_table(ranking: AnchoredRanking) -> str:
-    """A table for reading: what it rests on, the ranking by group, the warnings."""
+    """A table with its heading, the ranking by group, and warnings."""
     found, names = ranking.found, ranking.panel.names
     groups = int(found.component.max()) + 1
     rank, best_rank = found.ranks()

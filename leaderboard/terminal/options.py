@@ -1,4 +1,4 @@
-"""What commands are asked for: a method, a study, raters. A bad value is one sentence and exit code 1."""
+"""Options of commands: a method, a study, raters. A bad value is one sentence and exit code 1."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -22,7 +22,7 @@ N = TypeVar("N", int, float)
 
 
 def add_method_options(parser: ArgumentParser) -> None:
-    """Declare all options; values stay text here so that ``method_from`` can refuse them in one sentence."""
+    """Declare all options as text, so that ``method_from`` words what is wrong."""
     method, ties = DECLARED["method"], DECLARED["ties"]
     parser.add_argument(
         "--method", default=method.usual, metavar="|".join(method.values), help=f"default: {method.usual}"
@@ -67,7 +67,7 @@ def add_method_options(parser: ArgumentParser) -> None:
 
 
 def add_sampling_options(parser: ArgumentParser) -> None:
-    """Declare the options that make sense for all methods at once, and the format."""
+    """Declare the options that mean something for all methods, and the format."""
     parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
     parser.add_argument(
         "--rounds", default="1000", metavar="N", help="rounds of the bootstrap (default: 1000)"
@@ -90,7 +90,7 @@ def add_sampling_options(parser: ArgumentParser) -> None:
 
 
 def method_from(options: dict[str, Any]) -> "Method":
-    """The method the options ask for; raise CommandError naming the option that is wrong."""
+    """The method the options ask for. Raises CommandError naming a wrong option."""
     choice(options, "format", ("table", "json"))
     try:
         method = Method(
@@ -122,7 +122,7 @@ def _own(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
-    """The option's value if it is one of ``allowed``; raise CommandError otherwise."""
+    """The option's value. Raises CommandError where it is not allowed."""
     value = str(options[name])
     if value not in allowed:
         raise CommandError(f"--{name} is {value!r}; choose one of {', '.join(allowed)}.")
@@ -130,7 +130,6 @@ def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
 
 
 def rendered(standings: "Standings", options: dict[str, Any], about: "About | None" = None) -> str:
-    """The standings in the format the options ask for."""
     render = standings_json if options["format"] == "json" else standings_table
     return render(standings, about)
 
@@ -144,7 +143,7 @@ def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N:
 
 
 def study_named(slug: str) -> Study:
-    """The study with this slug; raise CommandError naming the ones there are."""
+    """The study with this slug. Raises CommandError naming the ones there are."""
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:20])
@@ -154,7 +153,7 @@ def study_named(slug: str) -> Study:
 
 
 def opinions_chosen(study: Study, raters: str, category: str) -> "tuple[Opinions, About]":
-    """The comparisons asked for, and what they are; raise CommandError naming what does not exist."""
+    """The comparisons asked for. Raises CommandError naming what does not exist."""
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:

@@ -11,7 +11,7 @@ _DECIMALS: Final = 6
 
 
 def plan_json(plan: "Plan", names: Sequence[str]) -> str:
-    """Indented JSON, contestants by their names."""
+    """Indented JSON with contestants by name."""
     values = plan.as_dict()
     if plan.evidence is not None:
         sides = {"first": names[plan.evidence.first], "second": names[plan.evidence.second]}
@@ -21,7 +21,7 @@ def plan_json(plan: "Plan", names: Sequence[str]) -> str:
 
 
 def plan_table(plan: "Plan", names: Sequence[str]) -> str:
-    """The answer in a sentence, the table over raters, what it rests on, and the warnings."""
+    """The answer in a sentence, a table over raters, what it rests on, and warnings."""
     more = plan.evidence is not None
     prompts = ["more prompts", "in all"] if more else ["prompts"]
     rows = [("raters of a pair", *prompts, "half-width, points")]

@@ -1,4 +1,4 @@
-"""Every method on the same comparisons, side by side, as a table for a terminal and as JSON. Pure."""
+"""Every method on the same comparisons side by side, as text and JSON. Pure."""
 
 import json
 import math
@@ -20,19 +20,16 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Davidson": {"name": "davidson"},
     "Ordinal": {"name": "ordinal"},
 }
-"""The methods compared, by the name of their columns."""
+"""The methods compared, by column."""
 
 ORDER: Final = "Bradley-Terry"
-"""The rows follow the ranking of this one."""
+"""Rows follow this ranking."""
 
 _NONE: Final = "-"
 
 
 def side_by_side(ratings: Ratings, names: Sequence[str], method: Method) -> dict[str, Standings]:
-    """The standings of every variant at the parameters of ``method``; without those that have no games.
-
-    Raises a StatsError where nothing can be ranked.
-    """
+    """The standings of every variant that has games. Raises StatsError where none has."""
     found = {}
     for label, changes in VARIANTS.items():
         try:
@@ -44,7 +41,7 @@ def side_by_side(ratings: Ratings, names: Sequence[str], method: Method) -> dict
 
 
 def as_json(compared: Mapping[str, Standings], about: Mapping[str, Any]) -> str:
-    """Indented JSON: what it is about, then the standings of each variant by its name."""
+    """Indented JSON: ``about``, then the standings of each variant."""
     methods = {label: standings.as_dict() for label, standings in compared.items()}
     agreement = {label: rounded(tau) for label, tau in agreement_with_first(compared).items()}
     values = {**about, "agreement": {"with": ORDER, "kendall": agreement}, "methods": methods}
@@ -52,7 +49,7 @@ def as_json(compared: Mapping[str, Standings], about: Mapping[str, Any]) -> str:
 
 
 def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
-    """Kendall's tau-b between the ratings of ORDER and of each variant, NaN where one rates all alike."""
+    """Kendall's tau-b of each variant's ratings with those of ORDER; NaN where all are equal."""
     rated = {
         label: {row.contestant: row.rating for row in standings.standings if row.rating is not None}
         for label, standings in compared.items()
@@ -66,7 +63,7 @@ def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
 
 
 def as_table(compared: Mapping[str, Standings], about: str) -> str:
-    """Ranks and ratings by each variant, their intervals in a table below, what was found, all warnings."""
+    """Ranks and ratings by each variant, intervals in a table below, findings and warnings."""
     lines = [*([about] if about else []), _described(compared), "", *_table(compared, _place)]
     used = compared[ORDER].parameters
     if any(row.low is not None for each in compared.values() for row in each.standings):
@@ -79,7 +76,7 @@ def as_table(compared: Mapping[str, Standings], about: str) -> str:
 
 
 def _table(compared: Mapping[str, Standings], cell: Callable[[Standing], str]) -> list[str]:
-    """Lines with a row for each contestant and a column for each variant."""
+    """A row for each contestant and a column for each variant."""
     placed = [{row.contestant: row for row in standings.standings} for standings in compared.values()]
     rows = [
         (printable(row.contestant), *(cell(own[row.contestant]) for own in placed))
@@ -89,7 +86,7 @@ def _table(compared: Mapping[str, Standings], cell: Callable[[Standing], str]) -
 
 
 def _warnings(compared: Mapping[str, Standings]) -> list[str]:
-    """Every warning once; of two that begin alike (advice that only some methods can follow) the longer."""
+    """Every warning once; of two that begin alike the longer."""
     found = dict.fromkeys(warning for standings in compared.values() for warning in standings.warnings)
     stems = [warning.removesuffix(".") for warning in found]
     return [
@@ -100,7 +97,7 @@ def _warnings(compared: Mapping[str, Standings]) -> list[str]:
 
 
 def _described(compared: Mapping[str, Standings]) -> str:
-    """The number of games, what stands in the cells, and the parameters."""
+    """Number of games, meaning of the cells, and parameters."""
     first, elo = compared[ORDER], compared["Elo"].parameters
     left_out = ", ".join(
         f"{label}: {each.left_out} left out" for label, each in compared.items() if each.left_out
@@ -114,7 +111,6 @@ def _described(compared: Mapping[str, Standings]) -> str:
 
 
 def _agreement(compared: Mapping[str, Standings]) -> str:
-    """Kendall's tau with the ranking that orders the rows, in one line."""
     taus = (
         f"{label} {'-' if math.isnan(tau) else f'{tau:.3f}'}"
         for label, tau in agreement_with_first(compared).items()

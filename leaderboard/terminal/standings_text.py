@@ -1,4 +1,4 @@
-"""Standings as text for a terminal and as JSON, the same for a vote file and for a study."""
+"""Standings of a vote file or a study as text and JSON."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _DECIMALS_OF_ONE_PASS: Final = 9
 
 @dataclass(frozen=True)
 class About:
-    """Whose comparisons of which study standings rest on; an empty category means all of them."""
+    """Whose comparisons of which study standings rest on."""
 
     study: str
     raters: str
@@ -35,7 +35,6 @@ class About:
     simulated: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """What the JSON of standings begins with."""
         return {
             "study": self.study,
             "raters": self.raters,
@@ -44,16 +43,15 @@ class About:
         }
 
     def line(self) -> str:
-        """The same in words."""
         where = f"category {self.category}" if self.category else "all categories"
         note = " Simulated votes: a program made them up." if self.simulated else ""
         return printable(f"{self.study}: {self.label}, {where}.{note}")
 
 
 def standings_json(standings: Standings, about: About | None = None) -> str:
-    """Indented JSON, the same text for the same games and parameters on any machine.
+    """Indented JSON, equal for equal games and parameters on any machine.
 
-    One pass or one fit, without a bootstrap, is given to nine decimals, to be compared with other programs.
+    Without a bootstrap numbers have nine decimals, to be compared with other programs.
     """
     once = standings.parameters["rounds"] is None
     values = standings.as_dict(decimals=_DECIMALS_OF_ONE_PASS) if once else standings.as_dict()
@@ -61,7 +59,7 @@ def standings_json(standings: Standings, about: About | None = None) -> str:
 
 
 def standings_table(standings: Standings, about: About | None = None) -> str:
-    """A table for reading: what it is about, the method in a line, the ranking by group, notes, warnings."""
+    """A table with the method in a line, the ranking by group, notes and warnings."""
     groups = len(standings.components)
     sure = standings.groups is not None
     interval = f"{standings.parameters['interval']:g} % interval" if sure else "interval"
@@ -78,7 +76,7 @@ def standings_table(standings: Standings, about: About | None = None) -> str:
 
 
 def method_line(standings: Standings) -> str:
-    """The method, its parameters, the interval and n in one paragraph."""
+    """Method, parameters, interval and n in one paragraph."""
     used = standings.parameters
     name = METHOD_NAMES[standings.method]
     k = f" with K={used['k']:g}" if "k" in used else ""

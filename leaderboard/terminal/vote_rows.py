@@ -1,4 +1,4 @@
-"""The records of a vote file: CSV, JSON Lines or one JSON array, recognised by its content."""
+"""Records of a vote file: CSV, JSON Lines or a JSON array, recognised by content."""
 
 import csv
 import io
@@ -15,18 +15,18 @@ _LABEL_DIGITS: Final = 12
 
 
 class VoteFileError(ValueError):
-    """What is wrong with a vote file, and in which line, in one sentence."""
+    """What is wrong with a vote file, and in which line."""
 
 
 class Row(NamedTuple):
-    """One record of the file and where it stands, for messages ("line 7" or "item 7")."""
+    """A record, and its place for messages ("line 7" or "item 7")."""
 
     place: str
     values: Mapping[str, Any]
 
 
 def rows(content: bytes) -> Iterator[Row]:
-    """The records of a file, by the first character that is not white space: [ array, { JSON Lines, else CSV.
+    """The records of a file: [ begins an array, { JSON Lines, anything else CSV.
 
     Raises VoteFileError, also while they are taken.
     """
@@ -104,17 +104,17 @@ def _object(value: Any, place: str) -> Mapping[str, Any]:
 
 
 def prompt_label(number: int) -> str:
-    """How a file of games calls a prompt: ``labelled_number`` reads the number again."""
+    """The name of a prompt in files of games; ``labelled_number`` reads the number again."""
     return f"{number:0{_LABEL_DIGITS}d}"
 
 
 def labelled_number(text: str) -> int | None:
-    """The number in such a label, for a bootstrap that draws as the board does; None for other texts."""
+    """The number in such a label, for the board's own bootstrap draws; None for other texts."""
     return int(text) if len(text) == _LABEL_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def text_of(row: Row, column: str, *, needed: bool = False) -> str:
-    """The value as text without surrounding white space; empty where there is none."""
+    """The value as stripped text; empty where there is none."""
     value = row.values.get(column)
     if value is None:
         value = ""
@@ -127,5 +127,4 @@ def text_of(row: Row, column: str, *, needed: bool = False) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text quoted on one line, cut where it is long."""
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")

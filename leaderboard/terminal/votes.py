@@ -1,10 +1,9 @@
-"""Read a vote file into arrays; ``vote_rows`` knows its formats.
+"""Reads a vote file into arrays.
 
-Columns: ``model_a, model_b, winner`` with Chatbot Arena's literals; ``left, right, winner`` with left,
-right and tie; or ``model_a, model_b, rating, points``. ``prompt`` and ``rater`` are used where present,
-``NAME_a`` and ``NAME_b`` where a ranking is to be adjusted for NAME; further columns are ignored. A winner
-becomes a rating on the scale of three points. Nothing is guessed: an unknown literal is an error with its
-line, never a tie.
+Columns: ``model_a, model_b, winner`` with Chatbot Arena's literals; ``left, right, winner`` with left, right
+and tie; or ``model_a, model_b, rating, points``. ``prompt`` and ``rater`` are optional, and so are ``NAME_a``
+and ``NAME_b`` to adjust for NAME. A winner becomes a rating on three points. An unknown literal is an error,
+never a tie.
 """
 
 import math
@@ -26,7 +25,7 @@ from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, 
 __all__ = ["VoteFileError", "Votes", "rank_votes", "read_votes"]
 
 WINNERS: Final[Mapping[str, Mapping[str, int]]] = {"model_a": arena_battles.RATINGS, "left": llmfao.RATINGS}
-"""Rating on three points for each winner literal, by the name of the first contestant's column."""
+"""Ratings on three points by winner literal, for each name of the first column."""
 
 _WINNER_POINTS: Final = 3
 _LARGEST_AMOUNT: Final = 1e300
@@ -34,7 +33,7 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(\.0+)?")
 
 
 class Layout(NamedTuple):
-    """The columns in use: the two contestants, and what holds the verdict."""
+    """The columns of the contestants and of the verdict."""
 
     first: str
     second: str
@@ -49,7 +48,7 @@ _LAYOUTS: Final = (
 
 
 class Vote(NamedTuple):
-    """One vote, its rating checked; ``more`` is how much more of each covariate the first has."""
+    """One checked vote; ``more`` is how much more of each covariate the first has."""
 
     place: str
     first: str
@@ -65,10 +64,9 @@ class Vote(NamedTuple):
 class Votes:
     """Votes in file order.
 
-    ``names`` are the contestants in order of their names; ``first`` and ``second`` are their numbers in
-    presentation order, ``rating`` runs from 1 (first much better) to ``points``. ``graded`` says whether the
-    file gives ratings on a scale, not winners. ``prompt`` and ``rater`` hold one text for each vote, or are
-    None where the file has no such column. ``covariates`` holds normalised differences by name.
+    ``names`` are sorted; ``first`` and ``second`` index them in presentation order, ``rating`` runs from 1
+    (first much better) to ``points``. ``graded``: ratings on a scale, not winners. ``prompt`` and ``rater``
+    are None where the file has no such column. ``covariates`` holds normalised differences by name.
     """
 
     names: tuple[str, ...]
@@ -85,10 +83,7 @@ class Votes:
         return len(self.rating)
 
     def ratings(self) -> Ratings:
-        """The votes for the statistics.
-
-        A vote without a prompt in a file that has the column has a prompt of its own; so for raters.
-        """
+        """The votes for the statistics; an empty prompt or rater is one of its own."""
         return make_ratings(
             self.first,
             self.second,
@@ -102,7 +97,7 @@ class Votes:
 
 
 def rank_votes(votes: Votes, method: Method) -> Standings:
-    """Rank the contestants of a vote file; raise a StatsError where that cannot be done."""
+    """Rank the contestants of a vote file. Raises StatsError."""
     if method.tie_band is not None and not votes.graded:
         raise ParameterError(
             f"tie-band is {method.tie_band}, but the file holds winners, which are on no graded scale"
@@ -111,7 +106,7 @@ def rank_votes(votes: Votes, method: Method) -> Standings:
 
 
 def read_votes(path: str | Path, *, adjust: Sequence[str] = ()) -> Votes:
-    """Read and check a vote file; raise VoteFileError with one sentence naming the file and line.
+    """Read and check a vote file. Raises VoteFileError naming the file and line.
 
     ``adjust`` names the covariates to read; "raters" among them needs no columns.
     """
@@ -150,7 +145,7 @@ def _parse(content: bytes, covariates: tuple[str, ...]) -> Votes:
 
 
 def _names(votes: Sequence[Vote]) -> tuple[str, ...]:
-    """The contestants in order of their names, at least two, none compared with itself."""
+    """The contestants by name: at least two, none compared with itself."""
     names = tuple(sorted({vote.first for vote in votes} | {vote.second for vote in votes}))
     if len(names) == 1:
         raise VoteFileError(f"{quoted(names[0])} is the only contestant; a ranking needs at least two")
@@ -206,7 +201,7 @@ def _whole(row: Row, column: str) -> int:
 
 
 def _difference(row: Row, name: str) -> float:
-    """How much more the first has, from -1 to 1: (a - b) / (a + b), 0 where both have nothing."""
+    """How much more the first has, from -1 to 1; 0 where both have nothing."""
     one, other = _amount(row, f"{name}_a"), _amount(row, f"{name}_b")
     return (one - other) / (one + other) if one or other else 0.0
 
@@ -228,7 +223,7 @@ def _column(texts: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def _numbers(texts: tuple[str, ...] | None) -> IntArray | None:
-    """The texts numbered as they appear, each empty one with a number of its own; labels as they say."""
+    """Texts numbered as they appear, each empty one anew; labels by their own numbers."""
     if texts is None:
         return None
     labelled = [labelled_number(text) for text in texts]

@@ -1,6 +1,6 @@
-"""A bundle's zip file: written whole, and read as if a stranger had made it.
+"""The zip file of a bundle: written whole, and read as if a stranger had made it.
 
-Nothing is unpacked to disk. Only the files a bundle has are read, each no further than the manifest says.
+Nothing is unpacked to disk. Only known files are read, each no further than the manifest says.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import IO, Any, Final
 
 FORMAT: Final = "likert-arena-bundle"
 VERSION: Final = 1
-"""Raised whenever an older program could not read a bundle, or would read it wrongly."""
+"""Raised when an older program could not read a bundle correctly."""
 
 MANIFEST: Final = "MANIFEST.json"
 README: Final = "README.md"
@@ -43,20 +43,18 @@ NEEDED: Final = (
     RESULTS,
 )
 OPTIONAL: Final = (SIZES, PROMPT_TEXTS, COMPLETION_TEXTS)
-"""Files beside the manifest that every bundle has, and those it may have."""
 
 
 class BundleError(Exception):
-    """A bundle cannot be made or read; the message is a sentence for whoever wanted to."""
+    """A bundle cannot be made or read; the message is for whoever asked."""
 
 
 def canonical(content: Any) -> str:
-    """One line of JSON with sorted keys, as snapshots keep their tables."""
+    """One line of JSON with sorted keys, as in snapshots."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def pretty(content: Mapping[str, Any]) -> str:
-    """JSON for people to read."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -69,23 +67,22 @@ LARGEST: Final = 2 * 1024**3
 
 LARGEST_MANIFEST: Final = 1024**2
 MOST_PACKED: Final = 400
-"""How many times its packed size a large file may have; texts and numbers stay far below."""
+"""The largest ratio of unpacked to packed size; real data stay far below."""
 
 _SMALL: Final = 1024**2
 _PIECE: Final = 1024**2
 _MADE: Final = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in the archive, so that equal contents make equal archives."""
+"""The time of every file, so that equal contents make equal archives."""
 
 
 class Writer:
-    """Puts files into an archive, and at the end the manifest with their digests."""
+    """Writes files into an archive, and at the end a manifest with their digests."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6)
         self._files: dict[str, dict[str, Any]] = {}
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
-        """One file, piece by piece."""
         digest, size = hashlib.sha256(), 0
         with self._archive.open(_entry(name), "w", force_zip64=True) as member:
             for piece in pieces:
@@ -95,7 +92,7 @@ class Writer:
         self._files[name] = {"bytes": size, "sha256": digest.hexdigest()}
 
     def close(self, facts: Mapping[str, Any]) -> None:
-        """Write the manifest: ``facts`` about the whole, and every file with its size and digest."""
+        """Write the manifest: ``facts``, and every file with its size and digest."""
         manifest = {"format": FORMAT, "version": VERSION, **facts, "files": self._files}
         self._archive.writestr(_entry(MANIFEST), pretty(manifest))
         self._archive.close()
@@ -159,7 +156,7 @@ class Reader:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """One file; its size and digest are those of the manifest."""
+        """The content of a file, checked against the manifest."""
         size, digest = self._said[name]
         content = self._bytes(name, size)
         if len(content) != size or sha256(content) != digest:
@@ -167,7 +164,6 @@ class Reader:
         return content
 
     def json(self, name: str) -> Any:
-        """One file as JSON."""
         try:
             return json.loads(self.read(name))
         except (ValueError, RecursionError) as error:
@@ -191,21 +187,20 @@ class Reader:
 
 
 Place = tuple[str, ...]
-"""Which table: kind, raters, ties, category and method."""
+"""Kind, raters, ties, category and method of a table."""
 
 
 def place_of(table: Any) -> Place:
-    """Which table it is; of a computed one or of a stored one."""
     return table.kind, table.raters, table.ties, table.category, table.method
 
 
 def line_of(place: Place, payload: str) -> str:
-    """One table as a line of the results: its place, and its content as it was published."""
+    """A table as a line of the results."""
     names = ("kind", "raters", "ties", "category", "method")
     where = json.dumps(dict(zip(names, place, strict=True)), sort_keys=True, ensure_ascii=False)
     return f'{{"table":{where},"content":{payload}}}\n'
 
 
 def digest_of(lines: list[str]) -> str:
-    """One digest of all tables, whatever order they came in."""
+    """One digest of all tables, whatever their order."""
     return sha256("".join(sorted(lines)).encode("utf-8", "surrogatepass"))

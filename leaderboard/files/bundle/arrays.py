@@ -1,6 +1,6 @@
-"""What the statistics take, as files of a bundle and back: comparisons as CSV, the rest as JSON.
+"""Arrays of a bundle as files and back: comparisons as CSV, the rest as JSON.
 
-Ids of the database are renumbered from 0 in their own order, which changes no number.
+Ids of the database are renumbered from 0 in their order, which changes no number.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ AT_MOST: Final = 50_000_000
 _MOST_COLUMNS: Final = 50
 KIND: Final = re.compile(r"[<>|=]?([iu][1248]|f8|b1|\?|S[0-9]{1,3})")
 _KINDS: Final = {"reason": "S", "score_difference": "f"}
-"""NumPy's letters for the types of columns that are no whole numbers."""
+"""Letters of NumPy for columns that are not whole numbers."""
 
 _APART: Final = ("rows", "raters", "uncounted")
 
 
 @dataclass(frozen=True, eq=False)
 class Numbered:
-    """Opinions with ids from 0, and the ids of the database in the order of their new numbers."""
+    """Opinions with ids from 0, and the database's ids in the order of their new numbers."""
 
     opinions: Opinions
     ids: Mapping[str, npt.NDArray[Any]]
@@ -64,7 +64,7 @@ def numbered(opinions: Opinions, texts: npt.NDArray[Any] | None = None) -> Numbe
 
 
 def rows_csv(opinions: Opinions) -> Iterator[bytes]:
-    """The comparisons, one line each, in their order; an empty cell where there is none."""
+    """The comparisons in order, a line each."""
     names = _columns(opinions.rows)
     yield (",".join(names) + "\n").encode()
     for start in range(0, len(opinions.rows), AT_ONCE):
@@ -74,7 +74,7 @@ def rows_csv(opinions: Opinions) -> Iterator[bytes]:
 
 
 def _columns(rows: npt.NDArray[Any]) -> list[str]:
-    """What is written: not the id in the database, and not whether a row counts, as all of them do."""
+    """The columns written: not the database's id, nor ``current``, which is always true."""
     return [name for name in rows.dtype.names or () if name not in ("id", "current")]
 
 
@@ -88,7 +88,7 @@ def _cells(column: npt.NDArray[Any]) -> list[str]:
 
 
 def facts_json(opinions: Opinions) -> str:
-    """Everything about the opinions but their rows, and the types of the columns of these."""
+    """The opinions without their rows, and the types of the rows' columns."""
     facts = {each.name: getattr(opinions, each.name) for each in fields(opinions) if each.name not in _APART}
     raters = [{**vars(choice), "ids": sorted(choice.ids)} for choice in opinions.raters]
     types = opinions.rows.dtype
@@ -97,7 +97,7 @@ def facts_json(opinions: Opinions) -> str:
 
 
 def opinions_from(facts: bytes, rows: bytes) -> Opinions:
-    """The opinions of a bundle. Raises BundleError where the files make none."""
+    """The opinions of a bundle. Raises BundleError for files that make none."""
     try:
         given = json.loads(facts)
         columns = [(str(name), str(kind)) for name, kind in given.pop("columns")]
@@ -171,12 +171,12 @@ def _check(opinions: Opinions) -> None:
 
 
 def table_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    """A small table for people to read beside the numbers."""
+    """A small table for people to read."""
     return lines_csv([header]) + lines_csv(rows)
 
 
 def lines_csv(rows: Iterable[Iterable[Any]]) -> bytes:
-    """Lines of such a table; nothing in it runs in a spreadsheet."""
+    """Lines of CSV; nothing in them runs in a spreadsheet."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([guarded(str(cell)) for cell in row] for row in rows)
@@ -192,17 +192,17 @@ _KINDS_OF_SIZES: Final = {
     **dict.fromkeys(("completion", "prompt", "contestant", "reference_prompt"), "iu"),
     **dict.fromkeys(("current", "empty"), "b"),
 }
-"""NumPy's letters for the types of the arrays; those of decimal numbers have a column for each measure."""
+"""Letters of NumPy for the arrays; those of floats have a column for each measure."""
 
 
 def sizes_json(texts: Texts, ids: npt.NDArray[Any]) -> str:
-    """The sizes, with completions numbered by their place in ``ids``, the sorted ids of texts."""
+    """The sizes, with completions numbered by their place in ``ids``, sorted ids of texts."""
     given = replace(texts, completion=np.searchsorted(ids, texts.completion))
     return canonical({each.name: _written(getattr(given, each.name)) for each in fields(given)})
 
 
 def sizes_from(content: bytes) -> Texts:
-    """The sizes in a bundle. Raises BundleError where the file holds none."""
+    """The sizes in a bundle. Raises BundleError for a file that holds none."""
     try:
         found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})
         _check_kinds(found)
@@ -225,7 +225,7 @@ def sizes_from(content: bytes) -> Texts:
 
 
 def _check_kinds(found: Texts) -> None:
-    """Raise ValueError, TypeError or AttributeError where something is not of its type."""
+    """Raise ValueError, TypeError or AttributeError for a value of a wrong type."""
     for name, kinds in _KINDS_OF_SIZES.items():
         given = getattr(found, name)
         shape = (given.shape[0], len(MEASURES)) if kinds == "f" else given.shape[:1]

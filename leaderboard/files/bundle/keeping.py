@@ -1,4 +1,4 @@
-"""Bundles that were asked for, kept in the data folder until the board shows another snapshot."""
+"""Bundles kept in the data folder until the board shows another snapshot."""
 
 import secrets
 import threading
@@ -14,7 +14,7 @@ from leaderboard.files.bundle.archive import VERSION, BundleError
 from leaderboard.models import Snapshot
 
 LEFT_AFTER: Final = 24 * 3600
-"""Seconds after which a part that nobody wrote to was left by a process that died."""
+"""Seconds after which an unfinished file was left by a dead process."""
 
 _making = threading.Lock()
 
@@ -24,13 +24,13 @@ class BusyError(BundleError):
 
 
 def kept(study: Study, snapshot: Snapshot) -> Path | None:
-    """The bundle of a snapshot where it was packed before."""
+    """The bundle of a snapshot, if it was packed before."""
     path = _path(study, snapshot)
     return path if path.is_file() else None
 
 
 def packed(study: Study, snapshot: Snapshot) -> Path:
-    """The bundle of the snapshot that a board shows, packed now unless it is kept. Raises BundleError."""
+    """The bundle of the snapshot that a board shows, packed if it is not kept. Raises BundleError."""
     found = kept(study, snapshot)
     if found is not None:
         return found
@@ -63,7 +63,7 @@ def _packed(study: Study, path: Path) -> Path:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove the bundles of studies that are gone, and parts left by processes that died."""
+    """Remove bundles of deleted studies and unfinished files of dead processes."""
     there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
     for path in folder.glob("*.zip"):
         if path.name.partition("-")[0] not in there:
@@ -75,6 +75,6 @@ def _tidy(folder: Path) -> None:
 
 
 def _path(study: Study, snapshot: Snapshot) -> Path:
-    """The time tells snapshots apart that have one number in two databases, such as a restored one."""
+    """Named with the time, since a restored database may have another snapshot of this number."""
     made = f"{snapshot.created_at:%Y%m%dT%H%M%S%f}"
     return Path(settings.VAR_DIR) / "bundles" / f"{study.pk}-{snapshot.pk}-{made}-{VERSION}.zip"

@@ -1,4 +1,4 @@
-"""Making a bundle from a study and the snapshot its board shows."""
+"""Makes a bundle from a study and the snapshot that its board shows."""
 
 import json
 import platform
@@ -31,7 +31,6 @@ from leaderboard.snapshots.text_sizes import texts
 
 
 def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_texts: bool) -> str:
-    """The README of a bundle, in plain words."""
     made_up = (
         "\nSome or all of the votes were made up by a program. They say nothing about any model.\n"
         if any(one["simulated"] for one in snapshot.counts["raters"]) or study.simulated
@@ -91,7 +90,7 @@ AT_ONCE: Final = 1000
 
 
 def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot:
-    """Write the bundle of the newest snapshot into a file; returns the snapshot. Raises BundleError."""
+    """Write the bundle of the newest snapshot; returns the snapshot. Raises BundleError."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise BundleError(f'The study "{study.slug}" has no numbers yet.')
@@ -116,7 +115,7 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
 
 
 def results(snapshot: Snapshot) -> Iterator[bytes]:
-    """Every table of the snapshot, one line each."""
+    """Every table of the snapshot, a line each."""
     fields = ("kind", "raters", "ties", "category", "method")
     for row in SnapshotSlice.objects.filter(snapshot=snapshot).order_by(*fields).iterator(200):
         yield line_of(place_of(row), row.payload).encode()
@@ -137,7 +136,7 @@ def _parameters(study: Study, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str | None]:
-    """What computes here: this program, its commit where that is known, and what it stands on."""
+    """Versions of this program and of the libraries it computes with."""
     found: dict[str, str | None] = {
         "likert-arena": settings.VERSION,
         "commit": commit(settings.BASE_DIR),
@@ -153,7 +152,7 @@ def versions() -> dict[str, str | None]:
 
 
 def commit(folder: Path) -> str | None:
-    """The commit that is checked out, read from git's own files; None where this is no working tree."""
+    """The checked-out commit from git's files; None outside a working tree."""
     try:
         head = (folder / ".git" / "HEAD").read_text().strip()
         if not head.startswith("ref: "):
@@ -189,7 +188,7 @@ def _add_inputs(writer: Writer, study: Study, inputs: Numbered) -> None:
 
 
 def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
-    """The prompts that were rated: their ids, where they belong, and the digests of their texts."""
+    """Rated prompts with their ids, places and digests."""
     number = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
     yield table_csv(("number", "id", "category", "subset", "sha256"), ())
     for prompt in Prompt.objects.filter(study=study).order_by("pk").iterator(AT_ONCE):
@@ -200,7 +199,7 @@ def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
 
 
 def prompt_digest(prompt: Prompt) -> str:
-    """SHA-256 of the turns and the input of a prompt, as canonical JSON; empty where it is not known."""
+    """SHA-256 of turns and input as JSON; empty where they are not known."""
     if not prompt.turns:
         return ""
     text = json.dumps([prompt.turns, prompt.input], ensure_ascii=False, separators=(",", ":"))
@@ -221,7 +220,6 @@ def _completion_hashes(study: Study, inputs: Numbered) -> Iterator[bytes]:
 
 
 def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
-    """The texts themselves, by the numbers they have in the inputs."""
     number = {pk: place for place, pk in enumerate(inputs.ids["text"].tolist())}
     prompts = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
     asked = Prompt.objects.filter(study=study).order_by("pk").values_list("pk", "turns", "input")

@@ -1,4 +1,4 @@
-"""Computing the tables of a board from the inputs of a bundle. No database here."""
+"""Computes the tables of a board from a bundle and compares them with the published ones; no database."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST_SHOWN: Final = 20
 
 @dataclass
 class Verdict:
-    """What came out: tables that are the same to the byte, and to the last digit, and everything else."""
+    """How the tables came out."""
 
     same: int = 0
     rounded_otherwise: int = 0
@@ -72,7 +72,7 @@ class Verdict:
                 self.say(f"{named(place)}: {each}")
 
     def missing(self, place: Place, where: str) -> None:
-        """A table that is on one side alone."""
+        """Count a table that is on one side only."""
         self.different += 1
         self.say(f"{named(place)}: {where}")
 
@@ -83,7 +83,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Difference:
-    """One value that differs; ``last_digit`` where it is a number rounded the other way."""
+    """A value that differs; ``last_digit`` where a number was only rounded the other way."""
 
     path: str
     published: Any
@@ -96,7 +96,6 @@ class Difference:
 
 
 def named(place: Place) -> str:
-    """A table in words that tell it from the others."""
     return " ".join(part for part in place if part)
 
 
@@ -130,7 +129,7 @@ MOST_ROUNDS: Final = 100_000
 
 @dataclass(frozen=True)
 class Report:
-    """What a bundle is about and how its tables came out; ``digest`` is that of the computed tables."""
+    """How the tables of a bundle came out; ``digest`` is that of the computed ones."""
 
     study: str
     methodology: str
@@ -172,7 +171,6 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
 
 
 def tables(opinions: Opinions, method: Method, texts: Texts | None) -> Iterator[Table]:
-    """Every table of a snapshot."""
     try:
         yield from refreshing_tables.tables(opinions, method, {}, texts)
     except StatsError as error:
@@ -180,7 +178,7 @@ def tables(opinions: Opinions, method: Method, texts: Texts | None) -> Iterator[
 
 
 def method_of(parameters: Any, threads: int | None = None) -> Method:
-    """The method of a board from what its bundle says. Raises BundleError."""
+    """The method a bundle names. Raises BundleError."""
     try:
         made_by = str(parameters["methodology"])
         if made_by != METHODOLOGY:
@@ -210,7 +208,7 @@ def _number(value: Any) -> float:
 
 
 def _published(content: bytes) -> dict[Place, str]:
-    """The published tables by their place, each as the text it was published as."""
+    """The published tables by place, as text."""
     found: dict[Place, str] = {}
     try:
         for line in content.splitlines():
@@ -229,9 +227,9 @@ def _published(content: bytes) -> dict[Place, str]:
 
 
 def sentences(report: Report) -> Iterator[str]:
-    """What came out, the most important first, then where it did not, then the digests.
+    """The outcome, differences and digests, one line each.
 
-    Each is one line: whoever made the bundle named the study and its raters, and must not write the outcome.
+    Names come from whoever made the bundle and must not be able to fake an outcome.
     """
     yield from map(printable, _sentences(report))
 

@@ -126,7 +126,6 @@ def _aim(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _number_of(name: str, names: Sequence[str]) -> int:
-    """The number of the contestant called so."""
     if name not in names:
         there = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
         raise CommandError(f"There is no contestant {name!r}; there are: {there}.")
@@ -134,7 +133,7 @@ def _number_of(name: str, names: Sequence[str]) -> int:
 
 
 def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N | None:
-    """The option's value, None where it was not given; raise CommandError where it is no number."""
+    """The option's value, None where it was not given. Raises CommandError where it is no number."""
     if options[name] is None:
         return None
     try:
