@@ -1,4 +1,4 @@
-"""Django's admin: rows to look up. Studies, raters and keys are looked after on the pages for operators."""
+"""Django's admin: rows to look up."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from arena.models import (
 
 
 class ReadOnly:
-    """Of an admin or inline: rows are written by services and imports, and looked at here."""
+    """Rows are written by services and imports."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -1,5 +1,3 @@
-"""The Celery application. Broker and limits come from the Django settings (CELERY_*)."""
-
 import os
 from typing import Any
 
@@ -16,7 +14,6 @@ app.autodiscover_tasks()
 
 
 def start_sweeper(**_: Any) -> None:
-    """Every worker started by `celery -A arena worker` sweeps too; the database lets one do so at a time."""
     from arena.process.sweep import Sweeper  # needs the settings
 
     spare_what_stays()

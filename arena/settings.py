@@ -1,4 +1,4 @@
-"""Settings, read from the environment alone. docs/settings.md describes every variable read here."""
+"""Settings from the environment. docs/settings.md describes every variable."""
 
 import os
 import tomllib

@@ -1,4 +1,4 @@
-"""The map of the site. Other apps are named as strings only."""
+"""The addresses. Other apps are named as strings only."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,5 +1,3 @@
-"""What raters were offered, and what they said."""
-
 import secrets
 
 from django.db import models
@@ -13,17 +11,16 @@ from arena.rating import scales
 
 
 def new_public_id() -> str:
-    """An opaque name for an assignment: says nothing about what it holds (96 bits)."""
+    """An opaque name for an assignment (96 bits)."""
     return secrets.token_urlsafe(12)
 
 
 def new_seed() -> int:
-    """The seed from which an assignment's presentation order is drawn."""
     return secrets.randbits(62)
 
 
 class Purpose(models.TextChoices):
-    """Why a pair is offered. Only what is rated for the study itself counts on boards and as wanted."""
+    """Why a pair is offered. Only STUDY counts on boards and as wanted."""
 
     STUDY = "study", "For the study"
     REPEAT = "repeat", "A repeat in the other order: is the rater consistent?"
@@ -32,7 +29,7 @@ class Purpose(models.TextChoices):
 
 
 class Assignment(models.Model):
-    """A task offered to a rater in a fixed, stored presentation order, leased for a while."""
+    """A task offered to a rater in a fixed presentation order, leased for a while."""
 
     class Kind(models.TextChoices):
         COMPARE = "compare", "Compare a pair"
@@ -109,7 +106,7 @@ class Assignment(models.Model):
 
 
 class Comparison(models.Model):
-    """A rater's answer, in presentation order. A revision is a new row; the old one stays."""
+    """A rater's answer, in presentation order. A revision is a new row."""
 
     class Status(models.TextChoices):
         SCORED = "scored", "Scored"
@@ -228,7 +225,7 @@ class Comparison(models.Model):
 
 
 class CriterionRating(models.Model):
-    """A rating of the same pair by one criterion, beside the overall one and in the same order."""
+    """A rating by one criterion, in the order of the comparison."""
 
     comparison = models.ForeignKey(Comparison, models.CASCADE, related_name="criterion_ratings")
     criterion = models.CharField(max_length=100)
@@ -249,7 +246,7 @@ class CriterionRating(models.Model):
 
 
 class Flag(models.Model):
-    """Something is wrong with what a rater was shown. The pair is put aside for this rater."""
+    """Something is wrong with what a rater was shown."""
 
     class Reason(models.TextChoices):
         PROMPT = "prompt", "The prompt makes no sense or lacks something"
@@ -278,7 +275,7 @@ class Flag(models.Model):
 
 
 class TrainingAnswer(models.Model):
-    """What somebody answered about a training pair. It is no comparison and counts nowhere."""
+    """An answer about a training pair, which counts nowhere."""
 
     membership = models.ForeignKey(Membership, models.CASCADE, related_name="training_answers")
     pair = models.ForeignKey(Pair, models.CASCADE, related_name="training_answers")

@@ -1,5 +1,3 @@
-"""What operators did in a study, for the record."""
-
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -9,7 +7,7 @@ from arena.models.studies import Study
 
 
 class StudyEvent(models.Model):
-    """Something an operator decided: who, when, about whom, and why."""
+    """What an operator decided: who, when, about whom, and why."""
 
     class Kind(models.TextChoices):
         PAUSED = "paused", "Study paused"

@@ -1,4 +1,4 @@
-"""Imports through the pages for operators: jobs, their files, and the files' bytes while they are needed."""
+"""Uploads by operators: jobs, files, and the files' bytes."""
 
 from django.conf import settings
 from django.db import models
@@ -11,19 +11,14 @@ _ENDED = ("applied", "failed", "cancelled")
 
 class ImportJobQuerySet(models.QuerySet["ImportJob"]):
     def running(self) -> "ImportJobQuerySet":
-        """Jobs that a worker is at, or should be at."""
         return self.filter(state__in=ImportJob.RUNNING)
 
     def unended(self) -> "ImportJobQuerySet":
-        """Jobs with which something may happen yet."""
         return self.exclude(state__in=_ENDED)
 
 
 class ImportJob(models.Model):
-    """Files that an operator uploaded for a study: they are checked, then applied or thrown away.
-
-    The row is the queue of record: a worker is told of it by a message, and told again by the sweep.
-    """
+    """Files uploaded for a study, to be checked, then applied or dropped."""
 
     class State(models.TextChoices):
         UPLOADING = "uploading", "Uploading"
@@ -42,11 +37,10 @@ class ImportJob(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     """How often a worker began the work that the state names."""
     check_seconds = models.FloatField(null=True)
-    """How long the last check took."""
     report = models.JSONField(null=True)
-    """What the last check or the import itself came to: ``ImportReport.to_dict``."""
+    """``ImportReport.to_dict`` of the last check or of the import."""
     error = models.CharField(max_length=500, blank=True)
-    """Why the job ended, or came back from being applied, without an import: a sentence."""
+    """Why nothing was imported: a sentence."""
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now_add=True)
     """When somebody last asked for something."""
@@ -77,7 +71,7 @@ class ImportJob(models.Model):
 
 
 class ImportFile(models.Model):
-    """One uploaded file: what it is to be read as, and what the last check took it for."""
+    """An uploaded file: what it is to be read as, and what the last check took it for."""
 
     job = models.ForeignKey(ImportJob, models.CASCADE, related_name="files")
     number = models.PositiveSmallIntegerField()
@@ -86,11 +80,9 @@ class ImportFile(models.Model):
     format_name = models.CharField(max_length=40, blank=True)
     """The chosen format; empty: told by content."""
     mapping = models.JSONField(null=True)
-    """How the columns of a table are to be read."""
     found_format = models.CharField(max_length=40, blank=True)
     found_kind = models.CharField(max_length=20, blank=True)
     columns = models.JSONField(default=list)
-    """The names of its columns or fields."""
 
     class Meta:
         ordering = ["number"]
@@ -101,7 +93,7 @@ class ImportFile(models.Model):
 
 
 class ImportChunk(models.Model):
-    """A piece of an uploaded file, kept in the database: web and workers may be different machines."""
+    """A piece of an uploaded file, in the database because workers may be on other machines."""
 
     file = models.ForeignKey(ImportFile, models.CASCADE, related_name="chunks")
     position = models.PositiveIntegerField()

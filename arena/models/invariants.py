@@ -1,8 +1,7 @@
-"""Invariants that span tables, held by database triggers.
+"""Invariants that span tables, held by triggers.
 
-A CHECK constraint sees one row only. These rules need two tables, so they are triggers, put in place after
-every migration: SQLite drops a table's triggers when a migration rebuilds the table. Before one they are
-taken away there: SQLite refuses to rebuild a table that a trigger of another table reads.
+They are put back after every migration: SQLite drops a table's triggers when it rebuilds the table, and
+refuses to rebuild one that a trigger of another table reads.
 """
 
 from collections.abc import Sequence
@@ -39,7 +38,6 @@ _EVENTS: Final = ("INSERT", "UPDATE")
 
 
 def connect() -> None:
-    """Install the triggers whenever arena has been migrated."""
     pre_migrate.connect(_before_migrate, dispatch_uid="arena.models.invariants")
     post_migrate.connect(_after_migrate, dispatch_uid="arena.models.invariants")
 
@@ -58,7 +56,6 @@ def _after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
 
 
 def install(using: str = "default") -> None:
-    """(Re)create every trigger on PostgreSQL or SQLite."""
     connection = connections[using]
     existing = connection.introspection.table_names()
     make = _postgresql if connection.vendor == "postgresql" else _sqlite

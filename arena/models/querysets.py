@@ -1,5 +1,3 @@
-"""Reads, named after what needs them."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def left_out_raters(study: Study) -> list[int]:
-    """Ids of the raters whose comparisons are kept and count nowhere in the study."""
+    """Ids of the raters whose comparisons count nowhere in the study."""
     from arena.models import Membership
 
     out = Membership.objects.filter(study=study, left_out_at__isnull=False)
@@ -35,7 +33,6 @@ def left_out_raters(study: Study) -> list[int]:
 
 class StudyQuerySet(models.QuerySet["Study"]):
     def public(self) -> StudyQuerySet:
-        """Studies whose leaderboard is open to all."""
         return self.filter(visibility="public")
 
 
@@ -46,34 +43,34 @@ class ContestantQuerySet(models.QuerySet["Contestant"]):
 
 class PromptQuerySet(models.QuerySet["Prompt"]):
     def rated(self) -> PromptQuerySet:
-        """The prompts of the study itself, without those of training pairs and hidden checks."""
+        """Without the prompts of training pairs and hidden checks."""
         return self.exclude(subset=APART)
 
 
 class CompletionQuerySet(models.QuerySet["Completion"]):
     def rated(self) -> CompletionQuerySet:
-        """The texts of the study itself, without those of training pairs and hidden checks."""
+        """Without the texts of training pairs and hidden checks."""
         return self.exclude(prompt__subset=APART)
 
     def offered(self) -> CompletionQuerySet:
-        """Current versions with a known text, by contestants that are not retired.
+        """Current versions with a known text by active contestants.
 
-        Where the study leaves out what names its author, only those that do not.
+        If the study leaves out what names its author, only those that do not.
         """
         active = Q(contestant__isnull=True) | Q(contestant__retired_at__isnull=True)
         blind = Q(telling=[]) | ~Q(prompt__study__naming="exclude")
         return self.filter(active, blind, is_current=True).exclude(turns=[])
 
     def rateable(self) -> CompletionQuerySet:
-        """Those of what is offered that are rated for the study itself."""
+        """What is offered and rated for the study itself."""
         return self.rated().offered()
 
     def comparable(self) -> CompletionQuerySet:
-        """What can be compared: the rateable completions of prompts with a known text."""
+        """The rateable completions of prompts with a known text."""
         return self.rateable().exclude(prompt__turns=[])
 
     def rateable_in(self, study: Study) -> CompletionQuerySet:
-        """What can be compared in a study."""
+        """The completions of a study that can be compared."""
         return self.comparable().filter(prompt__study=study)
 
     def telling(self, study: Study) -> CompletionQuerySet:
@@ -83,7 +80,7 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
 
 class PairQuerySet(models.QuerySet["Pair"]):
     def recount(self, study: Study) -> None:
-        """Set the rating counters of a study's pairs from its current comparisons that count."""
+        """Set the rating counters from the current comparisons that count."""
         from arena.models import Comparison
 
         for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
@@ -107,14 +104,11 @@ class SelectorError(ValueError):
 
 class RaterQuerySet(models.QuerySet["Rater"]):
     def in_study(self, study: Study) -> RaterQuerySet:
-        """Raters who can appear in a study: its imported ones and those who rate here."""
+        """The raters imported with the study, and those who rate here."""
         return self.filter(Q(study=study) | Q(study__isnull=True))
 
     def selected(self, study: Study, selector: str) -> RaterQuerySet:
-        """The raters behind ``people``, ``group:NAME`` or ``judge:SLUG`` in a study.
-
-        Raises SelectorError naming what does not exist.
-        """
+        """The raters behind ``people``, ``group:NAME`` or ``judge:SLUG``; raises SelectorError."""
         if "\0" in selector:
             raise SelectorError("the name of raters holds a NUL character, which none has")
         raters = self.in_study(study)
@@ -136,11 +130,11 @@ class RaterQuerySet(models.QuerySet["Rater"]):
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def named(self, public_id: str) -> AssignmentQuerySet:
-        """The assignment of this public id, as it came from outside: PostgreSQL refuses to look for a NUL."""
+        """The assignment of a public id from outside; PostgreSQL refuses to look for a NUL."""
         return self.none() if "\0" in public_id else self.filter(public_id=public_id)
 
     def live(self, now: datetime | None = None) -> AssignmentQuerySet:
-        """Claimed, with the lease still running."""
+        """Claimed, with the lease running."""
         return self.filter(state="claimed", leased_until__gt=now or timezone.now())
 
     def lapsed(self, now: datetime | None = None) -> AssignmentQuerySet:
@@ -154,13 +148,12 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.exclude(Exists(Comparison.objects.filter(assignment=OuterRef("pk"), is_current=True)))
 
     def imbalance(self) -> int:
-        """Times a pair was shown straight minus times swapped."""
+        """Times shown straight minus times swapped."""
         swapped = Count("pk", filter=Q(swapped=True))
         counts = self.aggregate(straight=Count("pk", filter=Q(swapped=False)), swapped=swapped)
         return int(counts["straight"]) - int(counts["swapped"])
 
     def for_page(self) -> AssignmentQuerySet:
-        """With everything the annotation page shows, in one query."""
         return self.select_related("study", "pair__prompt", "pair__first", "pair__second")
 
 
@@ -169,21 +162,17 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
         return self.filter(is_current=True)
 
     def counted(self, study: Study) -> ComparisonQuerySet:
-        """The current ones that count on the study's boards: given for the study, by raters it keeps in."""
+        """The current comparisons that count on the study's boards."""
         return self.counted_by(study).filter(study=study)
 
     def counted_by(self, study: Study) -> ComparisonQuerySet:
-        """The current ones that would count in the study, for queries that know theirs to be its own."""
+        """Like ``counted``, for queries already bound to the study."""
         from arena.models import Membership
 
         out = Membership.objects.filter(study=study, left_out_at__isnull=False)
         return self.current().filter(purpose="study").exclude(rater__in=out.values("rater"))
 
     def watermark(self) -> tuple[int, int]:
-        """How many comparisons there are and the largest id.
-
-        Rows are only ever added, so the two together change with every write, also when a transaction with
-        a smaller id commits late.
-        """
+        """How many comparisons there are and the largest id: both together change with every write."""
         row: dict[str, Any] = self.aggregate(n=Count("pk"), last=models.Max("pk"))
         return row["n"], row["last"] or 0

@@ -1,5 +1,3 @@
-"""Who compares, and how they get in."""
-
 import secrets
 
 from django.conf import settings
@@ -12,8 +10,6 @@ from arena.models.studies import Study
 
 
 class RaterGroup(models.Model):
-    """Raters that can be selected together: experts, a crowd, a panel of judges."""
-
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
 
@@ -25,7 +21,7 @@ class RaterGroup(models.Model):
 
 
 class Rater(models.Model):
-    """Who compares: a person, or a judge. Imported raters belong to the study they came with."""
+    """A person or a judge. Imported raters belong to their study."""
 
     class Kind(models.TextChoices):
         PERSON = "person", "Person"
@@ -78,8 +74,6 @@ class Role(models.TextChoices):
 
 
 class Membership(models.Model):
-    """A person's part in a study, gained by invitation or sign-up."""
-
     study = models.ForeignKey(Study, models.CASCADE, related_name="memberships")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="memberships")
     joined_at = models.DateTimeField(auto_now_add=True)
@@ -104,13 +98,10 @@ class Membership(models.Model):
 
 
 def new_invitation_token() -> str:
-    """A link that cannot be guessed (144 bits)."""
     return secrets.token_urlsafe(18)
 
 
 class Invitation(models.Model):
-    """A link that lets people join a study as raters."""
-
     study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
     token = models.CharField(max_length=40, unique=True, default=new_invitation_token, editable=False)
     note = models.CharField(max_length=200, blank=True, help_text="For the operator: who this link is for.")
@@ -134,7 +125,6 @@ class Invitation(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody can still join by this link."""
         return (
             self.revoked_at is None
             and self.uses < self.max_uses
@@ -143,12 +133,11 @@ class Invitation(models.Model):
 
 
 def every_scope() -> list[str]:
-    """What a token may do unless less is said."""
     return list(ApiToken.Scope.values)
 
 
 class ApiToken(models.Model):
-    """A rater's key to the API. Only its SHA-256 is kept; the key is shown once, when made."""
+    """A rater's key to the API; only its SHA-256 is kept."""
 
     class Scope(models.TextChoices):
         RATE = "rate", "Take assignments and answer them"

@@ -1,4 +1,4 @@
-"""What arena tells the apps above it: after the transaction has committed, if nothing else is said."""
+"""What arena tells the apps above it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -9,22 +9,21 @@ from django.dispatch import Signal
 from arena.models import Assignment, Comparison, Study
 
 comparison_recorded = Signal()
-"""A comparison was recorded or revised. Arguments: study_id, comparison_id."""
+"""After a commit: a comparison is new or revised. Arguments: study_id, comparison_id."""
 
 study_changed = Signal()
-"""An import or an operator changed what a study's figures rest on. Argument: study_id."""
+"""After a commit: the basis of a study's figures changed. Argument: study_id."""
 
 answers_received = Signal()
-"""Answers of a rater are stored, or arrived again as they were. Sent INSIDE the recording transaction.
+"""INSIDE the recording transaction: answers are stored, or arrived again.
 
-Argument: answers, a list of Received. A receiver returns the ids of the assignments whose calls it keeps; a
-call that nobody keeps stays with its comparison, in extra["call"]. What a receiver raises undoes the
-recording of them all.
+Argument: answers, a list of Received. A receiver returns the ids of the assignments whose calls it keeps;
+other calls stay in the comparison's extra["call"]. An exception undoes the recording.
 """
 
 
 class Received(NamedTuple):
-    """An answer that is stored now. call is the record of the model call, None where none came."""
+    """A stored answer. call: the record of the model call, if any."""
 
     assignment: Assignment
     comparison: Comparison
@@ -35,7 +34,7 @@ class Received(NamedTuple):
 
 
 def announce(studies: Iterable[Study]) -> None:
-    """Have the figures of these studies computed anew, once the transaction has committed."""
+    """Have the studies' figures computed anew after the commit."""
     for study in studies:
         study.touch()
         pk = study.pk

@@ -1,5 +1,3 @@
-"""What is compared: studies, their prompts and contestants, and the completions."""
-
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
@@ -17,13 +15,10 @@ from arena.rating.pairing import DEFAULT_STRATEGY, STRATEGIES, STRATEGY_CHOICES
 
 
 def usual_reasons() -> list[str]:
-    """What raters can give as their reason unless the study says otherwise."""
     return ["More helpful", "More accurate", "Clearer", "Follows the instructions better", "Safer"]
 
 
 class Study(models.Model):
-    """A set of prompts and contestants with guidelines, scale, overlap and visibility."""
-
     class Visibility(models.TextChoices):
         PRIVATE = "private", "Private: operators and invited raters only"
         PUBLIC = "public", "Public: the leaderboard is open to all"
@@ -158,13 +153,11 @@ class Study(models.Model):
         return self.visibility == self.Visibility.PUBLIC
 
     def touch(self) -> None:
-        """Say that something beside the comparisons changed, so that published figures are recomputed."""
+        """Have published figures computed anew."""
         Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
 
 
 class Prompt(models.Model):
-    """An instruction: a list of user turns, with category, subset and optional input."""
-
     study = models.ForeignKey(Study, models.CASCADE, related_name="prompts")
     external_id = models.CharField(max_length=200)
     subset = models.CharField(max_length=100, blank=True)
@@ -190,13 +183,11 @@ class Prompt(models.Model):
 
     @property
     def instruction(self) -> str:
-        """The first turn, or the empty string where the text is unknown."""
+        """The first turn, or '' if the text is unknown."""
         return self.turns[0] if self.turns else ""
 
 
 class Reference(models.Model):
-    """A reference answer to a prompt, with its author."""
-
     prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="references")
     author = models.CharField(max_length=200)
     turns = models.JSONField()
@@ -211,7 +202,7 @@ class Reference(models.Model):
 
 
 class Contestant(models.Model):
-    """What is ranked: a language model, or people ("human demonstrations")."""
+    """A model, or people ("human demonstrations")."""
 
     class Kind(models.TextChoices):
         MODEL = "model", "Language model"
@@ -252,7 +243,7 @@ class Contestant(models.Model):
 
 
 class Completion(models.Model):
-    """One contestant's answer to one prompt. A changed answer is a new version; pairs keep the old one."""
+    """A contestant's answer to a prompt. A changed answer is a new version; pairs keep the old one."""
 
     prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="completions")
     contestant = models.ForeignKey(
@@ -296,14 +287,13 @@ class Completion(models.Model):
 
     @property
     def text(self) -> str:
-        """All turns as one text, for counting and searching."""
         return "\n\n".join(self.turns)
 
 
 class Pair(models.Model):
-    """Two completions of one prompt, unordered: ``first`` is the one with the smaller id.
+    """Two completions of one prompt; ``first`` has the smaller id.
 
-    That both answer the same prompt is held by a database trigger (arena.models.invariants).
+    A trigger ensures that the prompt is the same.
     """
 
     class Gold(models.TextChoices):
@@ -350,16 +340,14 @@ class Pair(models.Model):
 
     @property
     def is_identical(self) -> bool:
-        """Whether both completions have the same text, so that there is nothing to compare."""
         return self.first.digest == self.second.digest
 
     def shown(self, swapped: bool) -> tuple[Completion, Completion]:
-        """The two completions in presentation order."""
         return (self.second, self.first) if swapped else (self.first, self.second)
 
 
 class Rendering(models.Model):
-    """A text rendered to sanitised HTML, kept by the digest of the text and the renderer's version."""
+    """A text as sanitised HTML, by its digest and the renderer's version."""
 
     digest = models.CharField(max_length=64)
     renderer = models.PositiveSmallIntegerField(help_text="Version of the renderer that made it.")

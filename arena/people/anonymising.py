@@ -1,4 +1,4 @@
-"""Taking a person's details away for good, while what they rated stays and counts as before."""
+"""Removing a person's details; what they rated stays and counts as before."""
 
 import re
 import secrets
@@ -42,29 +42,24 @@ from arena.studies.pages import show
 CHUNK: Final = 500
 
 GONE: Final = "[removed]"
-"""What stands in notes where a name or a comment stood."""
+"""What replaces names and comments."""
 
 SHORT: Final = 3
-"""Names of fewer characters are not looked for in notes of others: they would be found in every word."""
+"""Shorter names are not looked for in notes: every word would hold them."""
 
 
 def has_part(rater: Rater, study: Study) -> bool:
-    """Whether the person is a member of the study, came with it, or has rated in it."""
     return _studies_of(rater).filter(pk=study.pk).exists()
 
 
 def _studies_of(rater: Rater) -> QuerySet[Study]:
-    """The studies in which somebody has a part."""
     member = Membership.objects.filter(rater=rater).values("study")
     rated = Comparison.objects.filter(rater=rater).order_by().values("study").distinct()
     return Study.objects.filter(Q(pk__in=member) | Q(pk__in=rated) | Q(pk=rater.study_id))
 
 
 def why_not(rater: Rater, by: Visitor) -> str:
-    """Why this operator may not take the person's details away; the empty string where they may.
-
-    They go from every study at once, so somebody has to operate all in which the person has a part.
-    """
+    """Why this operator may not remove the person's details, or ''."""
     if rater.kind != Rater.Kind.PERSON:
         return "A judge has no personal details."
     if rater.anonymised_at:
@@ -82,9 +77,9 @@ def why_not(rater: Rater, by: Visitor) -> str:
 
 @transaction.atomic
 def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -> Rater:
-    """Delete the person's account and everything that names them; comparisons and boards stay as they are.
+    """Delete the person's account and all that names them; comparisons and boards stay.
 
-    The name becomes "former rater" with a random ending. Cannot be undone. Again, it changes nothing.
+    It cannot be undone; again, it changes nothing.
     """
     locked = Rater.objects.select_for_update(of=("self",)).get(pk=rater.pk)
     if locked.anonymised_at:
@@ -119,7 +114,7 @@ def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -
 
 
 def _names(rater: Rater, user: Any) -> list[str]:
-    """Everything by which notes may call the person, the longest first."""
+    """All names that notes may use for the person, the longest first."""
     told = {rater.name, rater.slug}
     if user is not None:
         told |= {user.get_username(), user.email, user.first_name, user.last_name, user.get_full_name()}
@@ -127,7 +122,7 @@ def _names(rater: Rater, user: Any) -> list[str]:
 
 
 def _free_ending(rater: Rater) -> str:
-    """A random ending of a name that no other rater of the same kind and study has."""
+    """A random ending that no other rater of this kind and study has."""
     for size in (2, 2, 4, 8):
         ending = secrets.token_hex(size)
         taken = Rater.objects.filter(kind=rater.kind, study=rater.study_id, slug=f"former-rater-{ending}")
@@ -137,7 +132,6 @@ def _free_ending(rater: Rater) -> str:
 
 
 def _forget_texts(rater: Rater, *, keep_comments: bool) -> None:
-    """Empty what the person wrote, and the names of other systems for them; comments where that is asked."""
     said = Comparison.objects.filter(rater=rater)
     changed: dict[str, Any] = {"external_id": "", "extra": {}}
     if not keep_comments:
@@ -150,7 +144,7 @@ def _forget_texts(rater: Rater, *, keep_comments: bool) -> None:
 def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], tuple[str, ...]]]:
     """Texts in which operators may have named people, and their fields.
 
-    Of other studies nothing is touched: whoever calls themselves by a common word must not blank it there.
+    Other studies are left alone: a name that is a common word must not be blanked there.
     """
     yield Invitation.objects.filter(study__in=studies), ("note",)
     yield StudyEvent.objects.filter(study__in=studies), ("note",)
@@ -162,7 +156,6 @@ def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], tuple[str, ...
 
 
 def _forget_in_notes(studies: list[Study], names: list[str]) -> None:
-    """Replace the names in the notes of operators, in the names of files, and in the admin's log."""
     if names:
         pattern = _pattern(names)
         for rows, fields in _notes(studies):
@@ -171,7 +164,7 @@ def _forget_in_notes(studies: list[Study], names: list[str]) -> None:
 
 
 def _pattern(names: list[str]) -> re.Pattern[str]:
-    """Finds whole words only: a name may be part of another one."""
+    """Finds the names as whole words."""
     return re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names), re.IGNORECASE)
 
 
@@ -185,7 +178,6 @@ def _replace(rows: QuerySet[Any], field: str, names: list[str], pattern: re.Patt
 
 
 def _forget_in_reports(studies: list[Study], names: list[str]) -> None:
-    """Replace the names in what imports reported about their files."""
     if names:
         pattern = _pattern(names)
         for job in ImportJob.objects.filter(study__in=studies, report__isnull=False).only("pk", "report"):
@@ -195,7 +187,7 @@ def _forget_in_reports(studies: list[Study], names: list[str]) -> None:
 
 
 def _without(value: Any, pattern: re.Pattern[str]) -> Any:
-    """A value of JSON with every text in it cleaned."""
+    """A JSON value with every text in it cleaned."""
     if isinstance(value, str):
         return pattern.sub(GONE, value)
     if isinstance(value, list):
@@ -206,7 +198,6 @@ def _without(value: Any, pattern: re.Pattern[str]) -> Any:
 
 
 def _forget_account(user: Any, names: list[str]) -> None:
-    """Delete the account with its sessions and what was noted of its signing in."""
     _end_sessions(user)
     tried = Q(username__iexact=user.get_username())
     for name in names:
@@ -217,7 +208,7 @@ def _forget_account(user: Any, names: list[str]) -> None:
 
 
 def _end_sessions(user: Any) -> None:
-    """Sessions name their account inside their signed data alone, so each one has to be opened."""
+    """Delete the account's sessions, which name it only inside their signed data."""
     store = import_string(f"{settings.SESSION_ENGINE}.SessionStore")()
     own = [
         session.session_key
@@ -232,8 +223,6 @@ def _end_sessions(user: Any) -> None:
 
 
 class OwnDetailsForm(forms.Form):
-    """What becomes of comments, and the password as proof of who asks."""
-
     comments = forms.ChoiceField(
         label="Comments you wrote about pairs",
         choices=[("blank", "Empty them"), ("keep", "Keep them, without your name")],
@@ -262,7 +251,7 @@ class OwnDetailsForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def remove_own_details(request: HttpRequest) -> HttpResponse:
-    """Explain what is removed and what stays; with the password, do it and sign out."""
+    """Explain what is removed; POST with the password removes it and signs out."""
     if request.user.is_staff:
         return render(request, "registration/own_details.html", {"form": None}, status=403)
     form = OwnDetailsForm(request.user, request.POST or None)
@@ -279,7 +268,7 @@ def remove_own_details(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def remove_details(request: OperatorRequest, rater: int) -> HttpResponse:
-    """Take a person's details away for good; their name has to be typed."""
+    """Remove a person's details; their name has to be typed."""
     found = get_object_or_404(Rater, pk=rater, kind=Rater.Kind.PERSON)
     if not has_part(found, request.study):
         raise Http404

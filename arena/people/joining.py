@@ -1,4 +1,4 @@
-"""How people become members of a study: in the role of an invitation, or as raters by signing up."""
+"""How people become members of a study, by invitation or sign-up."""
 
 import secrets
 from collections.abc import Callable
@@ -24,19 +24,18 @@ from arena.rating import training
 CLOSED: Final = "This study is closed; no more raters are taken."
 
 User = Any
-"""An account, or nobody (AnonymousUser): the project does not choose the user model."""
 
 
 ROLES: Final = list(Role)
-"""From the one that may least to the one that may most."""
+"""From least to most rights."""
 
 
 class JoiningError(Exception):
-    """Nobody can join this way; the message is a sentence for the person who tried."""
+    """Nobody can join this way; the message is for the person who tried."""
 
 
 def why_not(invitation: Invitation) -> str:
-    """Why nobody can join by this invitation any more; the empty string while somebody can."""
+    """Why nobody can join by this invitation, or ''."""
     if invitation.study.is_closed and invitation.role == Role.RATER:
         return CLOSED
     if invitation.revoked_at:
@@ -50,10 +49,9 @@ def why_not(invitation: Invitation) -> str:
 
 @transaction.atomic
 def join_by_invitation(invitation: Invitation, user: User) -> Membership:
-    """Give this person the invitation's role in its study, and make them a member of its group.
+    """Give the invitation's role and group; a role is never lowered. Raises JoiningError.
 
-    A role is never lowered. Counts one use, except for somebody who has the role, or more, already. Raises
-    JoiningError.
+    One use is counted if the role is new.
     """
     role = Role(invitation.role)
     membership, joined = _join(invitation.study, user, role)
@@ -73,7 +71,6 @@ def join_by_invitation(invitation: Invitation, user: User) -> Membership:
 
 
 def _into_group(rater: Rater, group: RaterGroup) -> None:
-    """Make a rater a member; what the group says of studies where it has rated already changes with it."""
     if not rater.groups.filter(pk=group.pk).exists():
         rater.groups.add(group)
         for study in Study.objects.filter(comparisons__rater=rater).distinct():
@@ -82,7 +79,7 @@ def _into_group(rater: Rater, group: RaterGroup) -> None:
 
 @transaction.atomic
 def join_by_sign_up(study: Study, user: User) -> Membership:
-    """Make this person a rater of a study that takes anyone; raises JoiningError where it does not."""
+    """Make this person a rater; raises JoiningError if the study is not open to them."""
     current = Study.objects.get(pk=study.pk)
     if not may_sign_up(current, user):
         raise JoiningError("This study takes raters by invitation only.")
@@ -94,14 +91,14 @@ def join_by_sign_up(study: Study, user: User) -> Membership:
 
 @transaction.atomic
 def open_account(make_user: Callable[[], User], join: Callable[[User], Membership]) -> User:
-    """A new account that has joined; when joining fails, no account is left behind."""
+    """A new account that has joined; none if joining fails."""
     user = make_user()
     join(user)
     return user
 
 
 def _join(study: Study, user: User, role: Role) -> tuple[Membership, bool]:
-    """The person's membership, and whether it was made now, with this role."""
+    """The membership, and whether it was made now."""
     if role is Role.RATER and Study.objects.filter(pk=study.pk, closed_at__isnull=False).exists():
         raise JoiningError(CLOSED)
     known = Membership.objects.select_related("rater")
@@ -109,12 +106,12 @@ def _join(study: Study, user: User, role: Role) -> tuple[Membership, bool]:
 
 
 def raises(membership: Membership, role: str) -> bool:
-    """Whether a role lets a member do more than the one they have."""
+    """Whether a role is higher than the member's."""
     return ROLES.index(Role(role)) > ROLES.index(Role(membership.role))
 
 
 def _raise(membership: Membership, role: Role) -> bool:
-    """Give a member a role that lets them do more, on record; False where they may as much already."""
+    """Give a member a higher role, on record; False if theirs is as high."""
     lower = ROLES[: ROLES.index(role)]
     before = membership.role
     if not Membership.objects.filter(pk=membership.pk, role__in=lower).update(role=role):
@@ -128,7 +125,7 @@ def _raise(membership: Membership, role: Role) -> bool:
 
 
 def rater_of(user: User) -> Rater:
-    """The rater behind an account, made at the first need with a slug nobody else has."""
+    """The rater of an account, made if need be."""
     found = Rater.objects.filter(user=user).first()
     return found or _new_rater(user)
 
@@ -152,14 +149,13 @@ def _new_rater(user: User) -> Rater:
 
 
 GONE = 410
-"""Status of a link by which nobody can join any more."""
+"""HTTP status of a link that lets nobody in any more."""
 
 
 @never_cache
 @sensitive_post_parameters("password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Join a study by an invitation link."""
     known = Invitation.objects.select_related("study", "group")
     # PostgreSQL refuses to look for a NUL character, which no token holds.
     invitation = known.filter(token=token).first() if "\0" not in token else None
@@ -181,7 +177,6 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_post_parameters("password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest, slug: str) -> HttpResponse:
-    """Join a study that takes anyone."""
     study = get_object_or_404(Study, slug=slug)
     membership = _membership(request.user, study)
     if membership and membership.role != Role.VIEWER:
@@ -196,7 +191,7 @@ def sign_up(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 class _Door(NamedTuple):
-    """What somebody joins, as what, and what they are there already."""
+    """What somebody joins, in which role, and what they are there already."""
 
     study: Study
     role: Role
@@ -210,7 +205,7 @@ def _membership(user: User, study: Study) -> Membership | None:
 
 
 def _gives_more(request: HttpRequest, invitation: Invitation, membership: Membership) -> bool:
-    """Whether a member gains something by this invitation: a role that may more, or a group."""
+    """Whether the invitation gives a member a higher role or a group."""
     group = invitation.group
     return raises(membership, invitation.role) or bool(group and not _is_in(request, group))
 
@@ -230,7 +225,7 @@ def _is_in(request: HttpRequest, group: RaterGroup) -> bool:
 
 
 def _open(request: HttpRequest, door: _Door, admit: Callable[[User], Membership]) -> HttpResponse:
-    """Join with the account in use, or open a new one and join with that."""
+    """Join with the account in use, or with a new one."""
     signed_in = request.user.is_authenticated
     form: UserCreationForm[Any] | None = None if signed_in else UserCreationForm(request.POST or None)
     if request.method == "POST" and (form is None or form.is_valid()):

@@ -1,4 +1,4 @@
-"""The people of a study: links that let them in, what each may do, pausing them and leaving them out."""
+"""The members of a study: invitations, roles, pausing and leaving out."""
 
 from datetime import datetime, time, timedelta
 from typing import Any
@@ -22,12 +22,12 @@ from arena.studies.pages import next_of, paged, show
 
 
 class MemberError(Exception):
-    """It is not done; the message is a sentence for the operator."""
+    """A role that cannot be changed; the message is for the operator."""
 
 
 @transaction.atomic
 def change_role(membership: Membership, role: Role, by: Visitor) -> bool:
-    """Give a member another role, on record; False where it has it already. Raises MemberError."""
+    """Give a member another role, on record; False if they have it already. Raises MemberError."""
     locked = Membership.objects.select_for_update(of=("self",)).select_related("rater").get(pk=membership.pk)
     if locked.rater.user_id == by.pk:
         raise MemberError("Your own role is changed by another operator.")
@@ -44,7 +44,6 @@ def change_role(membership: Membership, role: Role, by: Visitor) -> bool:
 
 
 def withdraw(invitation: Invitation) -> bool:
-    """Make a link stop working; False where it was withdrawn before."""
     valid = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)
     return bool(valid.update(revoked_at=timezone.now()))
 
@@ -54,18 +53,16 @@ def withdraw(invitation: Invitation) -> bool:
 
 
 LONGEST_NOTE = 1000
-"""Characters of a reason."""
 
 
 class UndecidedError(Exception):
-    """The decision cannot be taken; the message is a sentence for the operator."""
+    """A decision that cannot be taken; the message is for the operator."""
 
 
 def leave_out(study: Study, rater: Rater, by: User, note: str) -> bool:
-    """Let a person's comparisons count nowhere in the study; False where they already do not.
+    """Leave a person's comparisons out of all figures; False if they already are. Raises UndecidedError.
 
-    The pairs lack those ratings then and are offered to others again. Raises UndecidedError without a reason,
-    for a judge, and for somebody who has no part in the study.
+    The pairs then lack those ratings and are offered again.
     """
     if not note.strip():
         raise UndecidedError("Say why the comparisons are left out: the reason is kept with the decision.")
@@ -73,17 +70,17 @@ def leave_out(study: Study, rater: Rater, by: User, note: str) -> bool:
 
 
 def take_back(study: Study, rater: Rater, by: User, note: str = "") -> bool:
-    """Let them count again; False where they already do. Raises UndecidedError like leave_out."""
+    """Undo ``leave_out``."""
     return _decide(study, rater, by, note, StudyEvent.Kind.TAKEN_BACK)
 
 
 def pause(study: Study, rater: Rater, by: User, note: str = "") -> bool:
-    """Offer a person nothing more in this study; False where they are paused. Raises UndecidedError."""
+    """Offer a person nothing more in this study. Raises UndecidedError."""
     return _decide(study, rater, by, note, StudyEvent.Kind.RATER_PAUSED)
 
 
 def resume(study: Study, rater: Rater, by: User, note: str = "") -> bool:
-    """Offer pairs to them again; False where nobody paused them. Raises UndecidedError."""
+    """Undo ``pause``."""
     return _decide(study, rater, by, note, StudyEvent.Kind.RATER_RESUMED)
 
 
@@ -93,7 +90,7 @@ _FIELD = {
     StudyEvent.Kind.RATER_PAUSED: ("paused_at", True),
     StudyEvent.Kind.RATER_RESUMED: ("paused_at", False),
 }
-"""The column of the membership that a decision sets, and whether it sets or empties it."""
+"""The column that a decision sets (True) or empties."""
 
 
 @transaction.atomic
@@ -119,7 +116,7 @@ def _decide(study: Study, rater: Rater, by: User, note: str, kind: StudyEvent.Ki
 
 
 def _membership(study: Study, rater: Rater) -> Membership:
-    """The person's part in the study; made for somebody whose comparisons came with an import."""
+    """The membership, made if the person's comparisons were imported."""
     if rater.kind != Rater.Kind.PERSON:
         raise UndecidedError("Only people can be paused or left out here; judges have boards of their own.")
     found = Membership.objects.select_for_update().filter(study=study, rater=rater).first()
@@ -134,12 +131,9 @@ def _membership(study: Study, rater: Rater) -> Membership:
 
 
 MOST_USES = 10_000
-"""People one link can let in."""
 
 
 class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A link by which people join."""
-
     last_day = forms.DateField(
         label="Last day",
         required=False,
@@ -157,7 +151,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
         }
 
     def __init__(self, *args: Any, may_group: bool = False, **kwargs: Any) -> None:
-        """may_group: whether the link may put people into a group. Groups are shared by all studies."""
+        """may_group: whether the link may put people into a group; all studies share the groups."""
         super().__init__(*args, **kwargs)
         self.fields["max_uses"].widget.attrs |= {"min": 1, "max": MOST_USES}
         if not (may_group and RaterGroup.objects.exists()):
@@ -190,15 +184,13 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class RoleForm(forms.Form):
-    """What a member may do."""
-
     role = forms.ChoiceField(choices=Role.choices)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def people(request: OperatorRequest) -> HttpResponse:
-    """Invitation links and members; a posted form makes another link."""
+    """Links and members; POST makes another link."""
     blank = Invitation(study=request.study)
     form = InvitationForm(request.POST or None, instance=blank, may_group=is_staff(request.user))
     if request.method == "POST" and form.is_valid():
@@ -225,7 +217,6 @@ def people(request: OperatorRequest) -> HttpResponse:
 @require_POST
 @operator
 def withdraw_link(request: OperatorRequest, link: int) -> HttpResponse:
-    """Make an invitation link stop working."""
     found = get_object_or_404(Invitation, pk=link, study=request.study)
     withdraw(found)
     messages.success(request, "The link is withdrawn; it lets nobody in any more.")
@@ -235,7 +226,6 @@ def withdraw_link(request: OperatorRequest, link: int) -> HttpResponse:
 @require_POST
 @operator
 def role(request: OperatorRequest, member: int) -> HttpResponse:
-    """Change what a member may do."""
     found = get_object_or_404(Membership, pk=member, study=request.study)
     form = RoleForm(request.POST)
     if not form.is_valid():

@@ -1,4 +1,4 @@
-"""Who may do what: the roles of a study's members, staff accounts, which may everything, and raters."""
+"""Who may do what: members by role, staff accounts, raters."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -22,24 +22,21 @@ from arena.models.querysets import StudyQuerySet
 P = ParamSpec("P")
 
 Visitor = Any
-"""An account, or nobody (AnonymousUser): the project does not choose the user model."""
+"""An account or AnonymousUser."""
 
 
 class OperatorRequest(HttpRequest):
-    """A request by somebody who may operate the study that the address names."""
-
     htmx: HtmxDetails
     user: User
     study: Study
 
 
 def is_staff(user: Visitor) -> bool:
-    """Whether this account may do everything in every study."""
     return bool(user.is_authenticated and user.is_active and user.is_staff)
 
 
 def role_in(user: Visitor, study: Study) -> Role | None:
-    """What this person is in the study; staff accounts count as operators of all. None: nothing."""
+    """This person's role; staff accounts are operators of all studies."""
     if is_staff(user):
         return Role.OPERATOR
     if not (user.is_authenticated and user.is_active):
@@ -49,20 +46,16 @@ def role_in(user: Visitor, study: Study) -> Role | None:
 
 
 def can_operate(user: Visitor, study: Study) -> bool:
-    """Whether this person may set the study up and look after its raters."""
     return role_in(user, study) is Role.OPERATOR
 
 
 def can_view(user: Visitor, study: Study) -> bool:
-    """Whether this person may see the results of the study.
-
-    Raters of a private study do not: what others rated would sway them.
-    """
+    """Whether this person may see the results. Raters of a private study may not: it would sway them."""
     return study.is_public or role_in(user, study) in (Role.VIEWER, Role.OPERATOR)
 
 
 def viewable(user: Visitor) -> StudyQuerySet:
-    """All studies whose results this person may see, as ``can_view`` says of one."""
+    """The studies for which ``can_view`` holds."""
     if is_staff(user):
         return Study.objects.all()
     if not (user.is_authenticated and user.is_active):
@@ -72,7 +65,7 @@ def viewable(user: Visitor) -> StudyQuerySet:
 
 
 def operable(user: Visitor) -> StudyQuerySet:
-    """All studies this person may operate, as ``can_operate`` says of one."""
+    """The studies for which ``can_operate`` holds."""
     if is_staff(user):
         return Study.objects.all()
     if not (user.is_authenticated and user.is_active):
@@ -84,11 +77,7 @@ def operable(user: Visitor) -> StudyQuerySet:
 def operator(
     view: Callable[Concatenate[OperatorRequest, P], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """Let operators of the study that ``slug`` names pass; the request then carries it as ``study``.
-
-    Nobody signed in: to the sign-in page. For everybody else the study does not exist. Browsers keep nothing
-    of the answer.
-    """
+    """Let operators of the study that ``slug`` names pass, with it as ``request.study``; 404 for others."""
 
     @wraps(view)
     def checked(request: OperatorRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -107,7 +96,7 @@ def operator(
 def staff_only(
     view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """Let staff accounts pass; others get 403, or are asked to sign in. Browsers keep nothing of it."""
+    """Let staff accounts pass; 403 for others."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -131,36 +120,31 @@ def _sign_in_first(request: OperatorRequest) -> HttpResponseBase:
 
 
 class RaterRequest(HttpRequest):
-    """A request by a signed-in person, possibly by htmx."""
-
     htmx: HtmxDetails
     user: User
 
 
 class MemberRequest(RaterRequest):
-    """A request by somebody who may rate in the study that the address names."""
-
     study: Study
     rater: Rater
     membership: Membership
 
 
 SIGNED_OUT = 401
-"""Status for a script that asks while nobody, or somebody else, is signed in."""
+"""HTTP status for a script while nobody, or somebody else, is signed in."""
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether it is the page's script that asks, which sends answers in the background."""
+    """Whether the page's script asks."""
     return request.headers.get("Accept") == "application/json"
 
 
 def signed_out(detail: str) -> JsonResponse:
-    """To a script: what it sends has to wait until this person is signed in again."""
+    """The reply that makes the script keep its answers until this person is signed in again."""
     return JsonResponse({"status": "signed-out", "detail": detail}, status=SIGNED_OUT)
 
 
 def _member_signs_in_first(request: RaterRequest, back_to: str) -> HttpResponseBase:
-    """To the sign-in page and then back to a page that can be asked for again."""
     if wants_json(request):
         return signed_out("You are signed out.")
     answer = redirect_to_login(back_to, resolve_url("login"))
@@ -170,7 +154,7 @@ def _member_signs_in_first(request: RaterRequest, back_to: str) -> HttpResponseB
 def signed_in(
     view: Callable[Concatenate[RaterRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Let signed-in people pass, send others to the sign-in page. Browsers keep nothing of the answer."""
+    """Let signed-in people pass; others go to the sign-in page."""
 
     @wraps(view)
     def checked(request: RaterRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -184,9 +168,9 @@ def signed_in(
 def member(
     view: Callable[Concatenate[MemberRequest, P], HttpResponse],
 ) -> Callable[..., HttpResponseBase]:
-    """Let raters of the study pass; the request then carries study, rater and membership.
+    """Let members pass, with study, rater and membership on the request.
 
-    Somebody who could join is shown how; for everybody else the study does not exist.
+    Those who could join are sent to sign up; for others the study does not exist.
     """
 
     @wraps(view)
@@ -206,5 +190,5 @@ def member(
 
 
 def may_sign_up(study: Study, user: Visitor) -> bool:
-    """Whether this person, signed in or not, may join without an invitation. Operators always may."""
+    """Whether this person may join without an invitation."""
     return not study.is_closed and (study.sign_up_open or bool(user.is_active and user.is_staff))

@@ -1,4 +1,4 @@
-"""What people rated as a file, under pseudonyms: nothing in it says who they are."""
+"""What people rated as a file, under pseudonyms."""
 
 import hashlib
 import hmac
@@ -18,16 +18,12 @@ from arena.studies.pages import download, show
 
 
 def pseudonym(study: Study, rater: int) -> str:
-    """A name for a person: the same in every export of this study, another one in other studies.
-
-    Made with the arena's secret key, so that nobody else can find the person by trying.
-    """
+    """A name for a person: the same in every export of this study, another in other studies."""
     text = f"rater {rater} of study {study.pk}".encode()
     return f"person-{hmac.new(settings.SECRET_KEY.encode(), text, hashlib.sha256).hexdigest()[:12]}"
 
 
 CHUNK: Final = 2000
-"""Rows fetched at a time."""
 
 
 _WITHOUT_COMMENTS: Final = {
@@ -52,22 +48,17 @@ _WITHOUT_COMMENTS: Final = {
 
 
 def table(*, comments: bool) -> Table:
-    """The columns. Comments are texts of raters, who may have said in them who they are."""
+    """The columns; comments are optional because they may say who wrote them."""
     said = {"comment": Type.TEXT} if comments else {}
     return Table("raters", {**_WITHOUT_COMMENTS, **said}, complete=True)
 
 
 def of_people(study: Study) -> ComparisonQuerySet:
-    """What people rated and did not revise, whatever it was for."""
     return Comparison.objects.current().filter(study=study, rater__kind=Rater.Kind.PERSON)
 
 
 def comparison_rows(study: Study, *, comments: bool) -> Iterator[Row]:
-    """One row for each comparison by a person, rater by rater in the order in which they rated.
-
-    A rater goes by a pseudonym. Of the time the day alone is told: with the minute, somebody who saw a person
-    at work could find them.
-    """
+    """One row per comparison by a person, in the order in which each rated."""
     out = set(left_out_raters(study))
     done: Counter[int] = Counter()
     names: dict[int, str] = {}
@@ -121,7 +112,6 @@ def _rated(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _criteria(comparisons: list[int]) -> dict[int, dict[str, int]]:
-    """Ratings by criterion of these comparisons."""
     found: dict[int, dict[str, int]] = {}
     given = CriterionRating.objects.filter(comparison__in=comparisons).order_by("criterion")
     for comparison, criterion, rating in given.values_list("comparison", "criterion", "rating"):
@@ -132,7 +122,6 @@ def _criteria(comparisons: list[int]) -> dict[int, dict[str, int]]:
 @require_safe
 @operator
 def rater_data(request: OperatorRequest) -> HttpResponse:
-    """What can be taken away about raters, and what the files say of them."""
     rows = of_people(request.study)
     people = rows.order_by().values("rater").distinct().count()
     return show(request, "export.html", {"rows": rows.count(), "people": people})
@@ -141,7 +130,7 @@ def rater_data(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def rater_file(request: OperatorRequest, form: str) -> HttpResponseBase:
-    """What people rated, under pseudonyms; with their comments only where the address asks for them."""
+    """The file of a study's ratings; with comments only for ``?comments=1``."""
     if form not in ("csv", "jsonl"):
         raise Http404
     comments = request.GET.get("comments") == "1"

@@ -1,4 +1,4 @@
-"""Raters across all studies, groups of them, and their keys to the API: pages for staff accounts."""
+"""Raters of all studies, groups and API keys: pages for staff accounts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +24,7 @@ from arena.studies.pages import paged
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def raters(request: HttpRequest) -> HttpResponse:
-    """Everybody who rates here, people and judges; a posted form makes a judge of a program elsewhere."""
+    """People and judges; POST makes a judge of a program elsewhere."""
     form = JudgeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         judge = form.save()
@@ -41,7 +41,7 @@ def raters(request: HttpRequest) -> HttpResponse:
 
 
 class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A judge that some program elsewhere answers for, over the API."""
+    """A judge for which a program elsewhere answers over the API."""
 
     class Meta:
         model = Rater
@@ -66,7 +66,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_POST
 @staff_only
 def pause_everywhere(request: HttpRequest, rater: int) -> HttpResponse:
-    """Offer a rater nothing in any study, or pairs again; either twice is once."""
     found = get_object_or_404(Rater, pk=rater, study=None)
     again = "resume" in request.POST
     Rater.objects.filter(pk=found.pk, paused_at__isnull=not again).update(
@@ -90,7 +89,7 @@ class GroupForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def groups(request: HttpRequest) -> HttpResponse:
-    """The groups with their sizes; a posted form makes another."""
+    """The groups with their sizes; POST makes another."""
     form = GroupForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return redirect("operate-group", group=form.save().pk)
@@ -102,7 +101,7 @@ def groups(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def group(request: HttpRequest, group: int) -> HttpResponse:
-    """A group and who is in it; POST renames, adds, takes out or deletes."""
+    """A group and its raters; POST renames, adds, takes out or deletes."""
     found = get_object_or_404(RaterGroup, pk=group)
     form = GroupForm(request.POST if "rename" in request.POST else None, instance=found)
     if request.method == "POST" and (not form.is_bound or form.is_valid()):
@@ -124,7 +123,6 @@ def group(request: HttpRequest, group: int) -> HttpResponse:
 
 
 MOST_OFFERED = 50
-"""Raters who can be chosen at once; a search narrows them down."""
 
 
 def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpResponse:
@@ -148,7 +146,6 @@ def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpRes
 
 
 def _studies_of(raters: Iterable[Rater]) -> set[Study]:
-    """The studies in which some of these raters have a say."""
     return set(Study.objects.filter(comparisons__rater__in=raters).distinct())
 
 
@@ -156,8 +153,6 @@ def _studies_of(raters: Iterable[Rater]) -> set[Study]:
 
 
 class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A new key, of a judge or of the account that asks."""
-
     scopes = forms.MultipleChoiceField(
         label="What it may be used for",
         choices=Scope.choices,
@@ -183,7 +178,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
         )
 
     def clean(self) -> dict[str, Any]:
-        """The rater is the account's own unless one is chosen, and may have the scopes."""
+        """Check the scopes; the rater defaults to the account's own."""
         cleaned: dict[str, Any] = super().clean() or {}
         if not self.errors:
             cleaned["rater"] = cleaned["rater"] or rater_of(self.user)
@@ -197,7 +192,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def keys(request: HttpRequest) -> HttpResponse:
-    """All keys, and a form for another, answered by the one page that ever shows the key."""
+    """All keys; the answer to POST is the one page that shows the new key."""
     form = KeyForm(request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         made = form.cleaned_data
@@ -212,7 +207,6 @@ def keys(request: HttpRequest) -> HttpResponse:
 @require_POST
 @staff_only
 def revoke(request: HttpRequest, key: int) -> HttpResponse:
-    """Make a key stop working; twice is once."""
     found = get_object_or_404(ApiToken, pk=key)
     ApiToken.objects.filter(pk=found.pk, revoked_at=None).update(revoked_at=timezone.now())
     messages.success(request, f"The key {found} is revoked.")

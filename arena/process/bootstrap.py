@@ -1,4 +1,4 @@
-"""From a bare Python to a running arena: make .venv, install into it, start. Run by make, without Django.
+"""From a bare Python to a running arena, without Django; run by make.
 
 Whatever goes wrong ends in one sentence on stderr and exit code 1.
 """
@@ -24,11 +24,10 @@ UNREACHABLE = re.compile(
 
 
 class BootstrapError(Exception):
-    """Something on this machine is in the way; the message is one sentence: what, and what to do."""
+    """Something on this machine is in the way; the message is one sentence."""
 
 
 def main() -> None:
-    """Run one step for make."""
     steps = {
         "install": install,
         "install-dev": install_dev,
@@ -62,7 +61,6 @@ def run() -> None:
 
 
 def operator() -> None:
-    """Give the operator a new password."""
     require_writable(var_dir())
     install()
     manage("migrate", "--verbosity=0")
@@ -70,32 +68,27 @@ def operator() -> None:
 
 
 def install() -> None:
-    """Install requirements.txt into .venv unless that is done already."""
     install_requirements(ROOT / "requirements.txt")
 
 
 def install_dev() -> None:
-    """Install requirements-dev.txt, which contains requirements.txt, unless that is done already."""
     install_requirements(ROOT / "requirements-dev.txt")
 
 
 def install_bench() -> None:
-    """Install requirements-bench.txt, which contains requirements-dev.txt, unless that is done already."""
     install_requirements(ROOT / "requirements-bench.txt")
 
 
 def install_fast() -> None:
-    """Install requirements-fast.txt, which contains requirements.txt, unless that is done already."""
     install_requirements(ROOT / "requirements-fast.txt")
 
 
 def install_parquet() -> None:
-    """Install requirements-parquet.txt, which contains requirements.txt, unless that is done already."""
     install_requirements(ROOT / "requirements-parquet.txt")
 
 
 def install_requirements(requirements: Path) -> None:
-    """Make .venv if it is missing or broken, and install ``requirements`` if they changed since then."""
+    """Install into .venv, made if need be, unless ``requirements`` are unchanged since the last time."""
     stamp = VENV / f".installed-{requirements.stem}"
     wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
     if venv_works() and stamp.exists() and stamp.read_text() == wanted:
@@ -109,7 +102,7 @@ def install_requirements(requirements: Path) -> None:
 
 
 def venv_works() -> bool:
-    """Whether .venv is there and its interpreter runs (not so after a system upgrade or a move)."""
+    """Whether .venv is there and its interpreter runs, which a system upgrade or a move can break."""
     try:
         done = subprocess.run([VENV_PYTHON, "-c", "import pip"], capture_output=True)
     except OSError:  # missing, or made by somebody whose files this user may not read
@@ -118,7 +111,6 @@ def venv_works() -> bool:
 
 
 def make_venv() -> None:
-    """Create .venv, in place of a broken one."""
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -137,7 +129,7 @@ def make_venv() -> None:
 
 
 def pip_install(requirements: Path) -> None:
-    """Install with every hash checked; the whole of pip's output goes to a log beside the packages."""
+    """Install with every hash checked; pip's output goes to a log."""
     # Python compiles the modules that are imported when they are; pip would compile all of them, for 10 s.
     options = ["--require-hashes", "--no-compile", "--no-input", "--retries", "1"]
     command = [str(VENV_PYTHON), "-m", "pip", "install", *options, "-r", str(requirements)]
@@ -157,13 +149,13 @@ def pip_install(requirements: Path) -> None:
 
 
 def manage(*arguments: str) -> None:
-    """Run a manage.py command; it has told what is wrong when it fails."""
+    """Run a manage.py command, which tells itself what is wrong."""
     if subprocess.run([VENV_PYTHON, "manage.py", *arguments], cwd=ROOT).returncode:
         leave(1)
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse a folder in which no file can be made."""
+    """Raise BootstrapError if no file can be made in the folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -176,7 +168,7 @@ def require_writable(folder: Path) -> None:
 
 
 def require_free_port() -> None:
-    """Refuse early a port that somebody else uses, before anything is installed."""
+    """Raise BootstrapError if somebody else uses the port."""
     host, port = os.environ.get("HOST") or "127.0.0.1", os.environ.get("PORT") or "8000"
     if not port.isdecimal() or not 0 < int(port) < 65536:
         raise BootstrapError(f'PORT is "{port}"; use a number from 1 to 65535, such as PORT=8001.')
@@ -198,18 +190,16 @@ def var_dir() -> Path:
 
 
 def last_line(text: str) -> str:
-    """The last line that says something."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason given")
 
 
 def tell(line: str) -> None:
-    """A line of progress."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def leave(code: int) -> None:
-    """Exit with ``code``; under make, whose own exit code would be 2, leave it in a file for the Makefile."""
+    """Exit with ``code``. Under make, whose own exit code would be 2, leave it in a file for the Makefile."""
     status = os.environ.get("ARENA_STATUS_FILE")
     if status:
         Path(status).write_text(str(code))
@@ -217,7 +207,6 @@ def leave(code: int) -> None:
 
 
 def forget_status_file() -> None:
-    """Remove the file of ``leave``: from here on make is not going to read it."""
     if status := os.environ.pop("ARENA_STATUS_FILE", None):
         Path(status).unlink(missing_ok=True)
 

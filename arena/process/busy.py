@@ -1,9 +1,4 @@
-"""What people and judges are told while the database cannot take what they send.
-
-SQLite lets one transaction write at a time and the others wait, but not for ever; something long, such as an
-import, may keep it for itself. PostgreSQL may be restarted. Either way nothing is broken, and whoever asked
-may ask again.
-"""
+"""503 and a sentence while the database is locked or away: whoever asked may ask again."""
 
 from collections.abc import Callable
 
@@ -19,11 +14,11 @@ AWAY = (
     "The arena's database does not answer. Please try again in a moment; what is sent twice is stored once."
 )
 CONNECTION_ERRORS = ("08", "57P")
-"""How the codes of PostgreSQL begin that tell of a lost connection, or of a server that stops or starts."""
+"""Beginnings of PostgreSQL's codes for a lost connection, or a server that starts or stops."""
 
 
 class BusyDatabaseMiddleware:
-    """Answers 503 with a sentence, in place of 500, where the database kept a request waiting or is away."""
+    """Answers 503 with a sentence while the database is locked or away."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -32,7 +27,6 @@ class BusyDatabaseMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """The answer to a locked or missing database; None for every other error."""
         sentence = trouble(exception)
         if not sentence:
             return None
@@ -45,7 +39,7 @@ class BusyDatabaseMiddleware:
 
 
 def trouble(exception: BaseException) -> str:
-    """What to tell people where the error is one that passes by itself; "" for every other error."""
+    """What to tell people if the error passes by itself, else ""."""
     if not isinstance(exception, OperationalError | InterfaceError):
         return ""
     if "database is locked" in str(exception):

@@ -1,4 +1,4 @@
-"""System checks: operator mistakes reported at start, each with an id."""
+"""System checks: operator mistakes reported at start."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +10,6 @@ from django.utils.module_loading import import_string
 
 @register()
 def check_arena_url(**_: Any) -> list[CheckMessage]:
-    """Judges and commands speak HTTP to ARENA_URL."""
     url = urlsplit(settings.ARENA_URL)
     if url.scheme in {"http", "https"} and url.hostname:
         return []
@@ -24,12 +23,10 @@ def check_arena_url(**_: Any) -> list[CheckMessage]:
 
 
 SHORTEST_KEY = 32
-"""Characters of a secret key that nobody guesses: whoever has it can sign an operator's token."""
 
 
 @register()
 def check_broker(**_: Any) -> list[CheckMessage]:
-    """A scheme that Celery does not know shows up only when the first message is sent."""
     from kombu.transport import TRANSPORT_ALIASES
 
     scheme = settings.CELERY_BROKER_URL.partition("://")[0]
@@ -43,7 +40,6 @@ def check_broker(**_: Any) -> list[CheckMessage]:
 
 @register()
 def check_worker(**_: Any) -> list[CheckMessage]:
-    """A broker in memory reaches one process; a real broker is for several, which share one database."""
     found: list[CheckMessage] = []
     if settings.EMBEDDED_WORKER and settings.WEB_WORKERS > 1:
         found.append(
@@ -67,7 +63,6 @@ def check_worker(**_: Any) -> list[CheckMessage]:
 
 @register()
 def check_sweeps(**_: Any) -> list[CheckMessage]:
-    """The sweeper knows its functions by name only."""
     found: list[CheckMessage] = []
     for path in [*settings.SWEEPS, *settings.EMBEDDED_START]:
         try:
@@ -79,7 +74,6 @@ def check_sweeps(**_: Any) -> list[CheckMessage]:
 
 @register()
 def check_production(**_: Any) -> list[CheckMessage]:
-    """What is convenient on one's own machine and dangerous in the open."""
     if not settings.PRODUCTION:
         return []
     found: list[CheckMessage] = []

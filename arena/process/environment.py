@@ -1,4 +1,4 @@
-"""Reading the environment: what must be set, what cannot work, and the values a local arena makes itself."""
+"""Reading the environment, and the values a local arena makes itself."""
 
 import gc
 import os
@@ -16,11 +16,11 @@ WILDCARD_HOSTS = {"0.0.0.0", "::"}  # noqa: S104 - recognised here, not bound
 
 
 class ImproperEnvironment(ImproperlyConfigured):
-    """An environment variable is missing or has a value that cannot work; the message is one sentence."""
+    """An environment variable is missing or wrong; the message is one sentence."""
 
 
 def load_settings(exit_code: int = 1) -> None:
-    """Load the Django settings; when the environment is wrong, say so in one sentence and exit."""
+    """Load the Django settings, or say in one sentence what is wrong and exit."""
     from django.conf import settings
     from environs import EnvError
 
@@ -33,7 +33,7 @@ def load_settings(exit_code: int = 1) -> None:
 
 @contextmanager
 def database_trouble(arguments: Sequence[str]) -> Iterator[None]:
-    """Say in one sentence when a command cannot use the database, and exit; --traceback shows it all."""
+    """Say in one sentence that a command cannot use the database, and exit; --traceback shows all."""
     from django.db import DatabaseError, OperationalError, ProgrammingError
 
     try:
@@ -55,14 +55,14 @@ def database_trouble(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def require_in_production(*names: str) -> None:
-    """Raise ImproperEnvironment naming every variable of ``names`` that is unset or empty."""
+    """Raise ImproperEnvironment naming every variable that is unset or empty."""
     missing = [name for name in names if not os.environ.get(name)]
     if missing:
         raise ImproperEnvironment(f"ARENA_ENV=production needs {', '.join(missing)} in the environment.")
 
 
 def parse_database_url(url: str) -> dict[str, Any]:
-    """Django's database settings for a URL; raises ImproperEnvironment, which never repeats the URL."""
+    """Django's database settings for a URL; raises ImproperEnvironment, without the URL."""
     import dj_database_url
 
     try:
@@ -82,7 +82,7 @@ def parse_database_url(url: str) -> dict[str, Any]:
 
 
 def cache_for(broker_url: str) -> dict[str, Any]:
-    """Django's cache settings beside a broker: Redis where the broker is one, else this process's memory."""
+    """Django's cache settings: Redis if the broker is one, else this process's memory."""
     if broker_url.startswith(("redis://", "rediss://", "redis+socket://")):
         location = broker_url.replace("redis+socket://", "unix://", 1)
         return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": location}
@@ -90,11 +90,7 @@ def cache_for(broker_url: str) -> dict[str, Any]:
 
 
 def local_hosts(host: str) -> list[str]:
-    """The names under which an arena that binds ``host`` may be asked for when ALLOWED_HOSTS is not set.
-
-    Always the loopback names; with a host of its own that one; with a wildcard the machine's own name and
-    addresses, so that HOST=0.0.0.0 works in a local network without opening the door to any name at all.
-    """
+    """The names of an arena that binds ``host``; for a wildcard also this machine's name and addresses."""
     hosts = ["localhost", "127.0.0.1", "[::1]"]
     if host not in WILDCARD_HOSTS:
         return [*hosts, _bracketed(host)]
@@ -107,7 +103,7 @@ def local_hosts(host: str) -> list[str]:
 
 
 def local_url(host: str, port: int) -> str:
-    """The address at which this machine reaches an arena that binds ``host`` and ``port``."""
+    """The address at which this machine reaches the arena."""
     return f"http://{'127.0.0.1' if host in WILDCARD_HOSTS else _bracketed(host)}:{port}"
 
 
@@ -116,7 +112,7 @@ def _bracketed(host: str) -> str:
 
 
 def local_secret_key(var_dir: Path) -> str:
-    """The secret key of a local arena: made once, kept in ``var_dir`` readable by its owner alone."""
+    """The secret key of a local arena, made once and readable by its owner alone."""
     path = var_dir / "secret_key"
     try:
         return path.read_text()
@@ -142,14 +138,13 @@ def local_secret_key(var_dir: Path) -> str:
 
 
 YOUNG: Final = 10_000
-"""So many objects may come before the collector looks for cycles among them; Python's usual number is 700."""
+"""Objects after which the collector looks for cycles among them; Python's default is 700."""
 
 
 def spare_what_stays() -> None:
-    """Take what is loaded now for living as long as the process, and look for cycles less often.
+    """Exempt what is loaded from garbage collection, and collect less often.
 
-    Under load a worker makes objects so fast that the collector took 9 % of its processor time. What is
-    loaded at the start is thrown away by nobody.
+    Under load the collector took 9 % of a worker's processor time.
     """
     gc.collect()
     gc.freeze()

@@ -18,7 +18,7 @@ _last_ping: tuple[float, bool] = (float("-inf"), False)
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
-    """Status 200 while pages can be served, 503 when the database does not answer."""
+    """Status 503 if the database does not answer."""
     database = _database_answers()
     return JsonResponse(
         {"database": "ok" if database else "unreachable", "worker": _worker(), "version": settings.VERSION},

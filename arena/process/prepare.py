@@ -1,4 +1,4 @@
-"""What an arena needs before it can serve: tables, collected static files, a first study, an operator."""
+"""Preparing an arena: tables, static files, a first study, an operator."""
 
 import hashlib
 import secrets
@@ -18,10 +18,7 @@ OPERATOR = "operator"
 
 
 def prepare(say: Callable[[str], None]) -> None:
-    """Bring a new or updated arena up to date; what is up to date already is left alone.
-
-    ``say`` receives lines for the operator, among them a new account's password, which is kept nowhere.
-    """
+    """Bring a new or updated arena up to date; ``say`` receives lines for the operator."""
     refuse_unfinished_tables()
     call_command("migrate", verbosity=0, interactive=False)
     collect_static()
@@ -33,7 +30,7 @@ def prepare(say: Callable[[str], None]) -> None:
 
 
 def refuse_unfinished_tables() -> None:
-    """Raise CommandError where only some of the migrations that another one replaces have been applied."""
+    """Raise CommandError if a squashed migration has been applied in part."""
     loader = MigrationLoader(connection)
     if loader.disk_migrations.keys() - loader.graph.nodes.keys():
         raise CommandError(
@@ -43,7 +40,7 @@ def refuse_unfinished_tables() -> None:
 
 
 def collect_static() -> bool:
-    """Collect the static files when one of them changed since the last time; returns whether it did."""
+    """Collect the static files if one changed; returns whether it did."""
     stamp = Path(settings.STATIC_ROOT) / ".collected"
     wanted = _static_fingerprint()
     if stamp.exists() and stamp.read_text() == wanted:
@@ -54,7 +51,7 @@ def collect_static() -> bool:
 
 
 def _static_fingerprint() -> str:
-    """Changes with the path, size or time of any static file, and with the way they are stored."""
+    """A digest of the path, size and time of every static file, and of how they are stored."""
     digest = hashlib.sha256(repr(settings.STORAGES["staticfiles"]).encode())
     for finder in get_finders():
         for path, storage in finder.list([]):
@@ -64,14 +61,13 @@ def _static_fingerprint() -> str:
 
 
 def load_demo_into_empty_database(say: Callable[[str], None]) -> None:
-    """Load the demo study where there is no study at all."""
     if not Study.objects.exists() and "load_demo" in get_commands():
         say("Loading the demo study.")
         call_command("load_demo", verbosity=0)
 
 
 def renew_operator() -> str:
-    """Create the operator account or give it a new password; returns the password, kept only as a hash."""
+    """Create the operator account or give it a new password, which is returned and kept only as a hash."""
     password = secrets.token_urlsafe(12)
     operator, _ = get_user_model().objects.get_or_create(username=OPERATOR)
     operator.is_staff = operator.is_superuser = operator.is_active = True
@@ -81,7 +77,6 @@ def renew_operator() -> str:
 
 
 def sign_in_lines(password: str) -> str:
-    """How to sign in, for the terminal."""
     return (
         f"Sign in as {OPERATOR} with the password {password} (shown this once; make operator makes a new one)"
     )

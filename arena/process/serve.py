@@ -1,4 +1,4 @@
-"""The web server: gunicorn with threads, and the worker inside it when the broker is in memory."""
+"""The web server: gunicorn with threads, and with a broker in memory the worker inside it."""
 
 import fcntl
 import hashlib
@@ -20,11 +20,11 @@ KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
 
 
 class ServerError(Exception):
-    """The server cannot start; the message is one sentence for the operator."""
+    """The server cannot start; the message is one sentence."""
 
 
 class ArenaServer(BaseApplication):  # type: ignore[misc]
-    """gunicorn configured by the Django settings instead of by its own files and flags."""
+    """gunicorn configured by the Django settings."""
 
     def load_config(self) -> None:
         host = f"[{settings.HOST}]" if ":" in settings.HOST else settings.HOST
@@ -59,7 +59,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
 
 
 def serve() -> None:
-    """Serve until told to stop (SIGINT, SIGTERM, SIGHUP). Raises ServerError when it cannot start."""
+    """Serve until SIGINT, SIGTERM or SIGHUP. Raises ServerError."""
     _require_free_port()
     lock = _only_server() if settings.EMBEDDED_WORKER else None
     try:
@@ -83,7 +83,7 @@ def _require_free_port() -> None:
 
 
 def _only_server() -> TextIOWrapper:
-    """Lock the database for one server with an embedded worker: two would take each other's work for lost."""
+    """Lock the database: two embedded workers would take each other's work for lost."""
     digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
     file = (settings.VAR_DIR / f"serve-{digest}.lock").open("w")
     try:
@@ -116,10 +116,9 @@ def _post_worker_init(worker: Any) -> None:
 
 
 def _worker_exit(server: Any, worker: Any) -> None:
-    """Stop the embedded worker and leave at once, also while a judge's reply is still awaited.
+    """Stop the embedded worker and leave at once, without waiting for replies.
 
-    Python would wait at exit for every thread of a pool. A call that is cut off here is found and counted
-    as abandoned at the next start.
+    Calls cut off here are counted as abandoned at the next start.
     """
     if not worker.booted:
         return  # the exit code tells gunicorn that starting another one is useless

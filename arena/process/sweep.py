@@ -1,7 +1,6 @@
-"""The periodic sweep: a thread that calls every function of settings.SWEEPS again and again.
+"""The periodic sweep, which finds in the database what is due when messages were lost.
 
-Messages are nudges and may be lost; the sweep finds what is due in the database. The functions are named as
-strings because they live in the apps above this one.
+The functions are named in settings.SWEEPS because they live in the apps above.
 """
 
 import logging
@@ -20,17 +19,14 @@ LOCK_NUMBER = 0x417265_6E61  # one advisory lock of the database, taken by whoev
 
 
 def sweep_once() -> None:
-    """Call every sweep in turn, unless another process is sweeping this database right now.
-
-    A sweep that fails is logged and does not keep the others from running.
-    """
+    """Call every sweep, unless another process is sweeping; one that fails does not stop the others."""
     with _only_sweeper() as free:
         for path in settings.SWEEPS if free else ():
             run_logged(path)
 
 
 def run_logged(path: str) -> None:
-    """Call the function with this dotted path; an exception is logged, not raised."""
+    """Call the function with this dotted path; exceptions are logged."""
     try:
         import_string(path)()
     except Exception as error:
@@ -42,7 +38,7 @@ def run_logged(path: str) -> None:
 
 @contextmanager
 def _only_sweeper() -> Iterator[bool]:
-    """Whether this process may sweep now. SQLite serves one arena process, so there it always may."""
+    """Whether this process may sweep now; on SQLite always, which serves one process."""
     if connection.vendor != "postgresql":
         yield True
         return
@@ -58,23 +54,20 @@ def _only_sweeper() -> Iterator[bool]:
 
 
 class Sweeper:
-    """Sweeps every settings.SWEEP_SECONDS in a thread of its own until stopped."""
+    """A thread that sweeps every settings.SWEEP_SECONDS."""
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
 
     def start(self) -> None:
-        """Start sweeping; the first sweep runs at once."""
         self._thread.start()
 
     def stop(self, timeout: float | None = None) -> None:
-        """Ask the thread to end and wait for it, at most ``timeout`` seconds."""
         self._stopping.set()
         self._thread.join(timeout)
 
     def is_alive(self) -> bool:
-        """Whether the thread is running."""
         return self._thread.is_alive()
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""The Celery worker as a thread of the web process, for a broker that lives in this process's memory."""
+"""The Celery worker as a thread of the web process, for a broker in memory."""
 
 import logging
 import threading
@@ -16,12 +16,11 @@ _started: list["EmbeddedWorker"] = []  # of this process
 
 
 def embedded_worker_alive() -> bool:
-    """Whether this process has an embedded worker and it works."""
     return any(worker.is_alive() for worker in _started)
 
 
 class EmbeddedWorker:
-    """Runs tasks in a pool of settings.CELERY_WORKER_CONCURRENCY threads, and the sweep beside them."""
+    """Runs tasks in settings.CELERY_WORKER_CONCURRENCY threads, and the sweep beside them."""
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
@@ -40,14 +39,12 @@ class EmbeddedWorker:
         _started.append(self)
 
     def stop(self, timeout: float) -> None:
-        """Take no more tasks and wait at most ``timeout`` seconds for those that are running."""
         self._stopping.set()
         state.should_stop = 0
         self._sweeper.stop(timeout)
         self._thread.join(timeout)
 
     def is_alive(self) -> bool:
-        """Whether tasks are taken and sweeps are made."""
         return self._thread.is_alive() and self._sweeper.is_alive()
 
     def _run(self) -> None:
@@ -66,5 +63,4 @@ class EmbeddedWorker:
 
 
 def _close_old_connections(**_: object) -> None:
-    """What Django does around a request, done around a task."""
     close_old_connections()

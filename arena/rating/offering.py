@@ -1,8 +1,4 @@
-"""What a person is offered next: a pair for the study or, hidden among those, a repeat or a check.
-
-To be called with the study locked (arena.rating.services.claim): offers of one study are made one after the
-other.
-"""
+"""What a person is offered next: a pair for the study, or a hidden repeat or check."""
 
 import random
 import time
@@ -27,23 +23,23 @@ from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntAr
 # another process did a moment ago is not overlooked.
 
 MOST_PAIRS = 400_000
-"""Possible pairs of one study that are kept; of a study with more, those of the least rated prompts."""
+"""Possible pairs kept of one study; a larger one keeps those of its least rated prompts."""
 
 MOST_KEPT = 2_000_000
-"""Possible pairs of all studies together that are kept."""
+"""Possible pairs kept of all studies together."""
 
 LOOK_BACK = 64
-"""How many of the comparisons known already are looked at again: a smaller id can be committed later."""
+"""Known comparisons that are read again: a smaller id can be committed later."""
 
 MOST_NEW = 20_000
-"""With more new comparisons than this, everything is read again."""
+"""New comparisons above which everything is read again."""
 
 OLDEST = 60.0
 """Seconds after which everything is read again, or 50 times as long as that takes."""
 
 
 class Stock:
-    """The possible pairs of a study with their ratings by people; ``refresh`` reads what is new."""
+    """The possible pairs of a study with their ratings by people."""
 
     def __init__(self, study: Study) -> None:
         started = time.monotonic()
@@ -64,9 +60,9 @@ class Stock:
         self._best_before = now + max(OLDEST, 50 * (now - started))
 
     def refresh(self, behind: float = 0.0) -> bool:
-        """Read what was rated since the last time; False where everything should be read again.
+        """Read what was rated since the last read, unless that is less than ``behind`` seconds ago.
 
-        Nothing is read where the last time is less than ``behind`` seconds ago.
+        False if everything should be read again.
         """
         with self._lock:
             now = time.monotonic()
@@ -86,12 +82,11 @@ class Stock:
             return True
 
     def places(self, pairs: list[PairKey]) -> IntArray:
-        """Where these pairs are among the possible ones; those that are not are left away."""
+        """The indices of those of these pairs that are possible."""
         places = self.possible.places(pairs)
         return places[places >= 0]
 
     def worth(self) -> FloatArray:
-        """What another comparison of each two contestants says about the standings."""
         with self._lock:
             if self._tally is None:
                 self._tally = Tally(self._study, self.possible.contestants)
@@ -105,7 +100,7 @@ class Stock:
 
 
 class Tally:
-    """How often people preferred which contestant of a study to which, with what follows from it."""
+    """How often people preferred which contestant of a study to which."""
 
     def __init__(self, study: int, contestants: tuple[int, ...]) -> None:
         self._study = study
@@ -116,7 +111,6 @@ class Tally:
         self._worth = self._wins
 
     def worth(self) -> FloatArray:
-        """``possible_pairs.worth`` of the comparisons there are, at most a hundredth of them ago."""
         self._read()
         games = float(self._wins.sum())
         if self._fitted < 0 or abs(games - self._fitted) > possible_pairs.REFIT * self._fitted:
@@ -124,7 +118,7 @@ class Tally:
         return self._worth
 
     def _read(self) -> None:
-        """Add the comparisons that came since the last time, and take away those that they revise."""
+        """Add new comparisons and subtract those that they revise."""
         given = Comparison.objects.filter(
             study=self._study,
             purpose="study",
@@ -162,7 +156,7 @@ def _newest(study: Study) -> int:
 
 
 def _texts(study: Study) -> tuple[list[Text], int]:
-    """The texts to pair and how many pairs they make; of a very large study only some of the texts."""
+    """The texts to pair, in a very large study only some, and how many pairs all of them make."""
     rows = Completion.objects.rateable_in(study).order_by()
     reserved = _reserved(study)
     texts: dict[int, list[Text]] = {}
@@ -184,7 +178,6 @@ def _texts(study: Study) -> tuple[list[Text], int]:
 
 
 def _reserved(study: Study) -> set[int]:
-    """The completions that only occur in pairs for training or checks."""
     pairs = list(Pair.objects.filter(prompt__study=study).exclude(use="rate").values_list("first", "second"))
     apart = {completion for pair in pairs for completion in pair}
     if apart:
@@ -195,9 +188,9 @@ def _reserved(study: Study) -> set[int]:
 
 
 def _combined(texts: list[Text], reserved: set[int]) -> list[Text]:
-    """Of the texts of one prompt those that make new pairs.
+    """The texts of one prompt that make new pairs.
 
-    Those of training pairs and checks do not, unless a contestant wrote them and the prompt has others.
+    Reserved ones do only if a contestant wrote them and the prompt has others.
     """
     if all(text.pk in reserved for text in texts):
         return []
@@ -209,7 +202,7 @@ _keeping = Lock()
 
 
 def stock_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> Stock:
-    """The stock of a study as it is now, or was ``behind`` seconds ago; ``anew``: read in full."""
+    """The stock of a study, at most ``behind`` seconds old; ``anew`` reads it in full."""
     # What other than comparisons changes the pairs raises the revision.
     key = (study.pk, study.created_at, study.revision, study.naming)
     with _keeping:
@@ -226,17 +219,16 @@ def stock_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> Stock:
 
 
 REPEAT_AFTER = 10
-"""How many other pairs a rater is done with between a pair and its repeat."""
+"""Other pairs between a pair and its repeat."""
 
 TRIES = 3
-"""How often a pair is chosen anew where the one chosen turns out to be taken, or gone."""
 
 
 @dataclass
 class Had:
-    """What a rater was offered in a study; done is what was answered or put aside of it.
+    """What a rater was offered in a study; ``done``: answered or skipped.
 
-    answered and skipped count these two. imbalance: times shown straight minus times swapped.
+    imbalance: times shown straight minus times swapped.
     """
 
     pairs: list[PairKey] = field(default_factory=list)
@@ -245,13 +237,11 @@ class Had:
     skipped: int = 0
     imbalance: int = 0
     lost: dict[tuple[PairKey, int], int] = field(default_factory=dict)
-    """The ids of assignments that were taken back, by pair and number of the repeat."""
+    """Ids of expired assignments, by pair and number of the repeat."""
 
 
 @dataclass(frozen=True)
 class _Draw:
-    """What the seed of an offer decides: everything but what has to be balanced."""
-
     seed: int
     rng: random.Random
     purpose: Purpose
@@ -260,10 +250,7 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Two texts to lease as a pair. claims: by how many people they are held as a pair of the study.
-
-    swapped: None where the order is still to be drawn.
-    """
+    """Two texts to lease as a pair. claims: how many people hold them; swapped: None if still to be drawn."""
 
     texts: PairKey
     purpose: Purpose = Purpose.STUDY
@@ -273,15 +260,14 @@ class _Chosen:
 
 
 def lease_time() -> timedelta:
-    """How long a claim is kept for a person who does not answer."""
     return timedelta(minutes=settings.LEASE_MINUTES)
 
 
 def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
-    """Lease the next pair to a person, making the pair if nobody was offered it before.
+    """Lease the next pair to a person, made if need be; None if nothing is left.
 
-    on_screen: the pair that this person looks at, which is not offered whatever became of its lease. None
-    where nothing is left to rate for the study: repeats and checks only come among pairs of the study.
+    To be called with the study locked. on_screen: id of the pair this person looks at, which is not offered
+    even if its lease ran out.
     """
     draw, anew = _draw(study), False
     for _ in range(TRIES):
@@ -308,7 +294,7 @@ def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = Non
 
 
 def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
-    """What a rater was offered and did not lose by an expired lease, and what came with an import."""
+    """What a rater was offered and did not lose by an expired lease, with what came by import."""
     columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "purpose", "state")
     offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
     rows = offered.values_list(*columns)
@@ -346,14 +332,13 @@ def _draw(study: Study) -> _Draw:
 
 
 def _held(study: Study, now: datetime) -> list[PairKey]:
-    """The pairs that people hold without having answered them, each as often as it is held."""
     held = Assignment.objects.live(now).unanswered().filter(study=study, rater__kind=Rater.Kind.PERSON)
     held = held.filter(purpose=Purpose.STUDY, pair__isnull=False).order_by()
     return list(held.values_list("pair__first", "pair__second"))
 
 
 def _choose(study: Study, stock: Stock, claims: IntArray, had: Had, draw: _Draw) -> int | None:
-    """The place of a pair that lacks ratings and that this rater did not have, chosen as the study says."""
+    """The index of a pair that lacks ratings and is new to this rater, chosen by the study's strategy."""
     load = stock.ratings + claims
     free = load < study.ratings_per_pair_people
     free[stock.places(had.pairs)] = False
@@ -368,17 +353,14 @@ def _choose(study: Study, stock: Stock, claims: IntArray, had: Had, draw: _Draw)
 
 
 def with_texts_of(possible: Possible, pairs: list[PairKey]) -> BoolArray:
-    """Which of the possible pairs share a text with one of these.
-
-    Where raters are told who wrote the texts of a pair they rated, none of the others would be blind.
-    """
+    """Which possible pairs share a text with these: whoever was told its author is not blind."""
     texts = np.unique(np.asarray(pairs, dtype=np.int64))
     shared: BoolArray = np.isin(possible.first, texts) | np.isin(possible.second, texts)
     return shared
 
 
 def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None:
-    """The repeat or the check that was drawn; None where none was, or there is none for this rater."""
+    """The repeat or check that was drawn, if there is one for this rater."""
     if draw.purpose == Purpose.REPEAT and not study.reveal_names:
         return _to_repeat(study, rater, draw.rng)
     if draw.purpose == Purpose.CHECK:
@@ -387,7 +369,7 @@ def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None
 
 
 def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None:
-    """A pair this rater rated for the study and did not see again, the other way round."""
+    """A pair this rater rated for the study and saw once, in the other order."""
     mine = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False)
     done = list(
         mine.filter(state__in=["submitted", "skipped"])
@@ -410,7 +392,7 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
 
 
 def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
-    """A pair whose right answer is known and that this rater did not have: one made to check by, or any."""
+    """A pair with a known answer that is new to this rater, preferably made for checks."""
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
     offered = Completion.objects.offered().filter(prompt__study=study)
     seen = set(had.pairs)
@@ -430,7 +412,7 @@ def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
 def _lease(
     study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, had: Had, now: datetime
 ) -> Assignment | None:
-    """Claim what was chosen; None where it cannot be offered any more, or is not lost any more."""
+    """Claim what was chosen; None if it can no longer be offered."""
     lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
     if (number := had.lost.get((chosen.texts, chosen.repeat))) is not None:
         # Assignments are locked before pairs, by those who answer as well.
@@ -463,12 +445,12 @@ def _lease(
 
 
 def _locked_pair(texts: PairKey) -> Pair | None:
-    """The pair of two texts with its row locked: whoever answers late from now on sees this claim."""
+    """The pair with its row locked, so that late answers see this claim."""
     return Pair.objects.select_for_update(no_key=True).filter(first=texts[0], second=texts[1]).first()
 
 
 def _made_pair(study: Study, texts: PairKey) -> Pair | None:
-    """The pair of two texts that were none yet; None where they cannot be compared any more."""
+    """A new pair of two texts; None if they can no longer be compared."""
     rateable = Completion.objects.rateable_in(study).filter(pk__in=texts)
     prompts = list(rateable.values_list("prompt", flat=True))
     if len(prompts) < 2:
@@ -479,12 +461,11 @@ def _made_pair(study: Study, texts: PairKey) -> Pair | None:
 
 
 def _is_unwanted(study: Study, pair: Pair, claims: int) -> bool:
-    """Whether a pair has its ratings, or was kept for something else."""
     return pair.use != Pair.Use.RATE or pair.people_ratings + claims >= study.ratings_per_pair_people
 
 
 def _order(known: Pair | None, chosen: _Chosen, draw: _Draw, had: Had) -> bool:
-    """Whether the second text is shown first. known: None where nobody was shown the pair yet."""
+    """Whether to show the second text first. known: the pair, if it was shown before."""
     if chosen.swapped is not None:
         return chosen.swapped
     shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=known).exclude(state="expired")

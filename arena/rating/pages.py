@@ -1,8 +1,4 @@
-"""The rater's pages: their studies, the guidelines, and one pair at a time.
-
-Every address that takes an answer serves a plain form, which gets a page or a redirect, and the page's
-script, which gets JSON, by the same rules.
-"""
+"""The rater's pages: studies, guidelines, and one pair at a time, as forms and as JSON for the script."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -27,8 +23,6 @@ from arena.texts.rendering_cache import rendered
 
 @dataclass(frozen=True)
 class Entry:
-    """An open study somebody rates: how far they are, and what stands between them and the next pair."""
-
     membership: Membership
     progress: Progress
     training: training.Waiting | None
@@ -39,7 +33,7 @@ class Entry:
 
     @property
     def paused(self) -> str:
-        """Why nothing is offered for now; empty where something is."""
+        """Why nothing is offered now; empty if something is."""
         if self.study.paused_at:
             return "This study is paused"
         return "You are paused in this study" if self.membership.paused_at else ""
@@ -48,7 +42,6 @@ class Entry:
 @require_safe
 @signed_in
 def studies(request: RaterRequest) -> HttpResponse:
-    """The studies of this person, and those anybody may join."""
     rater = Rater.objects.filter(user=request.user).first()
     mine = list(rater.memberships.select_related("study").order_by("study__name")) if rater else []
     rating = [each for each in mine if each.role != Role.VIEWER and not each.study.is_closed]
@@ -73,13 +66,13 @@ def _entries(rater: Rater, memberships: Iterable[Membership]) -> list[Entry]:
 
 
 REFUSED = 409
-"""Status of an answer that was not taken, and of a page that says why."""
+"""HTTP status of an answer that was not taken."""
 INVALID = 422
-"""Status of a form with something missing or wrong."""
+"""HTTP status of an incomplete or wrong form."""
 
 
 def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonResponse:
-    """The reply that an answer is stored; ``anew`` is off where it was stored when it was sent before."""
+    """The reply that an answer is stored; ``anew`` is False if it was stored before."""
     return JsonResponse(
         {
             "status": "stored" if anew else "same",
@@ -91,14 +84,14 @@ def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonRespo
 
 
 def refused(detail: str, *, status: int = REFUSED, reopen: bool = False) -> JsonResponse:
-    """The reply that an answer was not stored, and why. reopen: the rater may change the earlier one."""
+    """The reply why an answer was not stored; ``reopen``: the earlier one can be changed."""
     return JsonResponse({"status": "refused", "detail": detail, "reopen": reopen}, status=status)
 
 
 def shown(
     request: HttpRequest, name: str, context: dict[str, Any], *, status: int = 200, detail: str = ""
 ) -> JsonResponse:
-    """The reply with a part of the rating screen, and the public id of the assignment on it."""
+    """The reply with a part of the rating screen."""
     task = context.get("task")
     return JsonResponse(
         {
@@ -112,7 +105,6 @@ def shown(
 
 
 def progress_now(request: MemberRequest) -> dict[str, Any]:
-    """The rater's progress in the study, in numbers and as text."""
     done = progress(request.rater, [request.study])[request.study.pk]
     words = render_to_string("annotation/_progress.html", {"progress": done})
     return {
@@ -125,7 +117,7 @@ def progress_now(request: MemberRequest) -> dict[str, Any]:
 
 
 def guidance(membership: Membership) -> dict[str, object]:
-    """The context of _guidelines.html for a member of a study."""
+    """The context of _guidelines.html."""
     study = membership.study
     text = study.guidelines.strip()
     return {
@@ -137,7 +129,7 @@ def guidance(membership: Membership) -> dict[str, object]:
 
 
 def reveal(study: Study, comparison: Comparison) -> str:
-    """Who wrote the two texts just rated; empty where the study keeps that to itself."""
+    """Who wrote the two texts just rated; empty if the study does not tell."""
     if not study.reveal_names or comparison.rating is None:
         return ""
     first, second = map(_author, comparison.pair.shown(comparison.swapped))
@@ -156,7 +148,6 @@ def _author(completion: Completion) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member
 def guidelines(request: MemberRequest) -> HttpResponse:
-    """What to look for; "Start rating" remembers that they were shown."""
     if request.method == "POST":
         Membership.objects.filter(pk=request.membership.pk, guidelines_read_at__isnull=True).update(
             guidelines_read_at=timezone.now()
@@ -169,7 +160,7 @@ def guidelines(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member
 def rate(request: MemberRequest) -> HttpResponse:
-    """The pair to rate now; POST takes the answer to one and shows the next."""
+    """The pair to rate now; POST takes an answer and shows the next."""
     if request.method == "POST":
         return _submit(request)
     if request.membership.guidelines_read_at is None and not wants_json(request):
@@ -210,7 +201,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
 
 
 def _is_somebody_elses(request: MemberRequest) -> bool:
-    """Whether a script sends what another account said: somebody signed in as another person meanwhile."""
+    """Whether the script sends the answer of an account that is no longer the one signed in."""
     return wants_json(request) and request.POST.get("rater", "") != str(request.user.pk)
 
 
@@ -238,14 +229,13 @@ def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> Ht
 @require_POST
 @member
 def skip(request: MemberRequest) -> HttpResponse:
-    """Put the pair aside, or keep the answer that was reopened."""
+    """Put the pair aside; a reopened answer is kept."""
     if _is_somebody_elses(request):
         return signed_out("Somebody else is signed in.")
     return _put_aside(request, lambda: services.skip(request.rater, request.POST.get("assignment", "")))
 
 
 def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpResponse:
-    """Put a pair aside, and say that it was, or why it was not."""
     try:
         act()
     except RatingError as error:
@@ -258,7 +248,6 @@ def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpRespons
 @require_http_methods(["GET", "HEAD", "POST"])
 @member
 def flag(request: MemberRequest) -> HttpResponse:
-    """Say that something is wrong with the pair, which is then put aside."""
     if request.method != "POST":
         form = FlagForm(initial={"assignment": request.GET.get("assignment", "")})
         return _flag_page(request, form, 200)
@@ -282,7 +271,7 @@ def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpRespo
 @require_POST
 @member
 def undo(request: MemberRequest) -> HttpResponse:
-    """Bring back the last pair, or the one named by ``reopen``, to answer it anew."""
+    """Reopen the last pair, or the one named by ``reopen``."""
     found = services.undo(request.study, request.rater, request.POST.get("reopen") or None)
     if found is None:
         why = "There is nothing to undo."
@@ -299,11 +288,7 @@ def undo(request: MemberRequest) -> HttpResponse:
 @require_safe
 @member
 def ahead(request: MemberRequest) -> HttpResponse:
-    """The pair after the one named by ``after``, for the script to hold ready; empty where there is none.
-
-    It is leased now. The one named has been on screen for ``seen`` seconds. How far its rater has come is not
-    told with it: the script knows that from the answer sent last.
-    """
+    """Lease the pair after ``after``, which has been on screen ``seen`` seconds; empty if there is none."""
     try:
         seen = said_seconds(request.GET.get("seen", "")) or 0
         claimed = services.claim(request.study, request.rater, request.GET.get("after", ""), seen)
@@ -317,12 +302,11 @@ def ahead(request: MemberRequest) -> HttpResponse:
 @require_safe
 @signed_in
 def token(request: RaterRequest) -> HttpResponse:
-    """What a script needs to send what waited while its rater was signed out."""
+    """What a script needs to send answers that waited while nobody was signed in."""
     return JsonResponse({"token": get_token(request), "rater": str(request.user.pk)})
 
 
 def _next(request: MemberRequest) -> HttpResponse:
-    """The next pair, by a redirect, so that a reload sends nothing twice."""
     return redirect("rate-study", slug=request.study.slug)
 
 
@@ -350,7 +334,7 @@ def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None =
 
 
 def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:
-    """A part of the rating screen: alone for the script, otherwise inside the whole page."""
+    """A part of the rating screen, inside the whole page unless the script asks."""
     if wants_json(request):
         return shown(request, name, context, status=status)
     whole = context | guidance(request.membership) | {"part": f"annotation/{name}.html"}

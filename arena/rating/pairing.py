@@ -1,7 +1,6 @@
-"""Which pair, and in which order, a rater gets next: every strategy a study can choose. Pure.
+"""Which pair, and in which order, a rater gets next. Pure.
 
-A new strategy is a function and an entry in STRATEGIES; settings, forms and offers read them from there, and
-``makemigrations`` writes down the new choice.
+After adding to STRATEGIES run ``makemigrations``.
 """
 
 import random
@@ -14,26 +13,19 @@ if TYPE_CHECKING:  # models read the strategies, and need not load NumPy for tha
 
 
 def balanced(pairs: "Candidates", rng: random.Random) -> int | None:
-    """The least rated free pair."""
     return pairs.least_rated(pairs.places, rng)
 
 
 def adaptive(pairs: "Candidates", rng: random.Random) -> int | None:
-    """A pair of two contestants drawn in proportion to what another comparison of them would say.
-
-    Drawn, as Chatbot Arena does (Chiang et al. 2024, section 5), and not always the best: every pair keeps a
-    chance, and raters who ask at the same moment get different ones.
-    """
+    """A pair of two contestants drawn by the worth of comparing them (Chiang et al. 2024, section 5)."""
     return pairs.least_rated(pairs.of_contestants_drawn(pairs.worth(), rng), rng)
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """A way to choose the next pair.
+    """A way to choose the next pair: ``choose`` gives the index of a free pair, or None.
 
-    name is stored; label and help are what operators read. choose gives the place of a free pair, or None
-    where none is free. With ``has_control`` a share of the pairs, the study's control share, is drawn evenly
-    instead, so that the strategy can be audited.
+    With has_control the study's control share is drawn evenly instead, as an audit.
     """
 
     name: str
@@ -56,7 +48,7 @@ STRATEGIES: Final = {
         ),
     )
 }
-"""By name; the first is that of a new study."""
+"""By name; the first is the default."""
 
 DEFAULT_STRATEGY: Final = next(iter(STRATEGIES))
 
@@ -65,15 +57,15 @@ STRATEGY_CHOICES: Final = [
 ]
 
 BIASED_COIN: Final = 2 / 3
-"""Probability of the order that restores balance (Efron 1971, "Forcing a sequential experiment...")."""
+"""Probability of the order that restores balance (Efron 1971, "Forcing a sequential experiment to be
+balanced").
+"""
 
 
 def choose_order(seed: int, *, pair_imbalance: int, rater_imbalance: int) -> bool:
-    """Whether to show the pair swapped, drawn from ``seed`` alone and the counts so far.
+    """Whether to show the pair swapped. Imbalances are times shown straight minus times swapped.
 
-    pair_imbalance: times this pair was shown straight minus times swapped; where they differ, the rarer
-    order is taken. rater_imbalance: the same over all pairs of this rater; it biases the coin towards the
-    rarer order without making it predictable.
+    The pair's decides; the rater's only biases the coin, so that the order stays unpredictable.
     """
     if pair_imbalance:
         return pair_imbalance > 0

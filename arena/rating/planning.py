@@ -1,9 +1,6 @@
-"""A judge's plan: which pairs it is to rate, in which orders, written as open assignments in one go.
+"""A judge's plan: pairs to rate, in which orders, written as open assignments in one go.
 
-People's next pair is chosen at the moment of asking (arena.rating.services.claim); a judge's work is known
-before.
-Two completions with the same text leave nothing to compare: such pairs are recorded as identical at once and
-asked about only as a control of the judge.
+Two equal texts are recorded as identical, and asked about only as a control of the judge.
 """
 
 import random
@@ -23,29 +20,29 @@ from arena.rating.possible_pairs import PairKey
 from arena.rating.recording import BATCH, write_comparisons
 
 WAITING = ("open", "failed", "expired")
-"""States of an assignment that has no answer and nobody working on it: it is planned again, not anew."""
+"""States in which an assignment is planned again, not anew."""
 
 UNSCORED: Final = "unscored"
 NOT_ASKED: Final = "identical"
-"""What an answer without a rating is, and a pair that was recorded as identical without asking."""
+"""Outcomes of a comparison without a rating, and of one recorded without asking."""
 
 
 class Which(StrEnum):
-    """Which of a judge's pairs a plan is about."""
+    """Which of a judge's pairs to plan."""
 
     ALL = "all"
-    """What it has not answered, whether it was asked before or not."""
+    """All that it has not answered."""
     EXTEND = "extend"
     """Pairs it was never asked about."""
     FAILURES = "failures"
-    """What it was asked without an answer, or was to be asked."""
+    """What it was asked, or was to be asked, without an answer."""
     UNSCORED = "unscored"
-    """What it answered without a rating: it is asked anew, and the answer stands until there is another."""
+    """What it answered without a rating."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be planned: at most ``limit`` pairs; controls: identical completions are asked about too."""
+    """At most ``limit`` pairs; with ``controls`` also identical completions."""
 
     which: Which = Which.ALL
     limit: int | None = None
@@ -55,7 +52,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Showing:
-    """A pair in one order with one repeat number, and the assignment it has already, if any."""
+    """A pair in one order with one repeat number, and the id of its assignment, if any."""
 
     swapped: bool
     repeat: int
@@ -65,10 +62,7 @@ class Showing:
 
 @dataclass(frozen=True)
 class PlannedPair:
-    """A pair to rate. pair is its id, None where nobody was offered it before.
-
-    asked is False for identical completions that are recorded without asking.
-    """
+    """A pair to rate. asked: False if it is only recorded as identical."""
 
     prompt: int
     completions: PairKey
@@ -79,10 +73,7 @@ class PlannedPair:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would ask: how many pairs, and how many assignments (a pair in both orders is two).
-
-    identical counts the assignments that are recorded without asking.
-    """
+    """How much a run would ask, and how many assignments it would only record as identical."""
 
     pairs: int
     assignments: int
@@ -94,7 +85,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planned:
-    """What was written: the ids of the open assignments in the order of asking, and how many identical."""
+    """Ids of the open assignments in the order of asking, and how many were recorded as identical."""
 
     assignments: list[int]
     identical: int
@@ -111,23 +102,21 @@ class _Candidate:
 
 
 _Offers = dict[int, dict[bool, tuple[int, str]]]
-"""By repeat and order: assignment id, or 0, and state or outcome of what the rater was offered."""
+"""By repeat and order: assignment id, or 0, and its state or outcome."""
 
 
 def preview(study: Study, rater: Rater, wanted: Wanted = Wanted()) -> Plan:
-    """What ``plan`` would write, without writing it."""
     return _counted(chosen(study, rater, wanted))
 
 
 def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
-    """Whether ``plan`` would write nothing."""
     known = _offered(study, rater)
     showings = _Showings(known, study.ratings_per_pair_judges, wanted)
     return not any(showings.of(each) for each in _wanted(study, known, wanted))
 
 
 def outlook(study: Study, rater: Rater, *, both_orders: bool = False) -> dict[Which, Plan]:
-    """How much each kind of plan would hold now, without a limit."""
+    """How much each kind of plan would hold now."""
     known, candidates = _offered(study, rater), list(_candidates(study))
     found = {}
     for which in Which:
@@ -140,12 +129,9 @@ def outlook(study: Study, rater: Rater, *, both_orders: bool = False) -> dict[Wh
 def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int = 8) -> Planned:
     """Write the open assignments of a judge's run.
 
-    Pairs rated by people come first, so that judge and people rate the same pairs; of these as of the rest
-    those that judges rated, so that judges do. Every pair is asked ``study.ratings_per_pair_judges`` times,
-    in alternating orders; with ``both_orders`` each time in both. What the rater has answered is never
-    planned again, unless that is wanted; its assignments that were left open or failed are taken up again.
-    ``points`` are those of the scale on which identical pairs are recorded; they do not count towards the
-    limit.
+    Pairs rated by people come first, then by judges, so that all rate the same. Each is asked
+    ``study.ratings_per_pair_judges`` times in alternating orders, with ``both_orders`` each time in both.
+    ``points``: the scale of identical pairs, which do not count towards the limit.
     """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     found = list(chosen(locked, rater, wanted))
@@ -170,7 +156,6 @@ def _assignments(
     pairs: Mapping[PairKey, int],
     **state: Any,
 ) -> list[Assignment]:
-    """The assignments of these showings in the state given; the missing ones are made."""
     rows = [
         Assignment(
             pk=showing.assignment,
@@ -193,7 +178,6 @@ def _assignments(
 
 
 def _unrated(assignment: Assignment, points: int) -> Comparison:
-    """What is recorded of two equal texts about which a judge was not asked."""
     assert assignment.pair_id is not None  # noqa: S101 - it was planned for a pair
     return Comparison(
         study_id=assignment.study_id,
@@ -209,14 +193,13 @@ def _unrated(assignment: Assignment, points: int) -> Comparison:
 
 
 def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[PlannedPair]:
-    """The pairs of which something is left to plan, in the order of asking, with their showings."""
+    """The pairs with something left to plan, in the order of asking."""
     known = _offered(study, rater)
     showings = _Showings(known, study.ratings_per_pair_judges, wanted)
     return _planned(_ranked(list(_wanted(study, known, wanted))), showings, wanted.limit)
 
 
 def _wanted(study: Study, known: dict[int, _Offers], wanted: Wanted) -> Iterator[_Candidate]:
-    """The pairs that can be shown, as far as there may be something left to plan of them."""
     every = _candidates(study)
     if wanted.which in (Which.FAILURES, Which.UNSCORED):
         return (each for each in every if each.pair in known)
@@ -247,7 +230,6 @@ def _counted(found: Iterable[PlannedPair]) -> Plan:
 
 
 def _make_pairs(found: list[PlannedPair]) -> dict[PairKey, int]:
-    """Pair ids by completions; the missing ones are made."""
     new = [
         Pair(prompt_id=each.prompt, first_id=each.completions[0], second_id=each.completions[1])
         for each in found
@@ -259,7 +241,7 @@ def _make_pairs(found: list[PlannedPair]) -> dict[PairKey, int]:
 
 
 class _Showings:
-    """What is left to plan of each pair; keeps straight and swapped orders in balance over all of them."""
+    """What is left to plan of each pair, with orders in balance."""
 
     def __init__(self, known: dict[int, _Offers], repeats: int, wanted: Wanted) -> None:
         self._known, self._repeats, self._wanted = known, repeats, wanted
@@ -271,11 +253,10 @@ class _Showings:
         )
 
     def asks(self, candidate: _Candidate) -> bool:
-        """Whether the judge is asked about the pair at all."""
         return not candidate.identical or self._wanted.controls
 
     def of(self, candidate: _Candidate) -> tuple[Showing, ...]:
-        """The showings of a pair that are to be planned, in the order of their repeats."""
+        """The showings of a pair to plan, in the order of their repeats."""
         offers = self._known.get(candidate.pair or 0, {})
         which = self._wanted.which
         if which is Which.UNSCORED:
@@ -290,7 +271,7 @@ class _Showings:
         return tuple(self._left(offers, states))
 
     def _left(self, offers: _Offers, states: tuple[str, ...]) -> Iterator[Showing]:
-        """Every repeat, in its order or in both, unless it was offered and is in none of ``states``."""
+        """Every repeat that was not offered or is in one of ``states``."""
         first_order: bool | None = None
         for repeat in range(self._repeats):
             orders = offers.get(repeat, {})
@@ -313,7 +294,6 @@ class _Showings:
 
 
 def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:
-    """The showings that were offered and are in one of ``states``, as they were offered."""
     return tuple(
         Showing(swapped, repeat, new_seed(), assignment)
         for repeat, orders in sorted(offers.items())
@@ -323,7 +303,7 @@ def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:
 
 
 def _offered(study: Study, rater: Rater) -> dict[int, _Offers]:
-    """Everything this rater was offered or has answered, by pair; lost leases of people's kind included."""
+    """Everything this rater was offered or has answered, by pair."""
     known: dict[int, _Offers] = {}
     answered = Comparison.objects.current().filter(study=study, rater=rater).order_by("pk")
     for pair, repeat, swapped, assignment, status, rating, reason in answered.values_list(
@@ -342,14 +322,12 @@ def _offered(study: Study, rater: Rater) -> dict[int, _Offers]:
 
 
 def _outcome(status: str, *, asked: bool) -> str:
-    """What a plan has to know of an answer: UNSCORED, NOT_ASKED, or else that it is there."""
     if status == Comparison.Status.UNSCORED:
         return UNSCORED
     return NOT_ASKED if status == Comparison.Status.IDENTICAL and not asked else "submitted"
 
 
 def _candidates(study: Study) -> Iterator[_Candidate]:
-    """Every pair that can be shown: both texts and the prompt known, current and of active contestants."""
     by_prompt: dict[int, list[int]] = {}
     digests: dict[int, str] = {}
     rateable = Completion.objects.rateable_in(study)
@@ -370,10 +348,7 @@ def _candidates(study: Study) -> Iterator[_Candidate]:
 
 
 def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
-    """In the order of asking: rated by people first, then by other judges, one of each prompt before two.
-
-    So judges that are asked about some pairs only are asked about the same ones, and can be compared.
-    """
+    """In the order of asking: rated by people first, then by other judges, one of each prompt before two."""
     rng = random.Random()  # noqa: S311 - fairness, not secrecy
     rng.shuffle(candidates)
     candidates.sort(key=lambda each: (each.people == 0, -each.judges))

@@ -1,7 +1,4 @@
-"""A study's possible pairs as arrays, from which arena.rating.pairing chooses the next one. Pure.
-
-Arrays, because plain lists take three to six times as long to choose among 400,000 pairs.
-"""
+"""A study's possible pairs as arrays, for arena.rating.pairing. Pure."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -18,14 +15,13 @@ BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 
 PairKey = tuple[int, int]
-"""Two completion ids, the smaller one first."""
+"""Two completion ids, the smaller first."""
 
 TOLERANCE = 1e-9
-"""Shares that differ by less are equal."""
 
 
 class Text(NamedTuple):
-    """A completion that can be compared. contestant is None where nobody is ranked by it."""
+    """A completion that can be compared. contestant: None if nobody is ranked by it."""
 
     pk: int
     prompt: int
@@ -35,11 +31,10 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True)
 class Possible:
-    """The pairs that can be offered: one place in each array, ordered by their completions.
+    """The pairs that can be offered as parallel arrays, ordered by their completion ids ``first`` <
+    ``second``.
 
-    first and second are completion ids, first the smaller one. The others hold places: of the prompt, of the
-    category, and of the contestants of both sides in ``contestants``, where one that is no contestant has the
-    place after the last.
+    The other arrays hold indices; a and b point into ``contestants``, or behind it for a text of nobody.
     """
 
     first: IntArray
@@ -59,16 +54,14 @@ class Possible:
 
     @cached_property
     def _codes(self) -> IntArray:
-        """One number for each pair, ascending, as pairs are ordered by their completions."""
         return self._code(self.first, self.second)
 
     def _code(self, first: IntArray, second: IntArray) -> IntArray:
-        """The numbers of pairs of known completions."""
         ids = self._completions
         return np.searchsorted(ids, first) * len(ids) + np.searchsorted(ids, second)
 
     def places(self, pairs: Sequence[PairKey]) -> IntArray:
-        """Where these pairs are; -1 for those that are not among the possible ones."""
+        """The indices of these pairs; -1 for those that are not possible."""
         found = np.full(len(pairs), -1, dtype=np.int64)
         if len(self) == 0 or not pairs:
             return found
@@ -95,15 +88,12 @@ class Possible:
         return np.bincount(self.a, minlength=size) + np.bincount(self.b, minlength=size)
 
     def category_fill(self, load: IntArray) -> FloatArray:
-        """Ratings per pair in each category."""
         return np.bincount(self.category, weights=load) / np.maximum(self._in_category, 1)
 
     def prompt_fill(self, load: IntArray) -> FloatArray:
-        """Ratings per pair of each prompt."""
         return np.bincount(self.prompt, weights=load) / np.maximum(self._in_prompt, 1)
 
     def contestant_fill(self, load: IntArray) -> FloatArray:
-        """Ratings per pair of each contestant; 0 for texts of nobody."""
         size = len(self.contestants) + 1
         given = np.bincount(self.a, weights=load, minlength=size)
         given += np.bincount(self.b, weights=load, minlength=size)
@@ -113,7 +103,7 @@ class Possible:
 
 
 def possible_pairs(texts: Iterable[Text], without: Set[PairKey] = frozenset()) -> Possible:
-    """All pairs of texts of the same prompt, except those named."""
+    """All pairs of texts of the same prompt, except those in ``without``."""
     by_prompt: dict[int, list[Text]] = {}
     for text in sorted(texts, key=lambda text: text.pk):
         by_prompt.setdefault(text.prompt, []).append(text)
@@ -145,9 +135,9 @@ def _side(text: Text, place: Mapping[int, int]) -> int:
 def choose_window(
     pairs: Mapping[int, int], ratings: Mapping[int, int], most: int, rng: random.Random
 ) -> set[int]:
-    """Of a very large study, prompts with together about ``most`` pairs: the least rated per pair first.
+    """Whole prompts with about ``most`` pairs in all, the least rated per pair first.
 
-    pairs and ratings are by prompt. A prompt is taken whole; equal ones come in random order.
+    Arguments are by prompt.
     """
     prompts = [prompt for prompt, number in pairs.items() if number]
     rng.shuffle(prompts)
@@ -163,11 +153,7 @@ def choose_window(
 
 @dataclass(frozen=True)
 class Candidates:
-    """The possible pairs as they stand when one rater is to be offered one; pairs are named by their place.
-
-    load counts ratings and live claims; free tells what this rater may get. worth: what another comparison
-    of each two contestants says about the standings, computed when a strategy asks for it.
-    """
+    """The possible pairs as they stand when a rater asks; ``load``: ratings and live claims."""
 
     possible: Possible
     load: IntArray
@@ -176,19 +162,16 @@ class Candidates:
 
     @cached_property
     def places(self) -> IntArray:
-        """The places of the pairs that are free."""
         return np.flatnonzero(self.free)
 
     def draw(self, rng: random.Random) -> int | None:
-        """A free pair, each equally likely; None where none is free."""
+        """A free pair, each equally likely."""
         return int(self.places[rng.randrange(len(self.places))]) if len(self.places) else None
 
     def least_rated(self, places: IntArray, rng: random.Random) -> int | None:
-        """Of these pairs the least rated; of those one in the category, of the contestants and of the prompt
-        rated least; then at random. None where there are none.
+        """One of the least rated pairs, of the least rated category, then contestants, then prompt.
 
-        Ratings are counted per possible pair, so that a contestant or a category with few texts is not rated
-        more often than the others.
+        Counted per possible pair, so that contestants and categories with few texts get no more than others.
         """
         if len(places) == 0:
             return None
@@ -201,10 +184,7 @@ class Candidates:
         return int(places[rng.randrange(len(places))])
 
     def of_contestants_drawn(self, weights: FloatArray, rng: random.Random) -> IntArray:
-        """The free pairs of two contestants, drawn in proportion to ``weights`` among those that have any.
-
-        All free pairs where every weight is 0.
-        """
+        """The free pairs of two contestants drawn by ``weights``; all free pairs if every weight is 0."""
         a, b, size = self.possible.a, self.possible.b, len(weights)
         places = self.places[(a[self.places] < size) & (b[self.places] < size)]
         codes = a[places] * size + b[places]
@@ -230,22 +210,21 @@ PRIOR_DEVIATION = 1.5
 """Standard deviation of strengths before any comparison, in logits: about 260 Elo points."""
 
 REFIT = 0.01
-"""The model is fitted again when the comparisons have grown by this share; less hardly changes it."""
+"""Growth of the comparisons after which the model is fitted again."""
 
 STEPS = 50
-"""Newton's method converges in less than ten; this ends it whatever comes."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Strengths in logits with their posterior covariance, one place for each contestant."""
+    """Strengths in logits with their posterior covariance."""
 
     strengths: FloatArray
     covariance: FloatArray
 
 
 def fit(wins: FloatArray, deviation: float = PRIOR_DEVIATION) -> Fit:
-    """The most likely strengths; wins[i, j] is how often i was preferred to j, a tie half a win for each."""
+    """The most likely strengths; wins[i, j]: how often i was preferred to j, with ties as halves."""
     size = len(wins)
     games = wins + wins.T
     strengths = np.zeros(size)
@@ -264,13 +243,12 @@ def fit(wins: FloatArray, deviation: float = PRIOR_DEVIATION) -> Fit:
 
 
 def _chances(strengths: FloatArray) -> FloatArray:
-    """How likely each is preferred to each."""
     chances: FloatArray = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
     return chances
 
 
 def laplacian(weights: FloatArray) -> FloatArray:
-    """The information about strengths in comparisons of this weight between each two contestants."""
+    """The information about strengths in comparisons with these weights."""
     information: FloatArray = np.diag(weights.sum(axis=1)) - weights
     return information
 
@@ -278,9 +256,9 @@ def laplacian(weights: FloatArray) -> FloatArray:
 def gains(found: Fit) -> FloatArray:
     """By how much one more comparison of i and j lessens the sum of the variances of the strengths.
 
-    Strengths count as they stand on a board, relative to their mean. With x = e_i - e_j, w = p(1 - p) and
-    covariance S, one comparison adds w x x' to the information, so that (Sherman and Morrison 1950) S shrinks
-    by w S x x' S / (1 + w x'S x); the gain is the trace of that between centred strengths.
+    Strengths are relative to their mean. With x = e_i - e_j, w = p(1 - p) and covariance S, a comparison adds
+    w x x' to the information, so S shrinks by w S x x' S / (1 + w x'S x) (Sherman and Morrison 1950); the
+    gain is the trace of that, centred.
     """
     chance = _chances(found.strengths)
     weight = chance * (1 - chance)
@@ -297,7 +275,7 @@ def _between(products: FloatArray) -> FloatArray:
 
 
 def components(games: FloatArray) -> NDArray[np.int64]:
-    """A number for each contestant, the same for those that comparisons connect."""
+    """A number for each contestant, equal if comparisons connect them."""
     size = len(games)
     number = np.full(size, -1, dtype=np.int64)
     for start in range(size):
@@ -312,10 +290,10 @@ def components(games: FloatArray) -> NDArray[np.int64]:
 
 
 def worth(wins: FloatArray) -> FloatArray:
-    """What to draw pairs of contestants in proportion to.
+    """The weights by which pairs of contestants are drawn.
 
-    Contestants that no chain of comparisons connects cannot be ranked together, so as long as there are any,
-    only comparisons between unconnected ones are worth something.
+    Unconnected contestants cannot be ranked together: while there are any, only comparisons between them
+    count.
     """
     gain = gains(fit(wins))
     number = components(wins + wins.T)

@@ -1,5 +1,3 @@
-"""Reads: how far a rater has come, and how much still wants a rating."""
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,19 +11,18 @@ from arena.rating.offering import had_by, stock_of, with_texts_of
 from arena.rating.possible_pairs import PairKey
 
 BEHIND = 5.0
-"""Seconds after which ratings by others show in how many pairs are left."""
+"""Seconds by which the number of pairs left may be out of date."""
 
 STEP = 10
-"""Pairs by which the number of those left goes down where repeats or checks are hidden among them."""
+"""The number of pairs left is rounded up to this if repeats or checks are hidden among them."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What one rater did in a study. left: pairs that still want a rating and that this rater may get.
+    """What one rater did in a study; ``left``: pairs this rater may still get.
 
-    Repeats and checks are hidden among the pairs of the study. They count as rated or skipped like any other:
-    a number that stands still would tell them. ``left`` does not hold them, so where there are any it goes in
-    steps. It is about right: pairs that lost a completion to a new version or a retirement may be counted.
+    Repeats and checks count as rated or skipped, or a number that stands still would reveal them; ``left``
+    omits them.
     """
 
     rated: int = 0
@@ -34,15 +31,11 @@ class Progress:
 
     @property
     def total(self) -> int:
-        """Everything done or to do; at least 1, so that it can be the end of a progress bar."""
         return max(1, self.rated + self.left)
 
 
 def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
-    """The rater's progress in each study, by study id; as many queries for a hundred studies as for two.
-
-    One alone, as at every pair that is rated, is counted from what is known of its pairs already.
-    """
+    """The rater's progress by study id."""
     asked = list(studies)
     ids = [study.pk for study in asked]
     mine = Q(study__in=ids, rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
@@ -60,7 +53,7 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
 
 
 def _told(study: Study, left: int) -> int:
-    """The pairs left, rounded up where the exact number would tell by standing still which pair is hidden."""
+    """The pairs left, rounded up so that hidden pairs are not revealed."""
     step = STEP if study.repeat_share or study.gold_share else 1
     return -(-left // step) * step
 
@@ -70,7 +63,6 @@ def _counts(rows: Iterable[tuple[int, int]]) -> Counter[int]:
 
 
 def _of_one(rater: Rater, study: Study, rated: int) -> tuple[Counter[int], Counter[int]]:
-    """How many pairs of a study were put aside, and how many are left."""
     stock = stock_of(study, behind=BEHIND)
     open_pairs = stock.ratings < study.ratings_per_pair_people
     had = had_by(study, rater)
@@ -95,7 +87,6 @@ def _left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
 
 
 def _possible_pairs(studies: Sequence[int]) -> Counter[int]:
-    """How many pairs the rateable completions of each study can form."""
     pairs: Counter[int] = Counter()
     rows = (
         Completion.objects.rateable()
@@ -111,7 +102,7 @@ def _possible_pairs(studies: Sequence[int]) -> Counter[int]:
 
 
 def _full_or_done(rater: Rater, studies: Sequence[int]) -> Counter[int]:
-    """Pairs this rater will not get: full, had already, or kept for checks."""
+    """How many pairs this rater will not get: full, done already, or kept for checks."""
     had = Assignment.objects.filter(rater=rater, state__in=["submitted", "skipped"]).values("pair")
     rated = Comparison.objects.current().filter(rater=rater).values("pair")
     mine = Q(pk__in=had) | Q(pk__in=rated)

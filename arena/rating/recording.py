@@ -1,7 +1,6 @@
-"""Recording what raters answer, and the one function that writes comparisons.
+"""Recording what raters answer.
 
-Answers are stored many at a time, because a transaction costs about the same for one as for a hundred. Rows
-are locked in a fixed order, assignments before pairs and each by id, so that batches never block each other.
+Rows are locked in one order, assignments before pairs and each by id, so that batches never block each other.
 """
 
 import logging
@@ -23,7 +22,7 @@ from arena.rating import scales
 
 
 class RatingError(Exception):
-    """A rating service refused; the message is a sentence for the person who asked."""
+    """A service refused; the message is for the person who asked."""
 
 
 class NotAllowedError(RatingError):
@@ -39,7 +38,7 @@ class NotStoredError(RatingError):
 
 
 class InvalidAnswerError(RatingError):
-    """The answer cannot be stored. ``field`` names what is wrong with it."""
+    """The answer cannot be stored; ``field`` names what is wrong with it."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -47,7 +46,7 @@ class InvalidAnswerError(RatingError):
 
 
 class AlreadyAnsweredError(RatingError):
-    """The assignment has a different answer already; ``comparison`` is that answer."""
+    """The assignment has another answer already: ``comparison``."""
 
     def __init__(self, comparison: Comparison) -> None:
         super().__init__(f"This pair is already answered with {comparison.rating or comparison.reason}.")
@@ -58,11 +57,9 @@ class AlreadyAnsweredError(RatingError):
 class Answer:
     """What a rater says about an assignment, in presentation order.
 
-    rating is 1..points, or None with a ``reason`` of Comparison.Reason. expected is a judge's expected rating
-    over the tokens that could have stood for it. scores are the two scores of a two-score judge; criteria
-    maps criterion to rating on the same scale. reasons are those of the study's that were chosen. seconds is
-    the time taken. call is the record of the model
-    call that gave the answer, as JSON values (arena.api.schemas.CallIn).
+    rating: 1..points, or None with a ``reason``. expected: a judge's expected rating over its tokens. scores:
+    of a two-score judge. reasons: chosen of the study's. call: the model call as JSON
+    (arena.api.schemas.CallIn).
     """
 
     points: int
@@ -107,10 +104,9 @@ class Answer:
 logger = logging.getLogger(__name__)
 
 TEXTS = [f"pair__{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
-"""Columns of an assignment's completions that recording an answer does not read."""
+"""Columns that recording an answer does not read."""
 
 BATCH = 1000
-"""Rows written in one statement."""
 
 
 def write_comparisons(
@@ -121,20 +117,12 @@ def write_comparisons(
     judge_ratings: Iterable[int] = (),
     announce: bool = True,
 ) -> None:
-    """Store new comparisons, in the caller's transaction. Every comparison there is was written here.
-
-    A row says who compared (study, rater) and which showing (pair, swapped, repeat), and has a rating in the
-    order shown, or the reason why there is none. What holds for all of them:
-
-    - the rating lies on the scale of ``points``, or there is a reason: the database refuses anything else;
+    """Store new comparisons in the caller's transaction; nothing else creates any. Raises IntegrityError.
     - the status follows from the rating, unless the caller set IDENTICAL;
-    - one comparison per rater and showing is current: the one that a row revises is so no longer, and the
-      database refuses a second one;
-    - ratings by criterion (``criteria``, one mapping per row) are on the scale of their row;
-    - pairs named in ``people_ratings`` or ``judge_ratings`` are counted up there, once each time;
-    - ``comparison_recorded`` tells the newest of each study after the commit, unless ``announce`` is off.
-
-    Raises IntegrityError where the database refuses.
+    - a revised comparison is no longer current;
+    - ``criteria`` holds the ratings by criterion of each row;
+    - pairs in ``people_ratings`` or ``judge_ratings`` are counted up, once per mention;
+    - with ``announce``, ``comparison_recorded`` is sent for each study after the commit.
     """
     for row in rows:
         row.status = row.status or _status(row.rating)
@@ -161,7 +149,6 @@ def _status(rating: int | None) -> Comparison.Status:
 
 
 def _count_up(pairs: Iterable[int], counter: str) -> None:
-    """Raise a counter of pairs by how often each is named."""
     pairs_of: dict[int, list[int]] = {}
     for pair, times in Counter(pairs).items():
         pairs_of.setdefault(times, []).append(pair)
@@ -175,19 +162,15 @@ def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 class Submission(NamedTuple):
-    """An answer and the public id of the assignment that it answers."""
-
     assignment: str
     answer: Answer
 
 
 def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Comparison:
-    """Store a rater's answer to an assignment.
+    """Store a rater's answer; submitted twice, it is one comparison. Raises RatingError.
 
-    Submitting the same answer twice stores one comparison. A reopened assignment takes a new answer as a
-    revision: a new row, the earlier one kept. An answer that arrives after its lease ran out is taken all
-    the same: the work is done. Where others have given all ratings wanted by then, or hold the pair to give
-    them, it is marked as late. Raises NotAllowedError, InvalidAnswerError or AlreadyAnsweredError.
+    A new answer to a reopened assignment is a new row. One after the end of its lease is taken, and marked as
+    late if others have given or hold all ratings wanted.
     """
     with transaction.atomic():
         outcome = _record(rater, [Submission(public_id, answer)])[0]
@@ -197,11 +180,7 @@ def record_comparison(rater: Rater, public_id: str, answer: Answer) -> Compariso
 
 
 def record_comparisons(rater: Rater, submissions: Sequence[Submission]) -> list[Comparison | RatingError]:
-    """Store a rater's answers in one transaction; for each, in order, its comparison or why there is none.
-
-    An answer that is refused leaves the others alone; so does one that the database refuses, which makes
-    every answer of the batch be stored by itself.
-    """
+    """Store a rater's answers in one transaction; each gives its comparison or why it was refused."""
     outcomes: dict[int, Comparison | RatingError] = {}
     for turn in _turns(submissions):
         chosen = [submissions[number] for number in turn]
@@ -215,7 +194,7 @@ def record_comparisons(rater: Rater, submissions: Sequence[Submission]) -> list[
 
 
 def _turns(submissions: Sequence[Submission]) -> Iterator[list[int]]:
-    """The places of the submissions, so that no assignment is answered twice in one turn."""
+    """The numbers of the submissions, in turns that name no assignment twice."""
     left = list(range(len(submissions)))
     while left:
         turn = list({submissions[number].assignment: number for number in reversed(left)}.values())
@@ -235,7 +214,7 @@ def _record_alone(rater: Rater, submission: Submission) -> Comparison | RatingEr
 
 @dataclass
 class _Entry:
-    """An answer that is taken. comparison is the stored one, None while it is still to be stored."""
+    """An answer that is taken. comparison: None until it is stored."""
 
     assignment: Assignment
     answer: Answer
@@ -245,7 +224,6 @@ class _Entry:
 
 
 def _record(rater: Rater, submissions: Sequence[Submission]) -> list[Comparison | RatingError]:
-    """Store answers to different assignments, in the caller's transaction."""
     assignments = own_assignments(rater, [each.assignment for each in submissions])
     current = Comparison.objects.current().filter(assignment__in=assignments.values())
     earlier = {each.assignment_id: each for each in current}
@@ -266,7 +244,7 @@ def _record(rater: Rater, submissions: Sequence[Submission]) -> list[Comparison 
 
 
 def own_assignments(rater: Rater, public_ids: Sequence[str]) -> dict[str, Assignment]:
-    """The rater's own assignments by public id, locked; those of others look like ones that do not exist."""
+    """The rater's own assignments by public id, locked."""
     # PostgreSQL refuses to look for a NUL.
     names = [name for name in public_ids if "\0" not in name]
     found = Assignment.objects.filter(public_id__in=names, rater=rater).order_by("pk")
@@ -278,7 +256,6 @@ def own_assignments(rater: Rater, public_ids: Sequence[str]) -> dict[str, Assign
 
 
 def own_assignment(rater: Rater, public_id: str) -> Assignment:
-    """The rater's own assignment, locked; raises NotAllowedError where there is none."""
     return _existing(own_assignments(rater, [public_id]).get(public_id))
 
 
@@ -289,7 +266,6 @@ def _existing(assignment: Assignment | None) -> Assignment:
 
 
 def _entry(assignment: Assignment, answer: Answer, earlier: Comparison | None) -> _Entry:
-    """What is to be done with an answer; raises RatingError where it is not taken."""
     reopened = assignment.state == Assignment.State.CLAIMED
     if earlier and not reopened:
         # What a person wrote in another tab beside the same rating must not be dropped without a word.
@@ -321,7 +297,6 @@ def _same_remarks(comparison: Comparison, answer: Answer) -> bool:
 
 
 def _reasons(answer: Answer) -> list[str]:
-    """Each of the chosen reasons once, in the order they were given in."""
     return list(dict.fromkeys(answer.reasons))
 
 
@@ -345,7 +320,6 @@ def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
 
 
 def _store(entries: Sequence[_Entry]) -> None:
-    """Write the comparisons of new answers, and count them at their pairs."""
     if not entries:
         return
     new = [each for each in entries if not each.earlier]
@@ -365,7 +339,7 @@ def _store(entries: Sequence[_Entry]) -> None:
 
 
 def _counted(entries: Sequence[_Entry]) -> list[_Entry]:
-    """The answers of a person that count as ratings wanted: for the study, where they are not left out."""
+    """The answers of a person that count as ratings wanted."""
     given = [each for each in entries if each.assignment.purpose == Purpose.STUDY]
     if not given:
         return []
@@ -375,9 +349,9 @@ def _counted(entries: Sequence[_Entry]) -> list[_Entry]:
 
 
 def _late(entries: Sequence[_Entry], ratings: Mapping[int, int]) -> set[int]:
-    """The assignments whose place was given up, by a lapsed lease or a skip, and taken by others meanwhile.
+    """The assignments whose place was given up, by a lapsed lease or a skip, and then taken by others.
 
-    To be called with the pairs locked: nobody else is offered them or counted at them until this is stored.
+    To be called with the pairs locked.
     """
     now = timezone.now()
     late: set[int] = set()
@@ -431,7 +405,7 @@ def _row(entry: _Entry, late: Set[int]) -> Comparison:
 
 
 def _is_control(assignment: Assignment) -> bool:
-    """Whether the answer is a control of a judge: it is about two equal texts, whatever it says."""
+    """Whether the answer is a control of a judge, about two equal texts."""
     return assignment.rater.kind == Rater.Kind.JUDGE and bool(
         assignment.pair and assignment.pair.is_identical
     )
@@ -443,7 +417,6 @@ def _stored(entry: _Entry) -> Comparison:
 
 
 def finish(assignments: Sequence[Assignment], state: Assignment.State, reason: str = "") -> None:
-    """End assignments with one state, and say why where it is no answer."""
     if not assignments:
         return
     now = timezone.now()
@@ -454,7 +427,7 @@ def finish(assignments: Sequence[Assignment], state: Assignment.State, reason: s
 
 
 def _hand_on(entries: Sequence[_Entry]) -> None:
-    """Tell the apps above of the answers; a call that none of them keeps stays with its comparison."""
+    """Send ``answers_received``; a call that no receiver keeps stays with its comparison."""
     if not entries:
         return
     received = [Received(each.assignment, _stored(each), each.answer.call) for each in entries]

@@ -1,7 +1,4 @@
-"""What the rating page shows, and the forms that it sends back.
-
-A page shows one assignment, and nothing that tells who wrote its texts.
-"""
+"""What the rating page shows, and its forms. Nothing here tells who wrote a text."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -20,76 +17,64 @@ from arena.texts.names import shown_turns
 from arena.texts.rendering_cache import rendered
 
 LONG: Final = 700
-"""Characters above which a prompt is folded at first."""
+"""Characters above which a prompt is folded."""
 MANY_LINES: Final = 8
-"""Ends of lines above which it is."""
 
 Html: TypeAlias = dict[str, SafeString]
-"""Rendered texts, by what was written."""
+"""HTML by source text."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One turn of a completion or a prompt: as it was written, and as HTML, which is '' where it is blank."""
-
     raw: str
     html: SafeString
 
     @property
     def is_plain(self) -> bool:
-        """Whether the HTML shows it as it was written: then there is no second form to send."""
+        """Whether the HTML shows the text as written."""
         return is_plain(self.html)
 
 
 @dataclass(frozen=True)
 class ShownPrompt:
-    """A prompt ready to be shown. given: the material it works on, if it has any."""
-
     turns: list[Part]
     given: Part | None
     category: str
 
     @property
     def preview(self) -> str:
-        """What stands in its place while it is folded: as it was written, for it is one line of words."""
+        """What stands in place of the prompt while it is folded."""
         first = self.turns[0].raw if self.turns else ""
         return first or (self.given.raw if self.given else "")
 
     @property
     def is_long(self) -> bool:
-        """Whether it takes more room than it should before the responses."""
         text = "\n".join(part.raw for part in [*self.turns, *([self.given] if self.given else [])])
         return len(text) > LONG or text.count("\n") > MANY_LINES
 
 
 def html_of(*texts: Iterable[str]) -> Html:
-    """Every text that is not blank rendered at once: one query, however many there are."""
+    """The HTML of all texts that are not blank, with one query."""
     return rendered(text for some in texts for text in some if text.strip())
 
 
 def texts_of(prompt: Prompt) -> list[str]:
-    """All that a prompt says."""
     return [*prompt.turns, prompt.input]
 
 
 def parts(turns: Sequence[str], html: Html) -> list[Part]:
-    """The turns of a completion, of which ``html`` holds the HTML."""
     return [Part(turn, html.get(turn, SafeString())) for turn in turns]
 
 
 def shown_prompt(prompt: Prompt, html: Html) -> ShownPrompt:
-    """A prompt of which ``html`` holds the HTML of all its texts."""
     given = parts([prompt.input], html)[0] if prompt.input else None
     return ShownPrompt(parts(prompt.turns, html), given, prompt.category)
 
 
 LONGEST_COMMENT = 5000
-"""Characters of a comment."""
 
 
 class RatingForm(forms.Form):
-    """The answer to one pair on the study's scale, with a rating for each of its criteria."""
-
     assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
     seconds = forms.CharField(required=False, max_length=40)
     rationale = forms.CharField(
@@ -111,7 +96,6 @@ class RatingForm(forms.Form):
         )
 
     def criterion_fields(self) -> dict[str, str]:
-        """Criterion by the name of its field."""
         return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}
 
     def _choice(self, message: str) -> forms.TypedChoiceField:
@@ -123,7 +107,6 @@ class RatingForm(forms.Form):
         )
 
     def answer(self, assignment: Assignment | None) -> Answer:
-        """The valid answer; the time is bounded by how long ago the pair was first shown."""
         data = self.cleaned_data
         return Answer(
             points=self.study.points,
@@ -137,8 +120,6 @@ class RatingForm(forms.Form):
 
 
 class FlagForm(forms.Form):
-    """What is wrong with a pair."""
-
     assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
     reason = forms.ChoiceField(
         choices=Flag.Reason.choices,
@@ -155,7 +136,7 @@ class FlagForm(forms.Form):
 
 
 def said_seconds(sent: str) -> float | None:
-    """A time as the page says it; None for what is none."""
+    """The time that the page sent; None if it is none."""
     try:
         seconds = float(sent)
     except ValueError:
@@ -164,11 +145,7 @@ def said_seconds(sent: str) -> float | None:
 
 
 def believable_seconds(sent: str, assignment: Assignment | None) -> float | None:
-    """The time the page says the rater took, at most the time since it was shown; None if it cannot be so.
-
-    A pair that was fetched ahead and read without a connection was never reported as shown: then the time is
-    bounded by how long ago it was handed out.
-    """
+    """The time that the page sent, at most the time since the pair was shown, or else handed out."""
     seconds = said_seconds(sent)
     if seconds is None or assignment is None:
         return None
@@ -177,12 +154,12 @@ def believable_seconds(sent: str, assignment: Assignment | None) -> float | None
 
 
 REASON_KEYS = "qwedxvnmhjkl"
-"""Keys that choose a reason, in order; none of them does anything else on the page."""
+"""Keys that choose a reason, in order; the page uses them for nothing else."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One button of the scale. side is a, b, or tie for the exact middle; gap: space before it."""
+    """One button of the scale. side: a, b, or tie for the exact middle; gap: space before it."""
 
     rating: int
     caption: str
@@ -192,8 +169,6 @@ class Point:
 
 @dataclass(frozen=True)
 class Row:
-    """One question with its buttons: the overall rating, or a criterion."""
-
     name: str
     label: str
     chosen: str
@@ -202,7 +177,7 @@ class Row:
 
 @dataclass(frozen=True)
 class ReasonChip:
-    """A reason that can be given once a rating is chosen. key: the letter that chooses it, or ''."""
+    """A reason to choose. key: the letter that chooses it, or ''."""
 
     text: str
     key: str
@@ -211,16 +186,12 @@ class ReasonChip:
 
 @dataclass(frozen=True)
 class Response:
-    """A completion under the name that its place gives it."""
-
     letter: str
     parts: list[Part]
 
 
 @dataclass(frozen=True)
 class Task:
-    """An assignment ready to be shown."""
-
     public_id: str
     prompt: ShownPrompt
     responses: list[Response]
@@ -242,7 +213,6 @@ class Task:
 
 
 def scale_points(points: int) -> list[Point]:
-    """The buttons of a scale, the sides of an even one set apart by a gap in the middle."""
     sides = {rating: scales.preference(rating, points) for rating in range(1, points + 1)}
     return [
         Point(
@@ -256,7 +226,7 @@ def scale_points(points: int) -> list[Point]:
 
 
 def build(assignment: Assignment, form: RatingForm | None) -> Task:
-    """The task for an assignment loaded by ``for_page``; ``form`` is a refused answer to it, if any."""
+    """What the page shows of an assignment; ``form``: a refused answer to it, if any."""
     pair = assignment.pair
     assert pair is not None  # noqa: S101 - people are offered pairs only
     shown = pair.shown(assignment.swapped)
@@ -283,11 +253,7 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
 
 
 def tie_rating(assignment: Assignment) -> int | None:
-    """The rating that calls it a tie; None where the scale has none.
-
-    An even scale has two beside its middle: a bit of the assignment's seed decides, so that over many pairs
-    no side is favoured. (The order of presentation comes from a generator seeded with all of it.)
-    """
+    """The rating that calls it a tie, if any. Of the two on an even scale a bit of the seed chooses."""
     band = scales.TIE_BAND[assignment.study.points]
     return band[(assignment.seed >> 20) % len(band)] if band else None
 
@@ -318,5 +284,4 @@ def _sent(form: RatingForm | None, name: str) -> str:
 
 
 def scale_in_words(study: Study) -> list[tuple[int, str]]:
-    """Each rating of the study's scale with its meaning, for the guidelines."""
     return list(enumerate(scales.CAPTIONS[study.points], start=1))

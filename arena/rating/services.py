@@ -1,4 +1,4 @@
-"""Claiming, skipping, flagging, undoing and settling: what raters do with assignments beside answering."""
+"""What raters do with assignments beside answering."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -54,20 +54,16 @@ __all__ = [
 
 
 HAND_OVER = timedelta(seconds=1)
-"""A lease that ends sooner is not renewed without the study's lock: a claim may see it end meanwhile."""
+"""A lease that ends sooner is not renewed without the study's lock: a claim may see it end."""
 
 
 @transaction.atomic
 def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0) -> Assignment | None:
-    """The assignment this person should work on: the one already held, or a newly leased one.
+    """The assignment this person should work on, held already or leased now; None if nothing is left.
 
-    ahead: the public id of the assignment on screen; then the one to come after it, so that it can be fetched
-    meanwhile. Asking again gives the same one: nobody holds more than one ahead. The one on screen is
-    remembered as shown ``seen`` seconds ago.
-
-    None means nothing is left for this rater now. Claims of one study happen one after the other, so two
-    raters, or two tabs of one, never get more than the wanted ratings per pair between them.
-    Raises NotAllowedError where the study is closed or paused, or the rater may not rate here now.
+    ahead: public id of the assignment on screen since ``seen`` seconds, to get the one after it. The study's
+    lock keeps two raters, or two tabs of one, from getting more than the wanted ratings per pair. Raises
+    NotAllowedError.
     """
     locked = lock_open(study, rater)
     refuse_unwelcome(locked, rater)
@@ -97,7 +93,7 @@ def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0)
 
 
 def lock_open(study: Study, rater: Rater) -> Study:
-    """The study, locked till the transaction ends; NotAllowedError where it is closed or the rater paused."""
+    """The study, locked; raises NotAllowedError if it is closed or the rater paused."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.is_closed:
         raise NotAllowedError("This study is closed; no more ratings are taken.")
@@ -107,7 +103,7 @@ def lock_open(study: Study, rater: Rater) -> Study:
 
 
 def refuse_unwelcome(study: Study, rater: Rater) -> None:
-    """Raise NotAllowedError where a person is offered nothing for now: paused, or there to look only."""
+    """Raise NotAllowedError if the person is offered nothing now: paused, viewer, or not trained."""
     if study.paused_at:
         raise NotAllowedError("This study is paused; what you have rated is kept. Please come back later.")
     membership = Membership.objects.filter(study=study, rater=rater).first()
@@ -123,10 +119,7 @@ def refuse_unwelcome(study: Study, rater: Rater) -> None:
 
 
 def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | None:
-    """Lease the next assignment planned for a judge, or one whose lease ran out; None where there is none.
-
-    To be called with the study locked (lock_open).
-    """
+    """Lease the next assignment planned for a judge, or a lapsed one. To be called with the study locked."""
     now = timezone.now()
     waiting = Q(state=Assignment.State.OPEN) | Q(state=Assignment.State.CLAIMED, leased_until__lte=now)
     planned = Assignment.objects.filter(waiting, study=study, rater=rater, kind=Assignment.Kind.COMPARE)
@@ -139,11 +132,7 @@ def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | 
 
 @transaction.atomic
 def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
-    """Keep a claimed assignment for ``lease`` from now on.
-
-    Raises NotAllowedError where it is not the rater's or its study is closed, LeaseLostError where the rater
-    does not hold it any more.
-    """
+    """Keep a claimed assignment for ``lease`` from now. Raises NotAllowedError or LeaseLostError."""
     assignment = own_assignment(rater, public_id)
     if assignment.study.is_closed:
         raise NotAllowedError("This study is closed; no more ratings are taken.")
@@ -155,10 +144,7 @@ def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
 
 
 def mark_shown(assignment: Assignment, seen: float = 0) -> None:
-    """Remember when the rater first saw the pair, ``seen`` seconds ago. It is held from now on.
-
-    Unless its lease ran out before, or is about to: somebody else may have been given its place.
-    """
+    """Record that the pair was first seen ``seen`` seconds ago, and renew its lease unless it has run out."""
     if assignment.shown_at is not None:
         return
     now = timezone.now()
@@ -172,7 +158,7 @@ def mark_shown(assignment: Assignment, seen: float = 0) -> None:
 
 @transaction.atomic
 def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
-    """Put an assignment aside; the pair goes to somebody else. Skipping twice is skipping once."""
+    """Put an assignment aside. Skipping twice is skipping once."""
     assignment = own_assignment(rater, public_id)
     if assignment.state in (Assignment.State.CLAIMED, Assignment.State.EXPIRED):
         answered = Comparison.objects.current().filter(assignment=assignment).exists()
@@ -184,10 +170,9 @@ def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
 
 @transaction.atomic
 def flag(rater: Rater, public_id: str, reason: str, comment: str = "") -> Flag:
-    """Say that something is wrong with what an assignment shows, and put it aside as skipped.
+    """Report what is wrong with an assignment, and skip it. Flagging twice is flagging once.
 
-    Flagging twice is flagging once. An answer that the assignment has stays as it was. Raises NotAllowedError
-    where the assignment is not the rater's, InvalidAnswerError where there is no such reason.
+    Raises NotAllowedError or InvalidAnswerError.
     """
     if reason not in Flag.Reason.values:
         raise InvalidAnswerError("reason", f"Reason must be one of {', '.join(Flag.Reason.values)}.")
@@ -200,10 +185,10 @@ def flag(rater: Rater, public_id: str, reason: str, comment: str = "") -> Flag:
 
 @transaction.atomic
 def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment | None:
-    """Reopen the rater's last finished assignment, or the named one, to answer it anew.
+    """Reopen the rater's last finished assignment, or the named one, and take back its flag.
 
-    None where there is none, and where the names behind the answer were told: changing it would not be blind.
-    The earlier answer stands until a new one is submitted; a flag is taken back.
+    None if there is none, or if the authors were revealed. The earlier answer stands until there is a new
+    one.
     """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
@@ -223,10 +208,7 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
 
 @transaction.atomic
 def expire_lapsed(now: datetime | None = None) -> int:
-    """Take back the claims of people whose lease ran out; returns how many.
-
-    A reopened assignment that was not answered anew goes back to what it was: answered or skipped.
-    """
+    """Take back people's lapsed claims; returns how many. Reopened ones are answered or skipped again."""
     people = Rater.objects.filter(kind=Rater.Kind.PERSON)
     lapsed = Assignment.objects.lapsed(now).filter(rater__in=people)
     # Locked first: an answer that arrives at this moment is waited for, and its assignment left alone.
@@ -244,18 +226,13 @@ def expire_lapsed(now: datetime | None = None) -> int:
 
 
 def adjudications(study: Study) -> ComparisonQuerySet:
-    """The decisions of a study, the newest first."""
     given = Comparison.objects.current().filter(study=study, purpose=Purpose.ADJUDICATION)
     return given.exclude(rating=None).order_by("-pk")
 
 
 @transaction.atomic
 def claim_adjudication(study: Study, user: Any, pair: Pair) -> Assignment:
-    """The assignment by which this person settles a pair: the one held already, or one leased now.
-
-    Who has settled the pair before gets the answered one. Somebody who rated the pair as a rater sees it in
-    the other order. Raises NotAllowedError where the study is closed or the person's account paused.
-    """
+    """The assignment by which this person settles a pair, as before or leased now. Raises NotAllowedError."""
     rater = rater_of(user)
     locked = lock_open(study, rater)
     mine = Assignment.objects.filter(rater=rater, pair=pair)

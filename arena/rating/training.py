@@ -1,8 +1,4 @@
-"""Training: pairs with known answers that raters go through before they rate. Reads, and the only writes.
-
-Answers are kept as TrainingAnswer; they are no comparisons and count nowhere. Whoever has been let through
-stays so, whatever becomes of the training pairs later.
-"""
+"""Training: pairs with known answers that raters go through before they rate."""
 
 import math
 import random
@@ -22,7 +18,6 @@ from arena.rating import scales
 from arena.rating.apart import APART
 
 MAX_ATTEMPTS: Final = 3
-"""How often somebody may go through the training of a study that asks for a share of right answers."""
 
 _PLACES: Final = re.compile(
     r"\b(?:system|response|answer|assistant|model|option|output|text|completion)s?\s+(?-i:[AB12])\b"
@@ -31,15 +26,14 @@ _PLACES: Final = re.compile(
     r"|\b(?:the\s+)?(?:first|second)\s+(?:one|system|response|answer|assistant|model|option|output|text)\b",
     re.IGNORECASE,
 )
-"""What tells in which place an explanation thinks an answer stands."""
+"""Words by which an explanation refers to a place."""
 
 
 class OutOfStepError(Exception):
-    """An answer that is not the next one of its training, say from an old tab: nothing was stored."""
+    """An answer out of turn, say from an old tab; it was not stored."""
 
 
 def pairs_of(study: Study) -> QuerySet[Pair]:
-    """The training pairs of a study in the order in which everybody meets them."""
     found = _training_pairs().filter(prompt__study=study)
     return found.select_related("prompt", "first", "second").order_by("pk")
 
@@ -60,18 +54,14 @@ def needed(membership: Membership) -> bool:
 
 @lru_cache(maxsize=256)
 def _has_pairs(study: int, created: datetime, revision: int) -> bool:
-    """Whether a study has training pairs; what changes them raises its revision.
-
-    Asked at every pair that is rated. created: where databases are made anew, ids come again.
-    """
+    """Whether a study has training pairs. revision and created make the cache notice changes."""
     return pairs_of(Study(pk=study)).exists()
 
 
 def is_right(pair: Pair, rating: int, points: int, *, swapped: bool) -> bool:
     """Whether a rating in presentation order agrees with the gold answer.
 
-    For a better answer: the rating leans to its side, however little. For a tie: it lies in the band that
-    counts as one; on two points, which have none, either answer will do.
+    A better answer is matched by its side; a tie by the tie band, or on two points by either answer.
     """
     if pair.gold == Pair.Gold.TIE:
         return not scales.TIE_BAND[points] or scales.verdict(rating, points) == 0
@@ -80,10 +70,9 @@ def is_right(pair: Pair, rating: int, points: int, *, swapped: bool) -> bool:
 
 
 def is_swapped(pair: Pair, rater: int, attempt: int) -> bool:
-    """Whether the pair's second completion is shown first to this rater in this attempt.
+    """Whether the second completion is shown first; the same again at a reload.
 
-    Drawn from rater, pair and attempt, so that a reload shows the same. Where the explanation speaks of a
-    place, the answers stand as they did in the file.
+    If the explanation speaks of a place, the answers stand as in the file.
     """
     if _PLACES.search(pair.explanation):
         return pair.first.external_id == "second"
@@ -92,7 +81,7 @@ def is_swapped(pair: Pair, rater: int, attempt: int) -> bool:
 
 @dataclass(frozen=True)
 class Step:
-    """One pair of an attempt, and what was answered about it so far. Numbers begin at 1."""
+    """One pair of an attempt and its answer so far. number starts at 1."""
 
     number: int
     pair: Pair
@@ -101,7 +90,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Course:
-    """Where a member stands in the training of a study: the attempt in progress, or the last one."""
+    """Where a member stands in the training: the attempt in progress, or the last one."""
 
     membership: Membership
     attempt: int
@@ -113,12 +102,11 @@ class Course:
 
     @cached_property
     def right(self) -> int:
-        """Pairs answered rightly in this attempt."""
         return sum(step.answer.is_right for step in self.steps if step.answer)
 
     @cached_property
     def next_number(self) -> int | None:
-        """The first pair without an answer; None where all have one."""
+        """The first pair without an answer; None if all have one."""
         return next((step.number for step in self.steps if step.answer is None), None)
 
     @property
@@ -131,7 +119,6 @@ class Course:
 
     @property
     def wanted(self) -> int:
-        """How many of the pairs have to be right; 0 where the training only explains."""
         return wanted_right(self.membership.study, self.total)
 
     @property
@@ -140,7 +127,6 @@ class Course:
 
     @property
     def attempts_left(self) -> int:
-        """How often all of it may be gone through again after this attempt."""
         return max(0, MAX_ATTEMPTS - self.attempt)
 
     @property
@@ -152,7 +138,7 @@ class Course:
 
 
 class Waiting(NamedTuple):
-    """How far a member is who has a training before them: pairs answered in the latest attempt, of total."""
+    """The progress of a member before training is passed: pairs answered in the latest attempt, of total."""
 
     attempt: int
     answered: int
@@ -160,12 +146,11 @@ class Waiting(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Whether all attempts were gone through and none was enough."""
         return self.answered >= self.total and self.attempt >= MAX_ATTEMPTS
 
 
 def waiting(memberships: Iterable[Membership]) -> dict[int, Waiting]:
-    """Those of these members who have to go through a training first, by id. Two queries at most."""
+    """The members of these who have to go through a training first, by membership id."""
     asked = [each for each in memberships if each.trained_at is None and each.role == Role.RATER]
     pairs = _training_pairs().filter(prompt__study__in=[each.study_id for each in asked]).order_by()
     totals = dict(pairs.values_list("prompt__study").annotate(Count("pk")))
@@ -185,13 +170,13 @@ def waiting(memberships: Iterable[Membership]) -> dict[int, Waiting]:
 
 
 def wanted_right(study: Study, total: int) -> int:
-    """How many of ``total`` training pairs have to be right; 0 where the training only explains."""
+    """How many training pairs have to be right; 0 if the training only explains."""
     # 0.7 of 10 is 7: what a float adds to that must not ask for an eighth.
     return math.ceil((study.training_threshold or 0.0) * total - 1e-9)
 
 
 def course(membership: Membership) -> Course:
-    """Where a member stands. Answers about pairs that are no training pairs any more do not matter."""
+    """Where a member stands. Answers about pairs that no longer train do not count."""
     pairs = list(pairs_of(membership.study))
     given = TrainingAnswer.objects.filter(membership=membership, pair__in=pairs)
     answers = {(answer.attempt, answer.pair_id): answer for answer in given}
@@ -212,7 +197,7 @@ def _attempt(
 
 
 def course_at(membership: Membership, attempt: int) -> Course | None:
-    """The course at an attempt: the latest, or a new one where the latest failed and may be repeated."""
+    """The course at an attempt: the latest, or a new one if that failed and may be repeated."""
     latest = course(membership)
     if attempt == latest.attempt:
         return latest
@@ -223,10 +208,9 @@ def course_at(membership: Membership, attempt: int) -> Course | None:
 
 @transaction.atomic
 def answer(membership: Membership, attempt: int, number: int, rating: int) -> TrainingAnswer:
-    """Store the answer about a pair of the training; the last one may let the member through.
+    """Store the answer about a training pair; the last one may let the member through.
 
-    The same pair answered again keeps its first answer. Raises OutOfStepError where it is not the turn of
-    this pair, and scales.ScaleError.
+    A pair keeps its first answer. Raises OutOfStepError or ScaleError.
     """
     # Of the member alone: the study's row is what claims wait for.
     own = Membership.objects.select_for_update(no_key=True, of=("self",))
@@ -256,10 +240,9 @@ def answer(membership: Membership, attempt: int, number: int, rating: int) -> Tr
 
 
 def let_through(membership: Membership) -> None:
-    """The member may rate from now on: the training was passed, or an operator says so."""
     Membership.objects.filter(pk=membership.pk, trained_at__isnull=True).update(trained_at=timezone.now())
 
 
 def examples(membership: Membership) -> Sequence[Pair]:
-    """The training pairs as worked examples, for those who need not be tested with them any more."""
+    """The training pairs as worked examples, unless the member is still to be tested with them."""
     return [] if needed(membership) else list(pairs_of(membership.study))

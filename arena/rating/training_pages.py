@@ -1,4 +1,4 @@
-"""Training: what it is, one pair after the other, what came of it; and a try of it for operators."""
+"""The pages of the training, and an operator's try of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,11 @@ from arena.rating.screen import Html, ShownPrompt, html_of, parts, shown_prompt,
 from arena.texts.names import shown_turns
 
 MOST_EXAMPLES: Final = 20
-"""Examples that stand in the guidelines."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A training pair ready to be shown, under the names that the parts of the rating page know."""
+    """A training pair with the names that the rating page's templates use."""
 
     prompt: ShownPrompt
     responses: list[screen.Response]
@@ -32,11 +31,11 @@ class Lesson:
     overall: screen.Row
     identical: bool
     explanation: SafeString
-    """Why, as HTML; '' where nothing is said."""
+    """HTML, or ''."""
     better: str
-    """The letter of the better response, or '' where they are equally good."""
+    """A or B, or '' for a tie."""
     tie: int | None = None
-    """No button of its own calls it a tie here."""
+    """The templates' tie button, which a training does not show."""
 
     @property
     def is_conversation(self) -> bool:
@@ -44,7 +43,6 @@ class Lesson:
 
 
 def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
-    """A training pair in an order of presentation; ``chosen`` is what was sent, and what is wrong with it."""
     said = _said(study, pair, swapped=swapped)
     html = html_of(*said, _around(pair))
     question = screen.Row("rating", "Which response is better?", chosen, errors)
@@ -52,7 +50,7 @@ def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: 
 
 
 def examples(membership: Membership) -> list[Lesson]:
-    """The first training pairs as worked examples, for members who need not be tested with them any more."""
+    """The first training pairs as worked examples."""
     study = membership.study
     pairs = training.examples(membership)[:MOST_EXAMPLES]
     swapped = {pair.pk: training.is_swapped(pair, membership.rater_id, 1) for pair in pairs}
@@ -63,12 +61,10 @@ def examples(membership: Membership) -> list[Lesson]:
 
 
 def _said(study: Study, pair: Pair, *, swapped: bool) -> list[list[str]]:
-    """The turns of both responses in the order shown."""
     return [shown_turns(completion, study) for completion in pair.shown(swapped)]
 
 
 def _around(pair: Pair) -> list[str]:
-    """What else is read of a pair: its prompt, and what is right and why."""
     return [*texts_of(pair.prompt), pair.explanation]
 
 
@@ -89,14 +85,13 @@ def _shown(
 
 
 def better_letter(pair: Pair, *, swapped: bool) -> str:
-    """A or B, whichever is the better response as shown; '' where neither is."""
+    """A or B, whichever is better as shown; '' for a tie."""
     if pair.gold == Pair.Gold.TIE:
         return ""
     return "A" if (pair.gold == Pair.Gold.FIRST) is not swapped else "B"
 
 
 def in_words(rating: int, points: int) -> str:
-    """What a rating says, to stand in a sentence."""
     return scales.CAPTIONS[points][rating - 1]
 
 
@@ -106,7 +101,6 @@ CHOOSE = "Choose a rating first."
 @require_safe
 @member
 def overview(request: MemberRequest) -> HttpResponse:
-    """What the training is before the first pair, the pair to answer now, or what came of all of them."""
     study = request.study
     if request.membership.role == Role.OPERATOR:
         return redirect("training-try", slug=study.slug, number=1)
@@ -125,7 +119,7 @@ def overview(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member
 def pair(request: MemberRequest, attempt: int, number: int) -> HttpResponse:
-    """One pair of an attempt: to answer, or once it is answered with what is right and why."""
+    """One pair of an attempt, with the right answer once it is answered."""
     study = request.study
     course = training.course_at(request.membership, attempt)
     step = course.step(number) if course else None
@@ -153,7 +147,7 @@ def pair(request: MemberRequest, attempt: int, number: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.operator
 def attempt(request: permissions.OperatorRequest, number: int) -> HttpResponse:
-    """A pair of the training for an operator who tries it: nothing is stored."""
+    """A pair for an operator who tries the training: nothing is stored."""
     study = request.study
     pairs = list(training.pairs_of(study))
     if not 1 <= number <= len(pairs):
@@ -172,7 +166,7 @@ def attempt(request: permissions.OperatorRequest, number: int) -> HttpResponse:
 
 
 class _Place(NamedTuple):
-    """Where in which training somebody is. attempt None: a try of an operator, of which nothing is stored."""
+    """Where in a training somebody is. attempt: None in an operator's try."""
 
     study: Study
     pair: Pair
@@ -182,12 +176,10 @@ class _Place(NamedTuple):
 
     @property
     def done(self) -> int:
-        """Pairs before this one."""
         return self.number - 1
 
     @property
     def after(self) -> str:
-        """The address that comes next."""
         if self.attempt is None:
             return reverse("training-try", args=[self.study.slug, self.number + 1])
         if self.number == self.total:
@@ -196,7 +188,7 @@ class _Place(NamedTuple):
 
 
 def _rating(sent: str, points: int) -> int:
-    """The rating of a form; raises ScaleError with a sentence for the person who sent it."""
+    """The rating of a form; raises ScaleError with a sentence for the person."""
     if not sent:
         raise scales.ScaleError(CHOOSE)
     if not (sent.isascii() and sent.isdecimal() and len(sent) == 1 and 1 <= int(sent) <= points):

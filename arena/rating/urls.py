@@ -1,5 +1,3 @@
-"""The rater's pages: getting in, and rating."""
-
 from django.contrib.auth import views as auth
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Reads: what a study holds, and how much rating it wants. Sums are made by the database."""
+"""What a study holds, how much rating it wants, and how fast people rate."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,12 +14,11 @@ from arena.models.querysets import CompletionQuerySet
 
 
 def study_prompts(study: Study) -> QuerySet[Prompt]:
-    """The prompts with a known text that contestants are to answer."""
     return Prompt.objects.rated().filter(study=study).exclude(turns=[])
 
 
 def answers(study: Study) -> CompletionQuerySet:
-    """The current answers with a known text of contestants that are not retired, to the study's prompts."""
+    """The study's current answers with a known text by active contestants."""
     return (
         Completion.objects.filter(prompt__in=study_prompts(study), is_current=True)
         .filter(contestant__isnull=False, contestant__retired_at__isnull=True)
@@ -28,30 +27,23 @@ def answers(study: Study) -> CompletionQuerySet:
 
 
 class Cells(NamedTuple):
-    """The table of prompts and contestants: how many cells it has, and how many of them are filled."""
-
     prompts: int
     contestants: int
     filled: int
 
     @property
     def holes(self) -> int:
-        """Answers that are missing."""
         return max(0, self.prompts * self.contestants - self.filled)
 
 
 def cells(study: Study) -> Cells:
-    """How complete the table of prompts and contestants is."""
     contestants = Contestant.objects.active().filter(study=study).count()
     return Cells(study_prompts(study).count(), contestants, answers(study).count())
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Pairs of a category, or of a study, and the comparisons by people that they want and have.
-
-    ``useful`` are those that count as wanted: what a pair has beyond its overlap fills no other one's.
-    """
+    """The comparisons by people that pairs want and have; useful: none beyond a pair's overlap."""
 
     pairs: int = 0
     wanted: int = 0
@@ -71,7 +63,6 @@ class Wanted:
 
     @property
     def beyond(self) -> int:
-        """Comparisons beyond the overlap."""
         return max(0, self.given - self.useful)
 
     def __add__(self, other: "Wanted") -> "Wanted":
@@ -86,7 +77,7 @@ class Wanted:
 
 
 def wanted_by_category(study: Study) -> dict[str, Wanted]:
-    """What people are still to compare, by category of the prompt. Two queries."""
+    """What people are still to compare, by category of the prompt."""
     possible = _possible_by_category(study)
     overlap = study.ratings_per_pair_people
     given = F("people_ratings")
@@ -112,12 +103,10 @@ def wanted_by_category(study: Study) -> dict[str, Wanted]:
 
 
 def wanted(study: Study) -> Wanted:
-    """What people are still to compare in all."""
     return sum(wanted_by_category(study).values(), Wanted())
 
 
 def _possible_by_category(study: Study) -> Counter[str]:
-    """How many pairs the answers to each category's prompts can form."""
     rows = (
         Completion.objects.rateable_in(study)
         .order_by()
@@ -131,12 +120,11 @@ def _possible_by_category(study: Study) -> Counter[str]:
 
 
 def people_in(study: Study) -> int:
-    """How many people may rate in the study."""
     return study.memberships.filter(role__in=[Role.RATER, Role.OPERATOR], paused_at=None).count()
 
 
 def judges_in(study: Study) -> int:
-    """How many judges have a part in the study: asked here, or come with an import."""
+    """How many judges were asked in the study or came with an import."""
     own = Exists(study.assignments.filter(rater=OuterRef("pk")))
     said = Exists(study.comparisons.filter(rater=OuterRef("pk")))
     return Rater.objects.filter(own | said, kind=Rater.Kind.JUDGE).count()
@@ -150,16 +138,14 @@ WINDOWS: Final = {
     "the last 24 hours": timedelta(hours=24),
     "the last 7 days": timedelta(days=7),
 }
-"""What "at present" can mean. The shortest in which enough was rated is taken."""
+"""Windows for the present pace: the shortest in which enough was rated is taken."""
 
 ENOUGH: Final = 20
-"""Comparisons that make a rate worth telling; with fewer it says little, and the longest window is taken."""
+"""Comparisons that make a pace worth telling."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Comparisons by people in a window of time that ends now."""
-
     comparisons: int
     hours: float
     window: str
@@ -176,17 +162,16 @@ class Pace:
 
     @property
     def is_thin(self) -> bool:
-        """Whether the rate rests on too few comparisons to say much."""
         return self.comparisons < ENOUGH
 
     @property
     def hours_left(self) -> float | None:
-        """None where nobody rates."""
+        """None if nobody rates."""
         return self.left / self.per_hour if self.comparisons else None
 
     @property
     def words(self) -> str:
-        """How long the rest takes; empty where nobody can say."""
+        """How long the rest takes, if known."""
         hours = self.hours_left
         if hours is None:
             return ""
@@ -200,10 +185,7 @@ class Pace:
 
 
 def of(study: Study, left: int, now: datetime | None = None) -> Pace:
-    """How fast people rate here, and what that means for ``left`` comparisons. One query.
-
-    Imported comparisons and those that only check raters were not made at that pace, and are not counted.
-    """
+    """How fast people rate here, and what that means for ``left``; imports and checks are not counted."""
     now = now or timezone.now()
     longest = max(WINDOWS.values())
     rated = Comparison.objects.filter(

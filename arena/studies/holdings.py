@@ -1,4 +1,4 @@
-"""What a study holds, and correcting it: prompts, contestants, the table of answers, and pairs."""
+"""What a study holds, and correcting it."""
 
 import json
 from collections.abc import Iterator
@@ -24,12 +24,9 @@ from arena.studies import counts as studies_counts
 from arena.studies.pages import download, paged, show
 
 CHUNK = 500
-"""Prompts looked at together."""
 
 
 class Cell(NamedTuple):
-    """An answer of the table: whether it is there, and whether there is anything in it."""
-
     contestant: str
     there: bool
     empty: bool
@@ -41,8 +38,6 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A prompt with its cells, in the order of the contestants."""
-
     prompt: Prompt
     cells: list[Cell]
 
@@ -53,14 +48,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Part:
-    """Some prompts of the table, and every contestant."""
-
     contestants_with_answers: list[Contestant]
     rows: list[Row]
 
 
 def contestants_with_answers(study: Study) -> QuerySet[Any]:
-    """All contestants with ``answers``, how many prompts they have answered; those that take part first."""
+    """All contestants, annotated with ``answers``; active ones first."""
     answered = (
         counts.answers(study)
         .filter(contestant=OuterRef("pk"))
@@ -73,7 +66,6 @@ def contestants_with_answers(study: Study) -> QuerySet[Any]:
 
 
 def table_prompts(study: Study, *, only_holes: bool = False) -> QuerySet[Prompt]:
-    """The prompts of the table, those that lack an answer alone where that is asked."""
     found = counts.study_prompts(study).order_by("external_id", "pk")
     if not only_holes:
         return found
@@ -87,7 +79,6 @@ def table_prompts(study: Study, *, only_holes: bool = False) -> QuerySet[Prompt]
 
 
 def part(study: Study, rows: list[Prompt]) -> Part:
-    """These prompts with their cells."""
     field = list(Contestant.objects.active().filter(study=study).order_by("name"))
     there = _there(rows)
     return Part(
@@ -106,7 +97,7 @@ def part(study: Study, rows: list[Prompt]) -> Part:
 
 
 def missing_answers(study: Study) -> Iterator[tuple[str, str, str, str]]:
-    """Every missing answer: prompt, subset, category and contestant. Some hundred prompts at a time."""
+    """Prompt, subset, category and contestant of every missing answer."""
     field = list(Contestant.objects.active().filter(study=study).order_by("name"))
     rows = counts.study_prompts(study).order_by("pk")
     last = 0
@@ -120,7 +111,7 @@ def missing_answers(study: Study) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _there(rows: list[Prompt]) -> dict[tuple[int, int], bool]:
-    """The cells of these prompts that are filled, and whether with nothing."""
+    """The filled cells of these prompts, and whether the answer is empty."""
     found = Completion.objects.filter(prompt__in=rows, is_current=True, contestant__isnull=False).exclude(
         turns=[]
     )
@@ -138,7 +129,6 @@ HOLES: Final = Table(
 @require_safe
 @operator
 def prompts(request: OperatorRequest) -> HttpResponse:
-    """The prompts, with category and how many answers each has."""
     rows = counts.study_prompts(request.study).order_by("category", "external_id", "pk")
     current = Q(completions__is_current=True, completions__contestant__retired_at__isnull=True)
     page = paged(request, rows.annotate(answers=Count("completions", filter=current)))
@@ -148,7 +138,6 @@ def prompts(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def contestants(request: OperatorRequest) -> HttpResponse:
-    """The contestants, with how many prompts each has answered."""
     asked = counts.study_prompts(request.study).count()
     found = [(one, max(0, asked - one.answers)) for one in contestants_with_answers(request.study)]
     return show(request, "contestants.html", {"contestants": found})
@@ -157,7 +146,6 @@ def contestants(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def completions(request: OperatorRequest) -> HttpResponse:
-    """The table of prompts and contestants, page by page, with its holes."""
     only_holes = request.GET.get("show") == "holes"
     page = paged(request, table_prompts(request.study, only_holes=only_holes))
     context = {
@@ -173,7 +161,6 @@ def completions(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def holes(request: OperatorRequest) -> HttpResponseBase:
-    """The answers that are missing, as CSV."""
     rows = (dict(zip(HOLES.columns, hole, strict=True)) for hole in missing_answers(request.study))
     return download(request.study, HOLES, rows, "csv")
 
@@ -181,7 +168,6 @@ def holes(request: OperatorRequest) -> HttpResponseBase:
 @require_safe
 @operator
 def pairs(request: OperatorRequest) -> HttpResponse:
-    """How many pairs there are, how much they want, and when they would have it."""
     by_category = counts.wanted_by_category(request.study)
     total = sum(by_category.values(), counts.Wanted())
     aside = dict(
@@ -207,7 +193,6 @@ def pairs(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def judges(request: OperatorRequest) -> HttpResponse:
-    """Where judges are set up."""
     return show(request, "judges.html", {"judges": counts.judges_in(request.study)})
 
 
@@ -219,7 +204,6 @@ def _imports(request: OperatorRequest) -> bool:
 
 
 def known_pairs(study: Study) -> QuerySet[Pair]:
-    """The pairs whose right answer is known: training pairs, hidden checks, and pairs of the study itself."""
     sides = ("prompt", "first__contestant", "second__contestant")
     texts = [f"{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
     found = Pair.objects.filter(prompt__study=study).exclude(gold="").select_related(*sides)
@@ -227,7 +211,7 @@ def known_pairs(study: Study) -> QuerySet[Pair]:
 
 
 class BenchmarksField(forms.CharField):
-    """Scores by benchmark, one on each line: its name, a colon and a number."""
+    """Scores by benchmark: lines of name, colon and number."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"required": False, "widget": forms.Textarea({"rows": 4}), **options})
@@ -265,8 +249,6 @@ class BenchmarksField(forms.CharField):
 
 
 class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What is known of a contestant."""
-
     benchmarks = BenchmarksField(
         label="Scores on other benchmarks",
         help_text="One on each line, for example MMLU: 69.8. Columns of the board, never part of a rating.",
@@ -297,8 +279,6 @@ class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class PromptForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Where a prompt belongs."""
-
     class Meta:
         model = Prompt
         fields = ("category", "domain")
@@ -306,8 +286,6 @@ class PromptForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class KnownAnswerForm(forms.ModelForm):  # type: ignore[type-arg]
-    """The right answer of a pair, which is never taken away: raters are measured by it."""
-
     class Meta:
         model = Pair
         fields = ("gold", "gold_source", "explanation")
@@ -334,7 +312,7 @@ def _side(completion: Completion) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
-    """Correct what is known of a contestant, retire it, or remove it while nothing of it was paired."""
+    """Correct, retire or remove a contestant; one that was paired cannot be removed."""
     row = get_object_or_404(Contestant, pk=contestant, study=request.study)
     if request.method == "POST" and "remove" in request.POST:
         return _remove(request, row, "operate-contestants")
@@ -348,7 +326,6 @@ def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
 
 
 def retire(contestant: Contestant, by: Visitor, *, retired: bool) -> None:
-    """Pair the contestant no more, or again, on record. Its history stays on the board."""
     if bool(contestant.retired_at) != retired:
         contestant.retired_at = timezone.now() if retired else None
         settings.store_row(contestant, contestant.study, by, ["retired_at"])
@@ -357,7 +334,7 @@ def retire(contestant: Contestant, by: Visitor, *, retired: bool) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
-    """Correct where a prompt belongs, or remove it while none of its answers was paired."""
+    """Correct or remove a prompt; one that was paired cannot be removed."""
     row = get_object_or_404(Prompt, pk=prompt, study=request.study)
     if request.method == "POST" and "remove" in request.POST:
         return _remove(request, row, "operate-prompts")
@@ -369,7 +346,6 @@ def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def known_answer(request: OperatorRequest, pair: int) -> HttpResponse:
-    """Correct the right answer of a pair, and its explanation."""
     row = get_object_or_404(known_pairs(request.study), pk=pair)
     return _correct(request, row, KnownAnswerForm, "pair", {"pair": row})
 
@@ -377,7 +353,7 @@ def known_answer(request: OperatorRequest, pair: int) -> HttpResponse:
 def _correct(
     request: OperatorRequest, row: Any, form_class: Any, kind: str, context: dict[str, object]
 ) -> HttpResponse:
-    """Show a form about a row, or store it and go back to the list of its kind."""
+    """Show a form, or store it and go back to the list."""
     form = form_class(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
         changed = settings.store_row(row, request.study, request.user, form.changed_data)

@@ -1,4 +1,4 @@
-"""Pausing, closing and reopening a study, each on record with who did it and why; moving and deleting it."""
+"""Pausing, closing, reopening, moving and deleting a study."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -22,7 +22,7 @@ Kind = StudyEvent.Kind
 
 
 class _Change(NamedTuple):
-    """Which moment of the study a decision sets, or clears, and whether published figures rest on it."""
+    """Which column a decision sets or clears, and whether published figures rest on it."""
 
     field: str
     sets: bool
@@ -39,10 +39,7 @@ CHANGES: Final = {
 
 @transaction.atomic
 def decide(study: Study, kind: StudyEvent.Kind, by: Visitor, note: str = "") -> bool:
-    """Pause, resume, close or reopen a study; False where it is in that state already.
-
-    Assignments are left alone: what raters have in hand can be answered while a study is paused.
-    """
+    """Decide about a study, on record; False if it is so already. What raters hold can still be answered."""
     change = CHANGES[kind]
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     then: datetime | None = getattr(locked, change.field)
@@ -58,15 +55,12 @@ def decide(study: Study, kind: StudyEvent.Kind, by: Visitor, note: str = "") -> 
 
 
 def possible(study: Study) -> list[StudyEvent.Kind]:
-    """What can be decided about a study as it is now. Whether a closed one is paused matters to nobody."""
     if study.is_closed:
         return [Kind.REOPENED]
     return [Kind.RESUMED if study.paused_at else Kind.PAUSED, Kind.CLOSED]
 
 
 class Decision(NamedTuple):
-    """Something that can be decided: its button, what it means, and what is said once it is done."""
-
     kind: StudyEvent.Kind
     button: str
     meaning: tuple[str, ...]
@@ -122,7 +116,6 @@ DECISIONS: Final = {
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def state(request: OperatorRequest) -> HttpResponse:
-    """The state of a study, what can be decided about it, and the history."""
     problem = ""
     if request.method == "POST":
         decision = DECISIONS.get(request.POST.get("kind", ""))  # type: ignore[call-overload]
@@ -153,7 +146,6 @@ def state(request: OperatorRequest) -> HttpResponse:
 @require_POST
 @operator
 def move(request: OperatorRequest) -> HttpResponse:
-    """Give the study another address."""
     _staff_only(request)
     form = AddressForm(request.POST, instance=request.study)
     if form.is_valid():
@@ -168,7 +160,7 @@ def move(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def delete(request: OperatorRequest) -> HttpResponse:
-    """Delete the study with all it holds; its name has to be typed."""
+    """Delete the study; its name has to be typed."""
     _staff_only(request)
     study = request.study
     context = {

@@ -1,4 +1,4 @@
-"""Answers that tell who wrote them: which they are, what they say, and what becomes of them."""
+"""Answers that tell who wrote them, and what becomes of them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,10 +21,7 @@ from arena.texts.naming import find_names
 
 
 def choose_naming(study: Study, naming: Study.Naming, by: Visitor) -> bool:
-    """Show, mask or leave out from now on, and record who decided so; False where it is so already.
-
-    No figure changes: what was rated stays rated, as it was shown then.
-    """
+    """Set what becomes of telling answers, on record; False if it is so already. Past ratings stay."""
     study.naming = naming
     return bool(settings.store(study, by, ["naming"]))
 
@@ -39,8 +36,6 @@ MEANINGS: Final = {
 
 
 class NamingForm(forms.Form):
-    """One of the three ways."""
-
     naming = forms.ChoiceField(
         label="What becomes of these answers",
         choices=Study.Naming.choices,
@@ -51,8 +46,6 @@ class NamingForm(forms.Form):
 
 @dataclass(frozen=True)
 class Choice:
-    """A way with what it means."""
-
     value: str
     label: str
     meaning: str
@@ -61,8 +54,6 @@ class Choice:
 
 @dataclass(frozen=True)
 class OfContestant:
-    """How many of a contestant's answers tell, of those with a known text."""
-
     name: str
     telling: int
     known: int
@@ -70,7 +61,7 @@ class OfContestant:
 
 @dataclass(frozen=True)
 class Telling:
-    """An answer that tells, with the first passages where it does; ``more``: there are others."""
+    """A telling answer with its first telling passages; ``more``: there are others."""
 
     completion: Completion
     passages: list[list[Piece]]
@@ -80,7 +71,7 @@ class Telling:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def names(request: OperatorRequest) -> HttpResponse:
-    """The answers that tell who wrote them, and what becomes of them; POST chooses, or looks again."""
+    """The answers that tell who wrote them; POST chooses what becomes of them, or looks again."""
     if request.method == "POST" and "look" in request.POST:
         found = find_names(request.study)
         said = f"Looked through {_answers(found.completions)}: {found.telling:,} tell who wrote them"
@@ -125,7 +116,6 @@ def _context(request: OperatorRequest, form: NamingForm) -> dict[str, object]:
 
 
 def _by_contestant(study: Study) -> list[OfContestant]:
-    """Those with most telling answers first."""
     current = Completion.objects.rated().filter(prompt__study=study, is_current=True).exclude(turns=[])
     counted = (
         current.order_by()

@@ -1,4 +1,4 @@
-"""What the pages of one study share: the frame, numbered lists in pages, and where to go on."""
+"""What the pages of a study share, and the steps of setting it up."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -37,8 +37,6 @@ BADGES: Final[dict[State, str]] = {
 
 @dataclass(frozen=True)
 class Step:
-    """A part of setting a study up, with its page and a sentence about how it stands."""
-
     number: int
     title: str
     address: str
@@ -58,8 +56,6 @@ Finding = tuple[State, str]
 
 
 class _Facts:
-    """What the steps are about, read once."""
-
     def __init__(self, study: Study) -> None:
         self.study = study
         self.cells = counts.cells(study)
@@ -156,11 +152,10 @@ STEPS: Final[dict[str, tuple[str, Callable[[_Facts], Finding]]]] = {
     "operate-judges": ("Judges", _judges),
     "operate-publish": ("Publish", _publish),
 }
-"""Every step by the name of its page, in the order in which they are gone through."""
+"""The steps by URL name, in order."""
 
 
 def steps(study: Study) -> list[Step]:
-    """Every step with its state."""
     facts = _Facts(study)
     return [
         Step(number, title, reverse(name, args=[study.slug]), *look(facts))
@@ -170,8 +165,6 @@ def steps(study: Study) -> list[Step]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page stands among the steps."""
-
     number: int
     of: int
     title: str
@@ -180,7 +173,6 @@ class Place:
 
 
 def place(study: Study, name: str) -> Place | None:
-    """The place of a page among the steps, None where it is none of them."""
     names = list(STEPS)
     if name not in names:
         return None
@@ -196,29 +188,25 @@ def _s(word: str, number: int, many: str = "") -> str:
 
 
 def next_step(found: list[Step]) -> Step | None:
-    """The step to go on with: the first that is to do, None where nothing is."""
     return next((step for step in found if step.state == "open"), None)
 
 
 PER_PAGE: Final = 50
-"""Rows on one page of a long table."""
 
 
 def show(
     request: OperatorRequest, template: str, context: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
-    """A page of the study that the request names."""
     shared = {"study": request.study, "place": _place(request)}
     return render(request, f"operating/{template}", shared | (context or {}), status=status)
 
 
 def paged(request: HttpRequest, rows: Any, per_page: int = PER_PAGE, name: str = "page") -> "Page[Any]":
-    """The page of rows that the address asks for; the nearest one where it asks for none there is."""
+    """The page of rows that the address asks for, or the nearest."""
     return Paginator(rows, per_page).get_page(request.GET.get(name))
 
 
 def download(study: Study, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
-    """A table as a file, written while it is sent."""
     name = f"{study.slug}-{table.name}-{timezone.now():%Y-%m-%d}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     pieces = WRITERS[form](table, rows)
@@ -226,7 +214,7 @@ def download(study: Study, table: Table, rows: Iterable[Row], form: str) -> Stre
 
 
 def next_of(request: OperatorRequest) -> str:
-    """The address of the step after the one shown; empty where the page is no step."""
+    """The address of the step after the page shown; empty if the page is no step."""
     place = _place(request)
     return place.next_address if place else ""
 

@@ -1,4 +1,4 @@
-"""How far a study has come, by rater and by pair, and what raters flagged. Sums are made by the database."""
+"""How far a study has come, and what raters flagged."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,8 +29,6 @@ from arena.studies.pages import paged, show
 
 @dataclass(frozen=True)
 class Sums:
-    """What people's comparisons in a study are, by what they were for."""
-
     study: int
     repeats: int
     checks: int
@@ -42,7 +40,6 @@ class Sums:
 
 
 def sums(study: Study) -> Sums:
-    """Everything counted once over a study's comparisons by people. Three queries."""
     people = Comparison.objects.filter(study=study, rater__kind=Rater.Kind.PERSON).order_by()
     now = Q(is_current=True)
     found = people.aggregate(
@@ -64,8 +61,6 @@ def sums(study: Study) -> Sums:
 
 @dataclass(frozen=True)
 class Line:
-    """A rater with what they did here."""
-
     rater: Rater
     membership: Membership | None
     rated: int
@@ -77,7 +72,7 @@ class Line:
 
 
 def by_rater(study: Study) -> list[Line]:
-    """Every person who may rate here or has rated, those with the fewest first. Four queries."""
+    """Every person who may rate or has rated, the fewest ratings first."""
     said = (
         Comparison.objects.current()
         .filter(study=study, rater__kind=Rater.Kind.PERSON)
@@ -122,7 +117,6 @@ def _line(rater: Rater, membership: Membership | None, said: Any, aside: Any) ->
 
 
 def by_pair(study: Study) -> QuerySet[Pair]:
-    """The pairs that were offered before, the least rated first."""
     texts = [f"{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
     return (
         Pair.objects.filter(prompt__study=study, use="rate")
@@ -133,7 +127,6 @@ def by_pair(study: Study) -> QuerySet[Pair]:
 
 
 def flags_of(study: Study, *, settled: bool) -> QuerySet[Flag]:
-    """What raters found wrong, with what they were shown; the newest first."""
     related = ("assignment__rater", "assignment__pair__prompt")
     sides = ("assignment__pair__first__contestant", "assignment__pair__second__contestant")
     found = Flag.objects.filter(assignment__study=study, settled_at__isnull=not settled)
@@ -141,12 +134,10 @@ def flags_of(study: Study, *, settled: bool) -> QuerySet[Flag]:
 
 
 def open_flags(study: Study) -> QuerySet[Flag]:
-    """What nobody has looked at yet."""
     return Flag.objects.filter(assignment__study=study, settled_at__isnull=True)
 
 
 def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
-    """How many open flags there are, by reason in words."""
     rows = open_flags(study).order_by().values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
     return [(Flag.Reason(reason).label, number) for reason, number in rows]
 
@@ -157,7 +148,7 @@ def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
 @require_safe
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
-    """By category and rater, with the time left; asked for by htmx, the figures that move alone."""
+    """Progress by category and rater; for htmx only the figures that move."""
     by_category = counts.wanted_by_category(request.study)
     total = sum(by_category.values(), counts.Wanted())
     context: dict[str, Any] = {
@@ -175,7 +166,6 @@ def progress(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def pairs(request: OperatorRequest) -> HttpResponse:
-    """Pair by pair, the least rated first."""
     total = counts.wanted(request.study)
     page = paged(request, by_pair(request.study))
     return show(request, "progress_pairs.html", {"total": total, "page": page})
@@ -184,7 +174,6 @@ def pairs(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def flags(request: OperatorRequest) -> HttpResponse:
-    """What raters found wrong: open, or settled."""
     settled = request.GET.get("show") == "settled"
     context = {
         "page": paged(request, flags_of(request.study, settled=settled)),
@@ -198,7 +187,6 @@ def flags(request: OperatorRequest) -> HttpResponse:
 @require_POST
 @operator
 def settle(request: OperatorRequest, flag: int) -> HttpResponse:
-    """Mark a flag as looked at, or open it again; either twice is once."""
     found = get_object_or_404(Flag, pk=flag, assignment__study=request.study)
     again = "reopen" in request.POST
     Flag.objects.filter(pk=found.pk, settled_at__isnull=not again).update(

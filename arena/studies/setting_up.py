@@ -1,4 +1,4 @@
-"""Setting a study up: the list of studies, a new one, its steps, and the forms of its settings."""
+"""Setting a study up: the list of studies, a new one, its steps and settings."""
 
 from itertools import count
 from typing import Any, Final
@@ -28,14 +28,13 @@ TAKEN: Final = {"new", "raters", "groups", "keys"}
 """Addresses of pages about no study."""
 
 UNNAMED: Final = "study"
-"""The address of a study whose name has no letter or digit that an address can hold."""
 
 ROOM: Final = 10
-"""Characters that the number of an address may take."""
+"""Characters kept free for a number."""
 
 
 def free_address(name: str) -> str:
-    """An address made of the name that no study has: with a number at its end where there is one already."""
+    """An address that no study has, made of the name."""
     longest = Study._meta.get_field("slug").max_length or 0
     base = slugify(name)[:longest].strip("-_") or UNNAMED
     short = base[: longest - ROOM].rstrip("-_")
@@ -46,7 +45,7 @@ def free_address(name: str) -> str:
 
 
 class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A study's name, and after it the address. Left empty, it is made of the name, or stays as it is."""
+    """A study's name and address. An empty address is made of the name, or stays as it is."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -71,7 +70,6 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 LONGEST_LINE = 100
-"""Characters of one entry of a list."""
 
 
 class LinesField(forms.CharField):
@@ -103,7 +101,7 @@ class LinesField(forms.CharField):
 
 
 class PercentField(forms.FloatField):
-    """A share, typed and shown as percent, kept as a number from 0 to 1."""
+    """A share from 0 to 1, typed and shown as percent."""
 
     def __init__(self, *, most: int = 100, **options: Any) -> None:
         super().__init__(min_value=0, max_value=most, **options)
@@ -124,13 +122,10 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
     """Some settings of one study; only what was changed is written."""
 
     def store(self, by: Visitor) -> bool:
-        """Write what was changed, on record; whether anything was."""
         return bool(settings.store(self.instance, by, self.changed_data))
 
 
 class NewStudyForm(AddressedForm):
-    """A name is enough to begin with."""
-
     class Meta:
         model = Study
         fields = ("name", "slug", "description")
@@ -143,8 +138,6 @@ class NewStudyForm(AddressedForm):
 
 
 class AddressForm(AddressedForm, SettingForm):
-    """Another address, for a study that is there already."""
-
     class Meta:
         model = Study
         fields = ("slug",)
@@ -165,8 +158,6 @@ class GuidelinesForm(SettingForm):
 
 
 class RatingForm(SettingForm):
-    """How people rate, how often, and which pairs they get."""
-
     criteria = LinesField(
         label="Criteria beside the overall rating",
         help_text="One on each line, for example helpfulness. Each adds a row of buttons, on the same scale.",
@@ -225,7 +216,6 @@ class RatingForm(SettingForm):
     }
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under their headings."""
         return [(title, [self[name] for name in names]) for title, names in self.GROUPS.items()]
 
     def clean_gold_share(self) -> float:
@@ -239,8 +229,6 @@ class RatingForm(SettingForm):
 
 
 class PublishForm(SettingForm):
-    """Who sees what."""
-
     class Meta:
         model = Study
         fields = ("name", "description", "visibility", "sign_up_open", "licence", "simulated")
@@ -264,14 +252,13 @@ class PublishForm(SettingForm):
 
 
 INVALID = 422
-"""Status of a form that was filled in wrongly; htmx is told to show it."""
+"""HTTP status of a form with errors, which htmx shows."""
 
 
 @require_safe
 @never_cache
 @login_required
 def studies(request: HttpRequest) -> HttpResponse:
-    """The studies this person may operate."""
     found = operable(request.user).order_by("closed_at", "name")
     return render(request, "operating/studies.html", {"studies": found, "may_make": is_staff(request.user)})
 
@@ -280,7 +267,6 @@ def studies(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def new(request: HttpRequest) -> HttpResponse:
-    """Make a study; staff accounts only. It is private until it is published."""
     if not is_staff(request.user):
         raise PermissionDenied
     form = NewStudyForm(request.POST or None)
@@ -296,7 +282,6 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_safe
 @operator
 def study(request: OperatorRequest) -> HttpResponse:
-    """Every step of the set-up with its state, and what to do next."""
     found = pages.steps(request.study)
     return show(request, "study.html", {"steps": found, "next": pages.next_step(found)})
 
@@ -304,7 +289,6 @@ def study(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def guidelines(request: OperatorRequest) -> HttpResponse:
-    """What raters are told, with a preview of what they will see."""
     if request.method == "POST" and "preview" in request.POST:
         text = request.POST.get("guidelines", "")
         form = GuidelinesForm(instance=request.study, initial={"guidelines": text})
@@ -315,14 +299,12 @@ def guidelines(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def rating(request: OperatorRequest) -> HttpResponse:
-    """Scale, criteria, reasons, how much is wanted and which pairs people get."""
     return _setting(request, RatingForm, "rating.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def publish(request: OperatorRequest) -> HttpResponse:
-    """Who may see the results, and who may rate."""
     return _setting(request, PublishForm, "publish.html")
 
 

@@ -1,7 +1,4 @@
-"""Writes: the settings of a study and columns of its rows, each change on record with who made it.
-
-What is not a setting has its own place: a study is paused and closed in arena.studies.lifecycle.
-"""
+"""Writing settings and rows of a study, each change on record with who made it."""
 
 import hashlib
 from collections.abc import Collection
@@ -16,16 +13,16 @@ from arena.models.signals import announce
 from arena.people.permissions import Visitor
 
 NO_SETTINGS: Final = {"id", "paused_at", "closed_at", "revision", "created_at"}
-"""Columns of a study that are recorded otherwise, or that nobody chooses."""
+"""Columns of a study that are recorded otherwise, or chosen by nobody."""
 
 UNSEEN: Final = {
     *("guidelines", "criteria", "reasons", "reveal_names", "training_threshold"),
     *("pairing", "control_share", "repeat_share", "gold_share", "naming"),
 }
-"""Settings on which no published figure rests: what was rated stays rated, as it was shown then."""
+"""Settings on which no published figure rests."""
 
 TEXTS: Final = {"guidelines", "description", "explanation"}
-"""Settings whose text is too long for a record: it names their length, and a hash that tells texts apart."""
+"""Settings whose text is recorded by its length and a hash."""
 
 SHARES: Final = {"training_threshold", "control_share", "repeat_share", "gold_share"}
 
@@ -42,17 +39,16 @@ WORDS: Final = {
     "gold": "Right answer",
     "gold_source": "Source of the right answer",
 }
-"""What settings are called whose column does not say it."""
+"""Labels of settings where the column's name is not enough."""
 
 HASH_LENGTH: Final = 12
 
 
 @transaction.atomic
 def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
-    """Write these settings of a study that is there already; the names of those that differ from the stored.
+    """Write these settings of a study, each change on record; the names of those that changed.
 
-    Each is put on record, and figures that may rest on one are computed anew. Nothing else is written, so two
-    people on two pages do not undo each other.
+    Other columns are left alone, so two people on two pages do not undo each other.
     """
     found = _store(study, study, by, set(names) - NO_SETTINGS)
     if any(name not in UNSEEN for name in found):
@@ -64,7 +60,7 @@ def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
 def store_row(
     row: Contestant | Prompt | Pair, study: Study, by: Visitor, names: Collection[str]
 ) -> list[str]:
-    """The same for columns of a row of the study, on which published figures rest."""
+    """Like ``store`` for a row of the study, on which published figures rest."""
     found = _store(row, study, by, names)
     if found:
         announce([study])
@@ -73,7 +69,7 @@ def store_row(
 
 @transaction.atomic
 def remove_row(row: Contestant | Prompt, study: Study, by: Visitor) -> bool:
-    """Delete a contestant or prompt, on record, with its answers; False where it was paired already."""
+    """Delete a row with its answers, on record; False if it was paired."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # the lock under which pairs are made
     if is_paired(row):
         return False
@@ -89,7 +85,6 @@ def _answers(number: int) -> str:
 
 
 def is_paired(row: Contestant | Prompt) -> bool:
-    """Whether an answer of the contestant, or to the prompt, is part of a pair: then it stays."""
     answers = row.completions.values("pk")
     return Pair.objects.filter(Q(first__in=answers) | Q(second__in=answers)).exists()
 
@@ -115,7 +110,7 @@ def _store(row: Any, study: Study, by: Visitor, names: Collection[str]) -> list[
 
 
 def _about(row: Any) -> str:
-    """Which row of the study a note is about; empty for the study itself."""
+    """Which row a note is about; empty for the study."""
     if isinstance(row, Pair):
         return f"Pair {row.pk} of prompt {row.prompt}, "
     return "" if isinstance(row, Study) else f"{str(row._meta.verbose_name).capitalize()} {row}, "
@@ -126,12 +121,11 @@ def _account(by: Visitor) -> Any:
 
 
 def _plain_lines(value: Any) -> Any:
-    """A text with the ends of lines that files have: that browsers send others is no change."""
+    """The text with the line ends of files: that browsers send others is no change."""
     return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
 def kind_of(name: str) -> StudyEvent.Kind:
-    """As what the change of a setting is recorded."""
     return StudyEvent.Kind.NAMING if name == "naming" else StudyEvent.Kind.SETTING
 
 
@@ -142,7 +136,6 @@ def _note(field: "Field[Any, Any]", before: Any, now: Any) -> str:
 
 
 def _words(field: "Field[Any, Any]", value: Any) -> str:
-    """The value of a setting for people."""
     if field.name in TEXTS:
         return _about_text(value)
     if field.choices:

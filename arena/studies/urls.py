@@ -1,5 +1,3 @@
-"""The operators' pages: the studies one runs, and the pages of each."""
-
 from django.urls import include, path
 
 from arena.data.uploads import views as uploads

@@ -1,4 +1,4 @@
-"""The tab bar of the operators' pages, wherever the page lives."""
+"""The tab bar of the operators' pages."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -21,7 +21,7 @@ TABS: Final = {
     "operate-state": "Pause and close",
     "operate-export": "Rater data",
 }
-"""The pages of a study by the names of their addresses. A page belongs to the tab its address begins with."""
+"""By URL name. A page belongs to the tab whose address its own begins with."""
 
 
 STAFF_TABS: Final = {
@@ -30,12 +30,9 @@ STAFF_TABS: Final = {
     "operate-groups": "Groups of raters",
     "operate-keys": "API keys",
 }
-"""Pages about no study, for staff accounts."""
 
 
 class Tab(NamedTuple):
-    """A page of the bar; ``here``: the page shown belongs to it."""
-
     address: str
     label: str
     here: bool
@@ -43,13 +40,11 @@ class Tab(NamedTuple):
 
 @register.simple_tag(takes_context=True)
 def operate_tabs(context: Context, study: Study) -> list[Tab]:
-    """The tabs of a study's pages for operators."""
     return _bar(context, TABS, [study.slug])
 
 
 @register.simple_tag(takes_context=True)
 def staff_tabs(context: Context) -> list[Tab]:
-    """The tabs of the pages about all studies."""
     return _bar(context, STAFF_TABS, [])
 
 
@@ -68,5 +63,4 @@ def _bar(context: Context, tabs: Mapping[str, str], arguments: list[str]) -> lis
 
 @register.filter
 def percent(share: float | None) -> str:
-    """A share as whole percent."""
     return "" if share is None else f"{100 * share:.0f} %"

@@ -1,5 +1,3 @@
-"""Facts about the installation that every page shows."""
-
 from django import template
 from django.conf import settings
 
@@ -11,17 +9,14 @@ register = template.Library()
 
 @register.simple_tag
 def arena_version() -> str:
-    """The version of Likert Arena that is running."""
     return str(settings.VERSION)
 
 
 @register.simple_tag
 def may_operate(user: permissions.Visitor) -> bool:
-    """Whether this visitor runs any study."""
     return permissions.is_staff(user) or permissions.operable(user).exists()
 
 
 @register.simple_tag
 def may_operate_study(user: permissions.Visitor, study: Study) -> bool:
-    """Whether this visitor runs the study."""
     return permissions.can_operate(user, study)

@@ -1,5 +1,3 @@
-"""manage.py anonymise_rater: take a person's details away for good; what they rated stays."""
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser

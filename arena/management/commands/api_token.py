@@ -1,5 +1,3 @@
-"""Make, list or revoke the API tokens of a rater."""
-
 from argparse import ArgumentParser
 from typing import Any
 
@@ -13,8 +11,6 @@ from arena.people.joining import rater_of
 
 
 class Command(BaseCommand):
-    """See ``help``."""
-
     help = "Make an API token for a rater and show it once; list or revoke the tokens of a rater."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,5 +1,3 @@
-"""Look for names in the completions of a study: ``manage.py find_names STUDY``."""
-
 import json
 from argparse import ArgumentParser
 from dataclasses import asdict
@@ -12,8 +10,6 @@ from arena.texts.naming import find_names
 
 
 class Command(BaseCommand):
-    """See ``help``."""
-
     help = (
         "Look through the completions of a study for words that tell who wrote them. An import does that by "
         "itself; this is for completions of before, and after a contestant's name or maker was changed."

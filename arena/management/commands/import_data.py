@@ -1,5 +1,3 @@
-"""``manage.py import_data STUDY PATH... [--format NAME] [--kind ... --map ... --set ...] [--dry-run]``."""
-
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,12 +13,11 @@ from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_files
 
 SHOWN: Final = 100
-"""Errors printed before the rest is only counted."""
 
 SHOWN_NOTES: Final = 10
 
 REPORT_EVERY: Final = 10_000
-"""Records between two lines of progress where the output is no terminal."""
+"""Records between lines of progress if the output is no terminal."""
 
 
 class Command(BaseCommand):
@@ -84,7 +81,6 @@ class Command(BaseCommand):
             self.stderr.write("\r\033[K", ending="")
 
     def _refuse(self, report: ImportReport) -> None:
-        """List the errors and leave with exit code 1."""
         for problem in report.errors[:SHOWN]:
             self.stderr.write(str(problem))
         if report.error_count > SHOWN:
@@ -127,7 +123,6 @@ class Command(BaseCommand):
             )
 
     def _warn_of_naming(self, report: ImportReport) -> None:
-        """Say which completions tell their author: raters are not to know it."""
         naming = report.self_naming
         if naming.count:
             first = naming.examples[0]
@@ -141,7 +136,6 @@ class Command(BaseCommand):
 
 
 def _mapping(options: dict[str, Any]) -> ColumnMapping | None:
-    """The mapping of a table. Raises MappingError."""
     given = options["kind"] or options["map"] or options["set"]
     if options["format"] == table.NAME:
         return parse_mapping(options["kind"], options["map"], options["set"])

@@ -1,5 +1,3 @@
-"""Load the demo study: ``manage.py load_demo``."""
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
