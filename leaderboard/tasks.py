@@ -1,5 +1,3 @@
-"""Background work of the leaderboard."""
-
 from typing import Final
 
 from celery import shared_task

@@ -18,7 +18,6 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
 MANY: Final = 10
-"""Pairs with so many ratings or more are counted together."""
 
 
 def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
@@ -40,7 +39,6 @@ def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
 
 
 def _places(texts: Texts) -> Iterator[tuple[str | None, str | None]]:
-    """All, then each named category, then each named subset."""
     yield None, None
     yield from ((name, None) for name in sorted(set(texts.category)) if name)
     yield from ((None, name) for name in sorted(set(texts.subset)) if name)
@@ -66,7 +64,6 @@ def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, 
 
 
 def _sizes(texts: Texts, asked: BoolArray) -> Iterator[tuple[str, FloatArray]]:
-    """Sizes of the texts of some prompts, by kind of text."""
     answers = texts.current & asked[texts.prompt]
     by_people = np.array([kind == "people" for _, kind, _ in texts.contestants] + [False])[texts.contestant]
     references = texts.references[asked[texts.reference_prompt]]

@@ -18,7 +18,6 @@ from leaderboard.pages.figure import (
 from leaderboard.snapshots.canonical import Content
 
 _GAP: Final = 0.27
-"""The distance of the boxes of one part."""
 
 _SHORTEST: Final = 1.0
 """The logarithmic axis has no 0: shorter texts are drawn here, with true numbers on hover."""
@@ -37,7 +36,6 @@ def parts_of(lengths: Sequence[TextLengths]) -> list[str]:
 
 
 def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
-    """A box for each kind of texts of each part: quartiles, with arms to minimum and maximum."""
     known = [one for one in lengths if one.count]
     parts, kinds = parts_of(known), [what for what in TEXTS if any(one.what == what for one in known)]
     traces: list[Figure] = []
@@ -96,7 +94,6 @@ def _text(one: TextLengths) -> str:
 
 
 def coverage_bars(content: Content) -> Figure:
-    """How many pairs have how many ratings, a bar for each kind of raters."""
     times, shown = times_named(content), content["coverage"][:MOST_SERIES]
     traces = []
     for number, row in enumerate(shown):

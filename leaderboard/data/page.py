@@ -36,8 +36,6 @@ from leaderboard.snapshots.stored import Stored
 
 @dataclass(frozen=True, kw_only=True)
 class DataPage(Page):
-    """Texts and ratings of a study in numbers, without any text."""
-
     measure: str
     stored: Stored = field(repr=False)
 
@@ -69,12 +67,10 @@ class DataPage(Page):
 
     @cached_property
     def lengths(self) -> list[TextLengths]:
-        """The texts of every part of the study by the chosen measure."""
         return text_lengths(self.content, self.measure) if self.content else []
 
     @property
     def totals(self) -> list[tuple[str, int, int]]:
-        """Name, known and unknown texts of each kind in the whole study."""
         return [(TEXTS[one.what], one.count, one.unknown) for one in self.lengths if one.part == EVERYTHING]
 
     @property
@@ -95,12 +91,10 @@ class DataPage(Page):
 
     @property
     def shown(self) -> tuple[Panel, ...]:
-        """The panels on the page; the others are files only."""
         return tuple(panel for panel in self.panels if panel.slug != "all-lengths")
 
     @property
     def everything_csv(self) -> str:
-        """The address of the file with every measure."""
         found = self.panel("all-lengths")
         return found.csv_url if found else ""
 

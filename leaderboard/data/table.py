@@ -13,7 +13,6 @@ LENGTHS: Final = {
     "unique_words": "unique words",
     "characters": "characters",
 }
-"""The measures of a text, with the noun behind a number."""
 
 TEXTS: Final = {"prompt": "Prompts", "completion": "Completions", "demonstration": "Demonstrations"}
 
@@ -65,7 +64,6 @@ def text_lengths(content: Content, measure: str) -> list[TextLengths]:
 
 
 def length_words(measure: str, tokenizer: str) -> str:
-    """What is measured, in words; tokens with their tokenizer."""
     return f"Length in {LENGTHS[measure]}" + (f" of {tokenizer}" if measure == "tokens" else "")
 
 
@@ -77,7 +75,6 @@ def lengths_table(lengths: Sequence[TextLengths], caption: str) -> DataTable:
 
 
 def all_lengths_table(content: Content) -> DataTable:
-    """Every measure of every part, for a file."""
     rows = (
         (one.part, one.prompts, TEXTS[one.what], noun, *(_rounded(getattr(one, name)) for name in _SUMMARY))
         for measure, noun in LENGTHS.items()
@@ -88,7 +85,6 @@ def all_lengths_table(content: Content) -> DataTable:
 
 
 def text_contestants_table(content: Content) -> DataTable:
-    """How many completions each contestant has, and how long they are on average."""
     rows = (
         (
             row["contestant"] + (" (retired)" if row["retired"] else ""),
@@ -112,7 +108,6 @@ def times_named(content: Content) -> list[str]:
 
 
 def coverage_table(content: Content) -> DataTable:
-    """How many pairs have how many ratings, for each kind of raters."""
     times = times_named(content)
     rows = (
         (row["label"], row["ratings"], *(_padded(row["pairs"], len(times)))) for row in content["coverage"]
@@ -122,7 +117,6 @@ def coverage_table(content: Content) -> DataTable:
 
 
 def unscored_table(content: Content) -> DataTable:
-    """Replies without a rating by reason, for each kind of raters."""
     reasons = sorted({reason for row in content["unscored"] for reason in row["reasons"]})
     rows = []
     for row in content["unscored"]:
@@ -147,7 +141,6 @@ def _padded(counts: Sequence[int], length: int) -> list[int]:
 
 
 def _rounded(value: float | None) -> Cell:
-    """One decimal, none for whole numbers."""
     if value is None:
         return None
     return int(value) if value == int(value) else round(value, 1)

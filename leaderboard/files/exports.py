@@ -25,7 +25,6 @@ from leaderboard.standings.table import STANDINGS
 
 
 def standings(study: Study, setting: dict[str, str]) -> list[Row]:
-    """The published standings of a setting. Raises ExportError where there are none."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise ExportError(f'The study "{study.slug}" has no snapshot yet; make one: refresh {study.slug}.')
@@ -59,12 +58,10 @@ def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = 
 
 
 def counts(study: Study) -> dict[str, int]:
-    """Rows of each table that an import reads."""
     return {what: export.count(study, what) for what in TABLES}
 
 
 def note_on_old_texts(study: Study) -> str:
-    """A sentence on comparisons about texts that changed since, or ""."""
     old = export.about_old_texts(study)
     if not old:
         return ""
@@ -80,7 +77,7 @@ def file_name(study: Study, what: str, ending: str) -> str:
 
 
 def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Every file by its path; empty tables are left out. Raises ExportError before the first."""
+    """Every file by its path, without empty tables. Raises ExportError before the first."""
     check_form(form)
     for what in reversed(TABLES):
         if export.count(study, what):
@@ -91,7 +88,6 @@ def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]
 
 
 def study_json(study: Study) -> bytes:
-    """The settings of a study."""
     names = (
         *("slug", "name", "description", "guidelines", "points", "criteria"),
         *("ratings_per_pair_people", "ratings_per_pair_judges", "visibility", "sign_up_open"),
@@ -120,7 +116,7 @@ def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
 
 
 def zipped(study: Study, form: str) -> IO[bytes]:
-    """Every file in a zip archive in a temporary file. Raises ExportError."""
+    """A temporary file. Raises ExportError."""
     check_form(form)
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -133,4 +129,3 @@ def zipped(study: Study, form: str) -> IO[bytes]:
 
 
 WHAT = (*TABLE_NAMES, *OTHERS)
-"""What can be exported, one at a time."""

@@ -134,7 +134,6 @@ def _add(left_out: Counter[str], reason: str, number: int) -> None:
 
 
 PAIRS: int = 200
-"""Pairs whose texts are in memory at a time."""
 
 
 def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
@@ -162,7 +161,6 @@ def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iter
 def _decided(
     study: Study, wanted: Selection, simulated: frozenset[int], left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
-    """The pairs with a preference, in the order they were made."""
     scored = wanted.comparisons(study).filter(status="scored").order_by("pair", "pk")
     read = scored.values_list("pair", "rater", "rating", "points", "swapped").iterator(CHUNK)
     for pair, rows in groupby(read, key=itemgetter(0)):
@@ -176,7 +174,6 @@ def _decided(
 
 
 def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
-    """The texts of pairs and names of their prompts, by the id of the pair."""
     found = Pair.objects.filter(pk__in=list(pairs)).select_related("prompt", "first", "second").order_by()
     return {
         pair.pk: (
@@ -224,7 +221,6 @@ class Piecewise:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def note(self) -> dict[str, Any]:
-        """What the file holds and leaves out, once it is written."""
         return {
             "what": self.what,
             "raters": self.wanted.raters,
@@ -258,7 +254,6 @@ def table_of(what: str, wanted: Selection) -> Table:
 
 
 def note_of(study: Study, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What such a file would hold and leave out. Raises ExportError."""
     found = interchange(study, what, "jsonl", asked)
     for _ in found.pieces:
         pass
@@ -270,7 +265,6 @@ def note_json(note: Mapping[str, Any]) -> bytes:
 
 
 def leaderboard_pieces(study: Study, form: str, asked: Mapping[str, str]) -> Iterator[bytes]:
-    """The newest leaderboard as JSON or as a table. Raises ExportError."""
     _check("leaderboard", form)
     _, found = published.leaderboard(study, asked)
     if form == JSON:

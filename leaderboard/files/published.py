@@ -12,7 +12,6 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.settings import Setting, UnknownSettingError, parse
 
 FULL: Final = "full"
-"""The key of all categories together."""
 
 LEADERBOARD: Final = Table(
     "leaderboard",
@@ -25,7 +24,6 @@ LEADERBOARD: Final = Table(
     },
     complete=True,
 )
-"""The same as a table, with a row for each category and contestant."""
 
 
 def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[str, dict[str, Any]]]:
@@ -74,7 +72,6 @@ def key_of(category: str, known: Mapping[str, Any]) -> str:
 
 
 def text(found: Mapping[str, Any]) -> Iterator[bytes]:
-    """The file as JSON, one category at a time."""
     yield b"{"
     for number, (category, entries) in enumerate(found.items()):
         body = json.dumps(entries, ensure_ascii=False, indent=1, allow_nan=False)

@@ -14,11 +14,10 @@ from leaderboard.snapshots.settings import DECLARED
 
 
 class ExportError(Exception):
-    """Cannot be exported; the message is for the operator."""
+    """The message is for the operator."""
 
 
 EVERYBODY: Final = "all"
-"""Selects every rater."""
 
 NAMES: Final = ("raters", "ties", "category", "conversational")
 
@@ -56,7 +55,7 @@ class Selection:
         return found
 
     def rater_ids(self, study: Study) -> Any:
-        """A query for the raters' ids; None for everybody. Raises ExportError."""
+        """None for everybody. Raises ExportError."""
         if self.raters == EVERYBODY:
             return None
         try:
@@ -95,7 +94,6 @@ class NamedRater:
 
 
 def rater_names(study: Study) -> dict[int, NamedRater]:
-    """Every rater of a study, by id."""
     slugs = export.rater_slugs(study)
     asked = {
         rater: (protocol, prompt_hash or None)
@@ -115,6 +113,5 @@ def rater_names(study: Study) -> dict[int, NamedRater]:
 
 
 def check_form(form: str) -> None:
-    """Raise ExportError if a library for this form is missing."""
     if form == "parquet" and not writing.has_parquet():
         raise ExportError(writing.PARQUET_MISSING)

@@ -39,8 +39,6 @@ FORMATS: Final = {"json": "JSON", "csv": "CSV", "jsonl": "JSON Lines", "parquet"
 
 
 class Offer(NamedTuple):
-    """Something to download; ``links`` are by form."""
-
     title: str
     meaning: str
     rows: int | None
@@ -56,7 +54,6 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @staff_only
 def download(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The file asked for, written while it is sent."""
     study = get_object_or_404(Study, slug=slug)
     what, form = request.GET.get("what", ""), request.GET.get("format", "")
     if what not in MEANINGS or form not in _forms(what):

@@ -200,5 +200,4 @@ class Refresh(models.Model):
 
     @classmethod
     def of(cls, study_id: int) -> "Refresh":
-        """The study's row, made where it is missing."""
         return cls.objects.get_or_create(study_id=study_id)[0]

@@ -42,11 +42,10 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         )
 
     def for_categories(self, raters: str, ties: str, method: str) -> SliceQuerySet:
-        """Standings of some raters over all categories and in each."""
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
     def for_raters(self, category: str) -> SliceQuerySet:
-        """How all kinds of raters lean in one category, and how they agree in any."""
+        """Leanings in one category, and agreement in all."""
         leanings = Q(kind__in=("ratings", "length"), category=category)
         return self.filter(leanings | Q(kind__in=("agreement", "correlation")))
 
@@ -59,16 +58,13 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
 
 class RefreshQuerySet(models.QuerySet["Refresh"]):
     def claim(self, study_id: int, now: datetime, until: datetime) -> bool:
-        """Take the study for a computation; False where another holds it."""
         free = Q(running_until__isnull=True) | Q(running_until__lte=now)
         return self.filter(free, study_id=study_id).update(running_until=until) == 1
 
     def renew(self, study_id: int, held_until: datetime, until: datetime) -> bool:
-        """Extend a hold that ends at ``held_until``; False where it is lost."""
         return self.filter(study_id=study_id, running_until=held_until).update(running_until=until) == 1
 
     def release(self, study_id: int, until: datetime) -> None:
-        """Let the study go, if the claim ending at ``until`` still holds it."""
         self.filter(study_id=study_id, running_until=until).update(running_until=None)
 
     def is_wanted(self, study_id: int, overdue: datetime) -> bool:
@@ -86,11 +82,9 @@ class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
         return self.filter(snapshot__study=study_id)
 
     def unfinished(self) -> ComputedViewQuerySet:
-        """Those that somebody waits for."""
         return self.filter(state__in=["wanted", "running"])
 
     def being_computed(self, now: datetime) -> ComputedViewQuerySet:
-        """Those that a living process computes."""
         return self.filter(state="running", running_until__gt=now)
 
     def superseded(self, snapshot_id: int) -> ComputedViewQuerySet:
@@ -98,7 +92,6 @@ class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
         return self.filter(state="wanted", snapshot__lt=snapshot_id)
 
     def renew(self, pk: int, held_until: datetime, until: datetime) -> bool:
-        """Extend a hold that ends at ``held_until``; False where it is lost."""
         return self.filter(pk=pk, state="running", running_until=held_until).update(running_until=until) == 1
 
 
@@ -124,6 +117,5 @@ def newest_comparisons() -> dict[int, tuple[int, int]]:
 
 
 def data_mark(study: Study) -> tuple[int, int, int]:
-    """The data watermark of one study."""
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
     return (revision, *Comparison.objects.filter(study=study).watermark())

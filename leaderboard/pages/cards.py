@@ -1,4 +1,4 @@
-"""What the list of studies shows of each."""
+"""Cards of the list of studies."""
 
 import html
 from dataclasses import dataclass
@@ -27,8 +27,6 @@ def holds_simulated(snapshot: Snapshot | None) -> bool:
 
 @dataclass(frozen=True)
 class Card:
-    """A study with its newest snapshot, if there is one."""
-
     study: Study
     snapshot: Snapshot | None
 
@@ -39,7 +37,6 @@ class Card:
 
     @property
     def summary(self) -> str:
-        """The beginning of the description as plain text."""
         text = " ".join(html.unescape(strip_tags(render(self.study.description))).split())
         if len(text) <= SUMMARY:
             return text
@@ -56,7 +53,6 @@ class Card:
 
 
 def cards(studies: StudyQuerySet) -> list[Card]:
-    """A card for each study, by name, in a fixed number of queries."""
     listed = list(studies.order_by("name", "pk"))
     newest = Snapshot.objects.newest_of(listed)
     return [Card(study, newest.get(study.pk)) for study in listed]

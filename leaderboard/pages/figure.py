@@ -33,7 +33,6 @@ def _shortened(line: str, longest: int) -> str:
 
 
 def full(name: str) -> str:
-    """A name for a hover text."""
     return label(name, 80)
 
 
@@ -60,7 +59,6 @@ def names_axis(names: Sequence[str]) -> Figure:
 
 
 def over_columns(axis: Figure) -> Figure:
-    """The axis of names over the columns of a matrix; upright where they do not fit."""
     return axis | {"side": "top", "autotickangles": [0, -90], "showgrid": False}
 
 
@@ -98,11 +96,9 @@ def legend_name(name: str) -> str:
 
 
 def wrapped(name: str) -> str:
-    """A name in up to three short lines."""
     lines = textwrap.wrap(" ".join(name.split()), _LINE, max_lines=_LINES, placeholder=" …") or [""]
     return "<br>".join(label(line, _LINE) for line in lines)
 
 
 def kinds_axis(names: Sequence[str]) -> Figure:
-    """An axis with a place for each kind of raters."""
     return names_axis(names) | {"ticktext": [wrapped(name) for name in names]}

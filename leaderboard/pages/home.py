@@ -15,13 +15,11 @@ from leaderboard.pages.shell import visible
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """The studies that this visitor may see, as cards."""
     return render(request, "leaderboard/home.html", {"cards": cards(viewable(request.user))})
 
 
 @require_safe
 def methodology(request: HttpRequest) -> HttpResponse:
-    """How the numbers are made, from docs/methodology.md."""
     first, *sections = (settings.BASE_DIR / "docs" / "methodology.md").read_text().split("\n## ")
     title, introduction = _section(first.removeprefix("# "))
     page = {"title": title, "introduction": introduction, "sections": [_section(each) for each in sections]}
@@ -29,7 +27,6 @@ def methodology(request: HttpRequest) -> HttpResponse:
 
 
 def _section(text: str) -> tuple[str, SafeString]:
-    """The heading of a part of a document, and the rest as HTML."""
     heading, _, body = text.partition("\n")
     return heading, mark_safe(markdown.render_document(body))  # noqa: S308 - sanitised
 

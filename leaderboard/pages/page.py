@@ -45,7 +45,6 @@ class Panel:
 
     @property
     def element(self) -> str:
-        """The id of the figure's HTML element."""
         return f"figure-{self.slug}"
 
     @property
@@ -83,8 +82,6 @@ class NoNumbersError(LookupError):
 
 
 class NotReadyError(NoNumbersError):
-    """The numbers are still to be computed."""
-
     def __init__(self, pending: Waiting | Failed) -> None:
         super().__init__(pending.sentence)
         self.pending = pending
@@ -96,7 +93,7 @@ class NotReadyError(NoNumbersError):
 
 
 class Switched:
-    """The switches of a page for their template."""
+    """Switches for their template; rare ones are folded away."""
 
     @property
     def switches(self) -> Sequence[Switch]:
@@ -132,18 +129,17 @@ class Page:
 
     @property
     def setting_words(self) -> str:
-        """The setting in words, for a page that waits for its numbers."""
+        """What a page that waits will show."""
         return ""
 
     @property
     def state_url(self) -> str:
-        """Where a waiting page asks whether something happened."""
+        """Polled by a page that waits."""
         state = self.pending.state if self.pending else ""
         return f"{self.address}computing/{self.query}{'&' if self.query else '?'}shown={state}"
 
     @property
     def simulated(self) -> bool:
-        """Whether any votes shown were made up by a program."""
         return self.study.simulated or holds_simulated(self.snapshot)
 
     @cached_property
@@ -157,7 +153,6 @@ class Page:
     def make_panel(
         self, slug: str, title: str, note: str, table: DataTable | Callable[[], DataTable], **more: Any
     ) -> Panel:
-        """A panel of this page at its setting; ``table`` may be a function that makes it."""
         make = table if callable(table) else lambda: table
         return Panel(slug, title, note, make, page=self.address, query=self.query, **more)
 

@@ -1,5 +1,3 @@
-"""A page that shows its numbers at a setting of the switches."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -10,7 +8,6 @@ from leaderboard.pages.switches import Switch, switches
 from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse, words
 
 EVERY_SWITCH = tuple(each.name for each in fields(Setting))
-"""The names of all switches in addresses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +31,6 @@ class SettingPage(Switched, Page):
 
     @property
     def raters(self) -> Mapping[str, Any]:
-        """The entry of the chosen raters in the snapshot's counts."""
         return choice_of(self.snapshot.counts, self.setting.raters)
 
     @property

@@ -72,7 +72,6 @@ def routes(address: str, name: str, read: Reader, beyond: Beyond = _nothing) -> 
 
 
 def visible(request: HttpRequest, slug: str) -> Study:
-    """The study if this visitor may see it, else 404."""
     return get_object_or_404(viewable(request.user), slug=slug)
 
 
@@ -81,7 +80,6 @@ def is_staff(request: HttpRequest) -> bool:
 
 
 def described(study: Study) -> str:
-    """The study's description as sanitised HTML."""
     return mark_safe(markdown.render(study.description)) if study.description else ""  # noqa: S308 - sanitised
 
 
@@ -103,7 +101,6 @@ def _page(read: Reader) -> View:
 
 
 def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:
-    """The response, uncached if numbers are pending; 503 where too many others wait."""
     if page.pending is not None:
         patch_cache_control(response, no_store=True)
         if page.pending.state == "crowded":
@@ -140,7 +137,6 @@ def _computing(read: Reader) -> View:
 
 
 def not_ready(error: NotReadyError) -> HttpResponse:
-    """The JSON answer to a program that asks for numbers still to come."""
     response = JsonResponse({"detail": str(error)}, status=error.status)
     response["Retry-After"] = str(error.pending.retry_after)
     patch_cache_control(response, no_store=True)
@@ -148,8 +144,6 @@ def not_ready(error: NotReadyError) -> HttpResponse:
 
 
 def _figures(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> Callable[[Reader], View]:
-    """A view of one panel of a page; 404 where the page or the panel does not exist."""
-
     def of(read: Reader) -> View:
         def view(request: HttpRequest, now: Published, panel: str, **place: Any) -> HttpResponse:
             if now.snapshot is None:

@@ -7,8 +7,6 @@ from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declared, S
 
 @dataclass(frozen=True)
 class Option:
-    """One choice of a switch as a link."""
-
     label: str
     query: str
     chosen: bool
@@ -33,12 +31,10 @@ class Switch:
 
     @property
     def changed(self) -> bool:
-        """Whether something else than the usual is chosen."""
         return any(option.chosen and f"{self.field}=" in option.query for option in self.options)
 
 
 def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
-    """The switches with at least two choices."""
     rows = [(each, each.choices(setting, counts)) for each in SETTINGS]
     return tuple(
         Switch(

@@ -23,7 +23,7 @@ class DataTable:
 
     @property
     def header(self) -> list[tuple[str, bool]]:
-        """The columns, each with whether it holds numbers."""
+        """Each column, and whether it holds numbers."""
         numbers = [
             any(isinstance(row[place], int | float) for row in self.rows)
             for place in range(len(self.columns))
@@ -54,8 +54,6 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is shown, by its place in the table."""
-
     place: int
     label: str
     numeric: bool
@@ -82,7 +80,7 @@ class Arranged:
 
     @cached_property
     def columns(self) -> list[tuple[str, list[Column]]]:
-        """The other columns that are not empty, under the heading that neighbours share or else under ""."""
+        """The other columns that are not empty, under their shared heading or ""."""
         shown = [
             Column(place, label, numeric)
             for place, (label, numeric) in enumerate(self.table.header)
@@ -102,7 +100,7 @@ class Arranged:
 
     @property
     def rows(self) -> list[tuple[str, list[Row]]]:
-        """The rows under the name they share; all under "" where each has its own."""
+        """Under their shared name or ""."""
         if not self.name_place:
             return [("", list(self.table.rows))]
         return _runs(self.table.rows, [str(row[0]) for row in self.table.rows])
@@ -117,6 +115,5 @@ def _under(heading: str, column: Column) -> Column:
 
 
 def _runs(items: Sequence[Item], keys: Iterable[str]) -> list[tuple[str, list[Item]]]:
-    """Neighbours with the same key."""
     keyed = zip(keys, items, strict=True)
     return [(key, [item for _, item in run]) for key, run in groupby(keyed, key=lambda pair: pair[0])]

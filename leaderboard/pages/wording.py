@@ -35,7 +35,6 @@ def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent with one decimal."""
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
@@ -44,7 +43,6 @@ def percent_range(low: float | None, high: float | None) -> str:
 
 
 def number_range(low: float | None, high: float | None) -> str:
-    """An interval with two decimals."""
     return "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
 
 
@@ -54,7 +52,6 @@ def signed(value: float) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p-value to three decimals."""
     if p is None:
         return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -62,7 +62,7 @@ def any_tables(
 
 @dataclass(frozen=True)
 class _Asked:
-    """One setting to compute; ``computed`` grows, so a group of the same raters costs nothing."""
+    """``computed`` grows, so a group of the same raters as another costs nothing."""
 
     opinions: Opinions
     setting: Setting
@@ -81,7 +81,6 @@ class _Asked:
                 yield from self._others(other)
 
     def categories(self) -> Iterator[Table]:
-        """Standings of the chosen raters over all categories and in each."""
         name, ties = self.setting.method, self.setting.ties
         own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
         for category in self._categories:
@@ -90,7 +89,6 @@ class _Asked:
             yield from self._standings("standings", own, players, players.ratings(), **place)
 
     def raters(self) -> Iterator[Table]:
-        """How all raters lean over all categories and in each, and how they agree."""
         for choice in self.opinions.raters:
             for category in self._categories:
                 chosen = self._about(choice, category)
@@ -100,7 +98,6 @@ class _Asked:
 
     @property
     def _categories(self) -> tuple[str, ...]:
-        """Empty for all of them together, then each named one."""
         return ("", *filter(None, self.opinions.categories))
 
     def _own(self, own: Choice) -> Iterator[Table]:
@@ -128,12 +125,10 @@ class _Asked:
             return
 
     def _players(self, choice: Choice, category: str) -> Opinions:
-        """The comparisons of some raters in a category, among the contestants asked for."""
         chosen = self._about(choice, category)
         return (chosen.among("model") if self.setting.contestants == MODELS else chosen).present()
 
     def _about(self, choice: Choice, category: str) -> Opinions:
-        """The comparisons of some raters in one category, in all, or in all but one."""
         own, name = self.opinions.by(choice.ids), left_out(category, self.opinions.categories)
         return own.about(category) if name is None else own.but(name)
 
@@ -198,7 +193,7 @@ def compute_next(study_id: int) -> bool:
 
 
 def tables_of(view: ComputedView) -> str:
-    """The tables of a setting as JSON. Raises SnapshotOutdatedError."""
+    """The tables of a row as JSON. Raises SnapshotOutdatedError."""
     snapshot, method = view.snapshot, method_of(view.snapshot)
     setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
@@ -216,7 +211,6 @@ def tables_of(view: ComputedView) -> str:
 
 
 def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
-    """The setting and the scope of a row. Raises SnapshotOutdatedError."""
     address, _, query = view.setting.partition("?")
     scope = Scope(address)
     read = _PARSERS.get(scope, parse)

@@ -34,10 +34,8 @@ RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 """Data that made a computation fail are tried again after this time."""
 
 KEPT_IN_FULL: Final = 3
-"""Newest snapshots of a study that are always kept."""
 
 KEPT_DAYS: Final = 30
-"""For so many days the last snapshot of each day is kept, too."""
 
 SEED: Final = 0
 ROUNDS: Final = 1000
@@ -47,8 +45,6 @@ INTERVAL: Final = 95.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """The snapshot that is now published, and whether this call made it."""
-
     snapshot: Snapshot
     made: bool
 
@@ -75,7 +71,7 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
 
 
 def refresh_if_stale(study: Study) -> Outcome | None:
-    """Refresh a study whose data or methods changed; None where nothing did."""
+    """Refresh if data or methods changed."""
     newest = Snapshot.objects.newest(study)
     if newest is not None and newest.data == data_mark(study) and _is_current(newest):
         Refresh.objects.filter(study=study).update(wanted_at=None)
@@ -91,7 +87,6 @@ class _Computed:
 
 
 def _compute(study: Study, anew: bool) -> _Computed:
-    """The next snapshot and its tables, not stored yet."""
     started = time.perf_counter()
     method = Method(rounds=ROUNDS, interval=INTERVAL, seed=SEED, threads=THREADS)
     known = {} if anew else SnapshotSlice.objects.known(study)
@@ -141,7 +136,6 @@ def _publish(study: Study, computed: _Computed) -> Outcome:
 
 
 def _prune(study: Study) -> None:
-    """Keep the newest snapshots, and of older ones the last of each day for a month."""
     cutoff = timezone.now() - timedelta(days=KEPT_DAYS)
     rows = list(Snapshot.objects.filter(study=study).order_by("-pk").values_list("pk", "created_at"))
     kept, days = {pk for pk, _ in rows[:KEPT_IN_FULL]}, set()
@@ -167,7 +161,6 @@ def stale(*, counted: bool = True) -> list[int]:
 
 
 def _is_current(snapshot: Snapshot) -> bool:
-    """Whether a snapshot was made by today's methods."""
     return snapshot.methodology == METHODOLOGY
 
 

@@ -54,7 +54,6 @@ def counts(opinions: Opinions) -> dict[str, Any]:
 
 
 def _used(own: Opinions) -> dict[str, Any]:
-    """How many comparisons some raters gave, by category, and on which scales."""
     rows = own.rows[~own.identical]
     numbers = np.bincount(rows["category"], minlength=len(own.categories)).tolist()
     by_name = zip(own.categories, numbers, strict=True)
@@ -67,7 +66,6 @@ def _used(own: Opinions) -> dict[str, Any]:
 
 
 def _first_with(ids: frozenset[int], choices: Sequence[Choice]) -> str | None:
-    """The selector of the first choice with exactly these raters."""
     return next((choice.selector for choice in choices if choice.ids == ids), None)
 
 
@@ -123,8 +121,6 @@ def tables(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some raters' comparisons in one category."""
-
     choice: Choice
     category: str
     chosen: Opinions
@@ -132,15 +128,12 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """Makes the tables of parts, with ``computed`` shared by all threads."""
-
     opinions: Opinions
     method: Method
     computed: dict[str, str]
     texts: Texts | None
 
     def of(self, part: _Part) -> list[Table]:
-        """Ratings, lengths, matrices and standings."""
         place = part.choice, part.category, part.chosen
         return [
             *leanings(*place, self.texts, self.method),

@@ -222,7 +222,6 @@ DEPENDS = {
 
 
 def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> TableOut:
-    """The stored table. Raises HttpError 404 where the snapshot has none."""
     listed = snapshot.counts["raters"]
     usual = {
         "raters": listed[0]["selector"] if listed else "",

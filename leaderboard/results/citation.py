@@ -15,8 +15,6 @@ _LATEX: Final = {
 
 @dataclass(frozen=True)
 class Citation:
-    """A study's board as published at one moment."""
-
     name: str
     slug: str
     made_at: datetime
@@ -28,7 +26,6 @@ class Citation:
 
     @property
     def about(self) -> str:
-        """The snapshot in words."""
         parts = [
             f"snapshot of {self.made_at:%Y-%m-%d %H:%M} UTC",
             f"watermark {self.watermark}",
@@ -42,7 +39,6 @@ class Citation:
 
     @property
     def text(self) -> str:
-        """One sentence for a list of references."""
         return f"{_one_line(self.name)}. Likert Arena leaderboard, {self.about}. {self.address}"
 
     @property
@@ -66,7 +62,6 @@ def _latex(text: str) -> str:
 
 
 def _in_address(address: str) -> str:
-    """The address without what would end the entry."""
     return address.replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")
 
 

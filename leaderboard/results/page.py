@@ -42,8 +42,6 @@ OPEN: Final = (
 
 @dataclass(frozen=True)
 class File:
-    """A link to a file; ``size`` in bytes where known."""
-
     form: str
     address: str
     size: int | None = None
@@ -51,8 +49,6 @@ class File:
 
 @dataclass(frozen=True)
 class Offer:
-    """Something to download; ``rows`` says how much it is."""
-
     title: str
     meaning: str
     rows: str
@@ -73,7 +69,6 @@ class ResultsPage(Page):
 
     @cached_property
     def board(self) -> tuple[Offer, ...]:
-        """Leaderboards, published while people still rate."""
         counts = self.snapshot.counts
         stored = SnapshotSlice.objects.filter(snapshot=self.snapshot, kind="standings")
         ranked = set(stored.order_by().values_list("raters", flat=True).distinct())
@@ -96,12 +91,10 @@ class ResultsPage(Page):
 
     @cached_property
     def votes(self) -> tuple[Offer, ...]:
-        """Votes and pairs in the forms of other programs; empty while the study is open."""
         return tuple(self._votes()) if self.study.is_closed else ()
 
     @property
     def bundle(self) -> File:
-        """Everything to compute the board again."""
         kept = keeping.kept(self.study, self.snapshot)
         address = reverse("study-bundle", args=[self.study.slug])
         return File("zip", address, kept.stat().st_size if kept else None)
@@ -160,7 +153,6 @@ class ResultsPage(Page):
 
     @property
     def _usual(self) -> str:
-        """Label of the raters that a file holds unless others are asked for."""
         raters = self.snapshot.counts["raters"]
         return str(raters[0]["label"]) if raters else "people"
 
@@ -184,7 +176,6 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 @published
 def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse:
-    """The whole leaderboard; raters, ties and method stand in the query."""
     if form not in ("json", "csv"):
         raise Http404("There is no such file.")
     try:
@@ -223,7 +214,6 @@ def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse
 
 @require_safe
 def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The bundle of a closed study as a zip archive."""
     study = visible(request, slug)
     if not study.is_closed:
         return _refused(request, study, OPEN)
@@ -244,7 +234,6 @@ def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _refused(request: HttpRequest, study: Study, sentence: str, status: int = 403) -> HttpResponse:
-    """The page with the reason on top."""
     snapshot = Snapshot.objects.newest(study)
     context: dict[str, Any] = {"study": study, "description": described(study), "error": sentence}
     if snapshot is None:

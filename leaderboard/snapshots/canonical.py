@@ -1,5 +1,3 @@
-"""A table of a snapshot and its canonical JSON."""
-
 from __future__ import annotations
 
 import json

@@ -32,7 +32,6 @@ WORTH_KEEPING: Final = 20_000
 """Comparisons from which a file pays."""
 
 GROWTH: Final = 0.02
-"""The file is rewritten once it lacks this share of the comparisons."""
 
 AT_ONCE: Final = 10_000
 
@@ -170,7 +169,7 @@ def _origin(study: Study, revision: int, last: int) -> str:
 
 
 def _load(study: Study, revision: int) -> Rows | None:
-    """The kept comparisons; None where none fit the study as it is."""
+    """The kept comparisons, if any fit the study as it is."""
     try:
         with np.load(_path(study), allow_pickle=False) as found:
             rows, origin = found["rows"], str(found["origin"])
@@ -183,7 +182,7 @@ def _load(study: Study, revision: int) -> Rows | None:
 
 
 def _store(study: Study, revision: int, rows: Rows) -> None:
-    """Keep the comparisons; a killed process leaves the old file as it was."""
+    """Write to another name first, so that a killed process leaves the old file."""
     path = _path(study)
     part = path.with_suffix(f".{os.getpid()}.part")
     try:
@@ -199,7 +198,6 @@ def _store(study: Study, revision: int, rows: Rows) -> None:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove the files of deleted studies and parts left by dead processes."""
     there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
     for path in chain(folder.glob("*.npz"), folder.glob("*.part")):
         number, _, process = path.stem.partition(".")

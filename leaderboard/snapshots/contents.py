@@ -60,7 +60,6 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
 
 
 def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
-    """Whether snapshots hold a setting; tables about raters have one level."""
     if scope is Scope.JUDGES:
         return False
     one_level = scope is not Scope.RATERS or float(setting.level) == snapshot.parameters["interval"]
@@ -70,7 +69,6 @@ def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
 def _computed(
     snapshot: Snapshot, setting: Setting, scopes: Sequence[Scope]
 ) -> tuple[dict[Place, str], list[Waiting | Failed]]:
-    """The tables computed for the scopes, and why others are missing."""
     there: dict[Place, str] = {}
     missing: list[Waiting | Failed] = []
     for scope in scopes:
@@ -83,7 +81,6 @@ def _computed(
 
 
 def _at_its_level(stored: Stored, setting: Setting) -> bool:
-    """Whether the standings that the setting is about hold its level."""
     own = ("standings", setting.raters, setting.ties, setting.method)
     return all(
         stored.get(*place) is not None

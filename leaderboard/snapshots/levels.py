@@ -38,7 +38,6 @@ def at_level(content: Content, level: str) -> Content | None:
 
 
 def _ends(level: float) -> tuple[str, str]:
-    """The percentiles of both ends, as named in ``quantiles``."""
     tail = (100.0 - level) / 2.0
     return f"{tail:g}", f"{100.0 - tail:g}"
 
@@ -63,13 +62,11 @@ def _row(row: Content, level: str, ends: tuple[str, str]) -> Content:
 
 
 def _effect(effect: Content, ends: tuple[str, str]) -> Content:
-    """A finding with the ends of its interval, where it has one."""
     kept = effect.get("quantiles")
     return {**effect, "low": kept[ends[0]], "high": kept[ends[1]]} if kept else effect
 
 
 def _groups(rows: list[Content]) -> Iterator[list[str]]:
-    """The contestants that share each letter, in the order of letters."""
     members: dict[str, list[str]] = {}
     written = [row["group"] or "" for row in rows]
     spaced = any(" " in letters or letters == "aa" for letters in written)  # aa follows z

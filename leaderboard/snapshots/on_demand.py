@@ -32,7 +32,6 @@ MOST_KEPT: Final = 200
 """Settings of one study whose tables are kept; the least recently read go first."""
 
 MOST_ATTEMPTS: Final = 3
-"""A computation whose process died this often is given up."""
 
 LOST_AFTER: Final = timedelta(seconds=12)
 """What is wanted and not begun by then is asked for again: its message was lost."""
@@ -72,7 +71,7 @@ class Waiting:
 
     @property
     def retry_after(self) -> int:
-        """Seconds until it is worth asking again."""
+        """Seconds."""
         return 2 if self.is_coming else 30
 
 
@@ -89,7 +88,7 @@ class Failed:
 
     @property
     def retry_after(self) -> int:
-        """Seconds until it is worth asking again."""
+        """Seconds."""
         return max(1, round((self.again_at - timezone.now()).total_seconds()))
 
 
@@ -132,7 +131,6 @@ def _failed_at(view: ComputedView) -> datetime:
 
 
 def _forgotten(view: ComputedView, now: datetime) -> bool:
-    """Whether a failure is old enough to try again."""
     after = LOST_AFTER if view.error == CHANGED else RETRY_FAILED_AFTER
     return _failed_at(view) + after <= now
 
@@ -152,7 +150,7 @@ def _note_read(view: ComputedView, now: datetime) -> None:
 
 @transaction.atomic
 def _want(snapshot: Snapshot, key: str, now: datetime) -> ComputedView | None:
-    """The row of a setting, wanted if new or failed; None where too many others wait."""
+    """The row of a setting, wanted if new or failed; None where too many wait."""
     study_id = snapshot.study_id
     _lock(study_id)
     found = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
@@ -179,7 +177,6 @@ def _lock(study_id: int) -> None:
 
 
 def _make_room(views: ComputedViewQuerySet) -> None:
-    """Delete the least recently read, so that one more fits."""
     done = views.exclude(pk__in=views.unfinished().values("pk")).order_by(F("read_at").asc(nulls_first=True))
     surplus = views.count() - (MOST_KEPT - 1)
     if surplus > 0:
@@ -187,7 +184,7 @@ def _make_room(views: ComputedViewQuerySet) -> None:
 
 
 def nudge(study_id: int) -> None:
-    """Ask a worker to compute what is wanted; if the queue cannot be reached, the sweep asks again."""
+    """Ask a worker to compute; if the queue is away, the sweep asks again."""
     try:
         # By name: tasks are modules of the worker, which loads NumPy and SciPy.
         current_app.send_task("leaderboard.compute_view", (study_id,), retry=False)
@@ -196,7 +193,7 @@ def nudge(study_id: int) -> None:
 
 
 def sweep() -> int:
-    """Nudge workers for the studies whose wanted tables nobody computes; returns how many."""
+    """Nudge workers for studies whose tables nobody computes; returns how many."""
     now = timezone.now()
     lost = Q(state="wanted", wanted_at__lte=now - LOST_AFTER) | Q(state="running", running_until__lte=now)
     studies = set(ComputedView.objects.filter(lost).values_list("snapshot__study", flat=True))
@@ -240,7 +237,6 @@ def fail(view: ComputedView, error: str) -> None:
 
 
 def succeed(view: ComputedView, payload: str, seconds: float) -> None:
-    """Store the tables; does nothing if the row was deleted with its snapshot."""
     ComputedView.objects.filter(pk=view.pk).update(
         state=ComputedView.State.READY,
         error="",

@@ -25,8 +25,6 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Choice:
-    """Raters that can be selected together."""
-
     selector: str
     label: str
     ids: frozenset[int]
@@ -66,7 +64,6 @@ class Opinions:
         return len(self.rows)
 
     def by(self, raters: Iterable[int]) -> Opinions:
-        """Those of raters with these ids."""
         return self._only(np.isin(self.rows["rater"], list(raters)))
 
     def about(self, category: str) -> Opinions:
@@ -89,7 +86,6 @@ class Opinions:
 
     @property
     def people(self) -> frozenset[int]:
-        """Ids of the people among the raters."""
         return next((choice.ids for choice in self.raters if choice.selector == "people"), frozenset())
 
     @property
@@ -117,10 +113,7 @@ class Opinions:
         return found
 
     def ratings(self, covariates: Mapping[str, npt.ArrayLike] | None = None) -> Ratings:
-        """The scored comparisons between ranked contestants, in presentation order.
-
-        Contestants are numbered as in ``names``. ``covariates`` hold a number for each comparison.
-        """
+        """The scored comparisons between ranked contestants; ``covariates`` have a number for each."""
         rows = self.rows[self.scored & self.ranked]
         return make_ratings(
             rows["first"],
@@ -182,7 +175,6 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
 
 
 def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:
-    """The comparisons that count, and how many others there are."""
     out = np.isin(given["rater"], left_out_raters(study))
     uncounted = Uncounted(
         raters=len(np.unique(given["rater"][out])),
@@ -193,7 +185,6 @@ def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], U
 
 
 def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]:
-    """The comparisons as they were when ``until`` was the largest id."""
     read = read[read["id"] <= until]
     later = Comparison.objects.filter(study=study, pk__gt=until, revises__isnull=False).order_by()
     revised = [pk for pk in later.values_list("revises", flat=True) if pk is not None]
@@ -204,7 +195,6 @@ def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]
 def _rows(
     study: Study, given: npt.NDArray[Any], contestants: dict[int, int], categories: dict[int, int]
 ) -> npt.NDArray[Any]:
-    """The comparisons with their prompts, and with contestants and texts in presentation order."""
     pairs, completions = columns.pairs(study), columns.completions(study)
     rows = np.empty(len(given), dtype=_DTYPE)
     for name, _ in _GIVEN:
@@ -234,7 +224,6 @@ class UnknownTextError(ValueError):
 
 
 STYLE: Final = ("length", "markdown")
-"""What a study's texts can be adjusted for: characters, and Markdown marks per word."""
 
 
 def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
@@ -260,7 +249,7 @@ def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
 
 
 def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
-    """Characters and Markdown density of each completion by id; NaN where not known."""
+    """Characters and Markdown density by completion id; NaN where not known."""
     found = {}
     texts = Completion.objects.filter(prompt__study=study).order_by()
     for pk, turns, is_empty in texts.values_list("pk", "turns", "is_empty").iterator(chunk_size=500):
@@ -283,7 +272,7 @@ _DTYPE = [
 
 
 def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
-    """People, judges and groups with a comparison in the study, in this order and then by name."""
+    """People, judges and groups with a comparison, in this order, then by name."""
     found: dict[tuple[int, str], tuple[str, list[Rater]]] = {}
     raters = Rater.objects.in_study(study).filter(pk__in=rater_ids).prefetch_related("groups")
     for rater in raters.order_by("name", "pk"):

@@ -32,7 +32,6 @@ def interval_line(used: Mapping[str, Any]) -> str:
 
 
 def _units(used: Mapping[str, Any]) -> str:
-    """What is resampled, and which raters stay the same."""
     if "raters_drawn" in used:
         return f"{counted(used['clusters'], 'prompts')} and {counted(used['raters_drawn'], 'raters')}"
     units = counted(used.get("units") or used["clusters"], used["resample"])
@@ -46,7 +45,6 @@ def printable(text: str) -> str:
 
 
 def ties_phrase(method: str, used: Mapping[str, Any]) -> str:
-    """What a method with these parameters makes of ties."""
     if method == "ordinal":
         return "every rating as given"
     if used["ties"] == "off":
@@ -60,7 +58,7 @@ def counted(number: int, plural: str) -> str:
 
 
 def letters_shown(group: str | None) -> str:
-    """The letters of a contestant's groups, cut after the first four."""
+    """The letters of a contestant's groups, cut after four."""
     between = " " if group and " " in group else ""
     letters = group.split() if group and between else list(group or "")
     if len(letters) <= _MOST_LETTERS:
@@ -69,12 +67,11 @@ def letters_shown(group: str | None) -> str:
 
 
 def drawn(used: Mapping[str, Any]) -> str:
-    """The unit in which ranks and probabilities are counted."""
     return "draws" if used.get("intervals") == "sandwich" else "rounds"
 
 
 def findings(content: Mapping[str, Any]) -> Iterator[str]:
-    """What the method found beside the ratings, in sentences."""
+    """What a method found beside the ratings, in sentences."""
     if content.get("robustness"):
         yield content["robustness"]["sentence"]
     if content.get("davidson"):
@@ -121,5 +118,4 @@ def _width(text: str) -> int:
 
 
 def method_beside(method: str) -> str:
-    """The method whose ratings stand beside those of another."""
     return "elo" if method == "bradley-terry" else "bradley-terry"

@@ -55,7 +55,6 @@ def _any_of_one_model(whole: Content, parts: Sequence[Content]) -> bool:
 
 
 def _answered(group: Content) -> tuple[int, int]:
-    """The prompts of a group, and its completions of known length."""
     known = next((row["count"] for row in group["texts"] if row["what"] == _COMPLETION), 0)
     return group["prompts"], known
 

@@ -33,7 +33,6 @@ class Scope(StrEnum):
 
     @property
     def has_every_category(self) -> bool:
-        """Whether its tables cover all categories at once."""
         return self is not Scope.BOARD
 
 
@@ -56,7 +55,7 @@ _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
 _SHOWN: Final = 100
 
 Counts = Mapping[str, Any]
-"""The counts of a snapshot: its raters, their scales, and its categories."""
+"""Counts of a snapshot: raters, their scales, categories."""
 
 
 class UnknownSettingError(ValueError):
@@ -82,10 +81,8 @@ class Setting:
     resample: str = "prompts"
 
     def query(self, **changes: str) -> str:
-        """The setting as a query string with some switches changed, without what is usual.
-
-        Raters are always named, so that an address keeps its meaning when others rate too.
-        """
+        """The query string with some switches changed. Raters are always named: the default changes as people
+        rate."""
         return "?" + urlencode(replace(self, **changes).settled().parts())
 
     def settled(self) -> "Setting":
@@ -115,7 +112,7 @@ _USUAL: Final[Mapping[str, str]] = {
 
 
 def left_out(category: str, categories: Sequence[str]) -> str | None:
-    """The category left out of all; None where one or all are shown."""
+    """The category left out of all, if any."""
     name = category.removeprefix("-")
     return name if category not in categories and category != name and name in categories else None
 
@@ -229,7 +226,6 @@ def _read_band(value: str, setting: Setting, counts: Counts) -> str:
 
 
 def level_choices(level: str) -> list[Choice]:
-    """The levels that pages offer, and the chosen one."""
     return [Choice(each, f"{each} %") for each in sorted({*LEVELS[1:], level}, key=float)]
 
 
@@ -318,19 +314,14 @@ SETTINGS: Final = (
         is_computed=True,
     ),
 )
-"""In the order of the page."""
 
 DECLARED: Final[Mapping[str, Declared]] = {
     name: next(each for each in SETTINGS if each.field == name) for name in ("raters", *_USUAL)
 }
-"""The settings by name, in the order of addresses."""
 
 
 def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The setting an address asks for; None where nobody has rated. Raises UnknownSettingError.
-
-    The default is people (or the first judge), ties on, all categories, Elo, and the rest as usual.
-    """
+    """The setting an address asks for; None where nobody has rated. Raises UnknownSettingError."""
     if not counts["raters"]:
         return None
     found = Setting("")
@@ -344,7 +335,6 @@ def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
 
 
 def words(setting: Setting, counts: Counts) -> str:
-    """The setting in words: raters, category, method, and whatever is not as usual."""
     without = left_out(setting.category, counts["categories"])
     category = f"all categories but {without}" if without else setting.category or "all categories"
     said = [choice_of(counts, setting.raters)["label"], category, METHOD_NAMES[setting.method]]
@@ -360,33 +350,25 @@ def words(setting: Setting, counts: Counts) -> str:
 
 
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The tie band and level asked for on pages about all raters.
-
-    Raises UnknownSettingError for a band of a scale that nobody used.
-    """
+    """The tie band and level on pages about all raters. Raises UnknownSettingError."""
     used = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
     level = _level(wanted.get("level") or _USUAL["level"])
     return Setting("", band=_band_of(wanted.get("band") or "", used), level=level)
 
 
 def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The raters to stand side by side, named with commas between, in the board's order.
-
-    Raises UnknownSettingError for raters that this study does not have.
-    """
+    """The raters to stand side by side, separated by commas. Raises UnknownSettingError."""
     known = [choice["selector"] for choice in counts["raters"]]
     named = [_one_of("raters", one, known) for one in wanted.get("raters", "").split(",")]
     return Setting(",".join(one for one in known if one in named))
 
 
 def scales(counts: Counts, raters: str) -> list[int]:
-    """Points of the scales these raters used."""
     points: list[int] = choice_of(counts, raters).get("points", [8])
     return points
 
 
 def choice_of(counts: Counts, raters: str) -> Mapping[str, Any]:
-    """The entry of these raters in a snapshot's counts."""
     return next(choice for choice in counts["raters"] if choice["selector"] == raters)
 
 

@@ -32,19 +32,16 @@ class Stored:
 
     @classmethod
     def read(cls, snapshot: Snapshot, wanted: Q) -> "Stored":
-        """The tables that ``wanted`` selects."""
         return cls.of(SnapshotSlice.objects.filter(wanted, snapshot=snapshot))
 
     @classmethod
     def of(cls, rows: SliceQuerySet, level: str = "") -> "Stored":
-        """The tables in rows of one snapshot."""
         fields = ("kind", "raters", "category", "ties", "method", "payload")
         return cls({(*place,): payload for *place, payload in rows.values_list(*fields)}, level)
 
     def get(
         self, kind: str, raters: str, category: str = "", ties: str = "", method: str = ""
     ) -> Content | None:
-        """One table, parsed once."""
         place = (kind, raters, category, ties, method)
         if place not in self._shown:
             self._shown[place] = self._read(place)

@@ -20,7 +20,6 @@ from leaderboard.stats.style import VERSION, size_of, tokenizer_name
 FloatArray = npt.NDArray[np.float64]
 
 AT_ONCE: Final = 500
-"""Texts read, measured and stored together."""
 
 NO_AUTHOR: Final = -1
 """Contestant number of a completion without one."""
@@ -67,7 +66,7 @@ class Texts:
 
 
 def measure_missing(study: Study) -> int:
-    """Measure completions that were never measured; returns how many."""
+    """Measure new completions; returns how many."""
     measured = _measured().filter(digest=OuterRef("digest"))
     known = Completion.objects.rated().filter(prompt__study=study).exclude(digest=_digest([]))
     missing = known.filter(~Exists(measured)).order_by("pk")
@@ -78,7 +77,6 @@ def measure_missing(study: Study) -> int:
 
 
 def texts(study: Study) -> Texts:
-    """Read the sizes of all texts of a study, measuring what is missing."""
     measure_missing(study)
     asked, prompt_sizes = _prompts(study)
     prompt_number = {pk: number for number, (pk, _, _) in enumerate(asked)}
@@ -128,7 +126,6 @@ def _completions(study: Study) -> list[_Answer]:
 
 
 def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
-    """Id, category and subset of each prompt, and the size of its turns and input together."""
     rows = Prompt.objects.rated().filter(study=study).order_by("pk")
     asked, sizes = [], []
     for batch in _read(rows, "pk", "category", "subset", "turns", "input"):
@@ -138,7 +135,6 @@ def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | Non
 
 
 def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
-    """The prompt of each reference, and its size."""
     rows = Reference.objects.filter(prompt__study=study).order_by("pk")
     of, sizes = [], []
     for batch in _read(rows, "prompt", "turns"):
@@ -158,7 +154,7 @@ def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
 
 
 def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:
-    """The size of each text, None where it is not known; measures what is missing."""
+    """The size of each text, None where not known; measures what is missing."""
     digests = [_digest(turns) for turns in batch]
     known = _known(digests)
     missing = {
@@ -179,13 +175,11 @@ def _measured() -> Any:
 
 
 def _known(digests: Any) -> dict[str, Sizes]:
-    """Kept sizes by digest; ``digests`` is a list or a query."""
     rows = _measured().filter(digest__in=digests).values_list("digest", *_FIELDS)
     return {digest: tuple(sizes) for digest, *sizes in rows.iterator(chunk_size=10_000)}
 
 
 def _store(missing: dict[str, Sequence[str]]) -> dict[str, Sizes]:
-    """Measure texts, given as turns by digest, and keep their sizes."""
     rows = [
         TextMeasure(digest=key, version=VERSION, **vars(size_of(turns))) for key, turns in missing.items()
     ]

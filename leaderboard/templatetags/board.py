@@ -33,7 +33,7 @@ _BELONGS: Final = {
 
 
 def cell(value: Cell, places: int = 3) -> str:
-    """A table cell: a dash for nothing, ``places`` decimals below 10, one below 100, else none."""
+    """A dash for None; else ``places`` decimals below 10, one below 100, none above."""
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -89,7 +89,6 @@ def _data_cell(value: Cell, places: int) -> str:
 
 @register.inclusion_tag("leaderboard/_study_tabs.html", takes_context=True)
 def study_tabs(context: Context, study: Study) -> dict[str, Any]:
-    """The public pages of a study, with the current one marked."""
     page, match = context.get("page"), getattr(context.get("request"), "resolver_match", None)
     here = getattr(page, "tab", None) or getattr(match, "url_name", None) or ""
     shown = _BELONGS.get(here, here)

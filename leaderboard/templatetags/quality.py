@@ -1,5 +1,3 @@
-"""Numbers on the pages about how people rate."""
-
 from django import template
 
 from leaderboard.quality import table as quality_table
@@ -9,7 +7,6 @@ register = template.Library()
 
 @register.filter
 def seconds(number: float) -> str:
-    """A time in its natural unit."""
     return quality_table.seconds(number)
 
 

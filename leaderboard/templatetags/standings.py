@@ -36,7 +36,6 @@ def _row(line: Line, *, drawn: bool) -> str:
 
 
 def _name(entry: Entry) -> str:
-    """The contestant as a link to its page, with badges."""
     row, address = entry.row, escape(entry.about.address)
     name = f"<bdi>{escape(row.contestant)}</bdi>"
     return (

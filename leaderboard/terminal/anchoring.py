@@ -46,7 +46,6 @@ class AnchoredRanking:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences to show with the numbers."""
         return anchored_cautions(self.found, self.panel.names)
 
     def as_dict(self) -> dict[str, Any]:
@@ -126,7 +125,6 @@ def anchored_json(ranking: AnchoredRanking) -> str:
 
 
 def anchored_table(ranking: AnchoredRanking) -> str:
-    """A table with its heading, the ranking by group, and warnings."""
     found, names = ranking.found, ranking.panel.names
     groups = int(found.component.max()) + 1
     rank, best_rank = found.ranks()

@@ -67,7 +67,7 @@ def add_method_options(parser: ArgumentParser) -> None:
 
 
 def add_sampling_options(parser: ArgumentParser) -> None:
-    """Declare the options that mean something for all methods, and the format."""
+    """Options that mean something for all methods."""
     parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
     parser.add_argument(
         "--rounds", default="1000", metavar="N", help="rounds of the bootstrap (default: 1000)"
@@ -90,7 +90,6 @@ def add_sampling_options(parser: ArgumentParser) -> None:
 
 
 def method_from(options: dict[str, Any]) -> "Method":
-    """The method the options ask for. Raises CommandError naming a wrong option."""
     choice(options, "format", ("table", "json"))
     try:
         method = Method(
@@ -122,7 +121,6 @@ def _own(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
-    """The option's value. Raises CommandError where it is not allowed."""
     value = str(options[name])
     if value not in allowed:
         raise CommandError(f"--{name} is {value!r}; choose one of {', '.join(allowed)}.")
@@ -143,7 +141,6 @@ def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N:
 
 
 def study_named(slug: str) -> Study:
-    """The study with this slug. Raises CommandError naming the ones there are."""
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:20])
@@ -153,7 +150,7 @@ def study_named(slug: str) -> Study:
 
 
 def opinions_chosen(study: Study, raters: str, category: str) -> "tuple[Opinions, About]":
-    """The comparisons asked for. Raises CommandError naming what does not exist."""
+    """The comparisons asked for. Raises CommandError."""
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:

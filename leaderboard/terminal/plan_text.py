@@ -11,7 +11,6 @@ _DECIMALS: Final = 6
 
 
 def plan_json(plan: "Plan", names: Sequence[str]) -> str:
-    """Indented JSON with contestants by name."""
     values = plan.as_dict()
     if plan.evidence is not None:
         sides = {"first": names[plan.evidence.first], "second": names[plan.evidence.second]}
@@ -21,7 +20,6 @@ def plan_json(plan: "Plan", names: Sequence[str]) -> str:
 
 
 def plan_table(plan: "Plan", names: Sequence[str]) -> str:
-    """The answer in a sentence, a table over raters, what it rests on, and warnings."""
     more = plan.evidence is not None
     prompts = ["more prompts", "in all"] if more else ["prompts"]
     rows = [("raters of a pair", *prompts, "half-width, points")]
@@ -34,7 +32,6 @@ def plan_table(plan: "Plan", names: Sequence[str]) -> str:
 
 
 def _ground(plan: "Plan", names: Sequence[str]) -> str:
-    """What the numbers rest on."""
     own = plan.variance
     parts = f"between prompts {own.between**0.5:.0f} points"
     if own.within is not None:

@@ -20,7 +20,6 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Davidson": {"name": "davidson"},
     "Ordinal": {"name": "ordinal"},
 }
-"""The methods compared, by column."""
 
 ORDER: Final = "Bradley-Terry"
 """Rows follow this ranking."""
@@ -41,7 +40,6 @@ def side_by_side(ratings: Ratings, names: Sequence[str], method: Method) -> dict
 
 
 def as_json(compared: Mapping[str, Standings], about: Mapping[str, Any]) -> str:
-    """Indented JSON: ``about``, then the standings of each variant."""
     methods = {label: standings.as_dict() for label, standings in compared.items()}
     agreement = {label: rounded(tau) for label, tau in agreement_with_first(compared).items()}
     values = {**about, "agreement": {"with": ORDER, "kendall": agreement}, "methods": methods}
@@ -63,7 +61,6 @@ def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
 
 
 def as_table(compared: Mapping[str, Standings], about: str) -> str:
-    """Ranks and ratings by each variant, intervals in a table below, findings and warnings."""
     lines = [*([about] if about else []), _described(compared), "", *_table(compared, _place)]
     used = compared[ORDER].parameters
     if any(row.low is not None for each in compared.values() for row in each.standings):
@@ -76,7 +73,6 @@ def as_table(compared: Mapping[str, Standings], about: str) -> str:
 
 
 def _table(compared: Mapping[str, Standings], cell: Callable[[Standing], str]) -> list[str]:
-    """A row for each contestant and a column for each variant."""
     placed = [{row.contestant: row for row in standings.standings} for standings in compared.values()]
     rows = [
         (printable(row.contestant), *(cell(own[row.contestant]) for own in placed))
@@ -97,7 +93,6 @@ def _warnings(compared: Mapping[str, Standings]) -> list[str]:
 
 
 def _described(compared: Mapping[str, Standings]) -> str:
-    """Number of games, meaning of the cells, and parameters."""
     first, elo = compared[ORDER], compared["Elo"].parameters
     left_out = ", ".join(
         f"{label}: {each.left_out} left out" for label, each in compared.items() if each.left_out
@@ -120,7 +115,6 @@ def _agreement(compared: Mapping[str, Standings]) -> str:
 
 
 def _place(row: Standing) -> str:
-    """Rank, best rank and rating."""
     if row.rating is None:
         return _NONE
     best = "" if row.rank_ub is None else f" ({row.rank_ub})"

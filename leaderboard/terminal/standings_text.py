@@ -59,7 +59,6 @@ def standings_json(standings: Standings, about: About | None = None) -> str:
 
 
 def standings_table(standings: Standings, about: About | None = None) -> str:
-    """A table with the method in a line, the ranking by group, notes and warnings."""
     groups = len(standings.components)
     sure = standings.groups is not None
     interval = f"{standings.parameters['interval']:g} % interval" if sure else "interval"
@@ -76,7 +75,6 @@ def standings_table(standings: Standings, about: About | None = None) -> str:
 
 
 def method_line(standings: Standings) -> str:
-    """Method, parameters, interval and n in one paragraph."""
     used = standings.parameters
     name = METHOD_NAMES[standings.method]
     k = f" with K={used['k']:g}" if "k" in used else ""
@@ -112,7 +110,6 @@ def _cells(row: Standing, sure: bool) -> tuple[str, ...]:
 
 
 def rank_note(standings: Standings) -> str:
-    """What the columns about certainty mean."""
     used = standings.parameters
     cut = any(letters_shown(row.group) != (row.group or "") for row in standings.standings)
     more = "; +3 means three more letters, which --format json has" if cut else ""

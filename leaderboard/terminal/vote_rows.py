@@ -114,7 +114,6 @@ def labelled_number(text: str) -> int | None:
 
 
 def text_of(row: Row, column: str, *, needed: bool = False) -> str:
-    """The value as stripped text; empty where there is none."""
     value = row.values.get(column)
     if value is None:
         value = ""

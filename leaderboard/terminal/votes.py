@@ -25,7 +25,7 @@ from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, 
 __all__ = ["VoteFileError", "Votes", "rank_votes", "read_votes"]
 
 WINNERS: Final[Mapping[str, Mapping[str, int]]] = {"model_a": arena_battles.RATINGS, "left": llmfao.RATINGS}
-"""Ratings on three points by winner literal, for each name of the first column."""
+"""Ratings on three points, by the first column's name."""
 
 _WINNER_POINTS: Final = 3
 _LARGEST_AMOUNT: Final = 1e300
@@ -33,8 +33,6 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(\.0+)?")
 
 
 class Layout(NamedTuple):
-    """The columns of the contestants and of the verdict."""
-
     first: str
     second: str
     verdict: tuple[str, ...]
@@ -97,7 +95,6 @@ class Votes:
 
 
 def rank_votes(votes: Votes, method: Method) -> Standings:
-    """Rank the contestants of a vote file. Raises StatsError."""
     if method.tie_band is not None and not votes.graded:
         raise ParameterError(
             f"tie-band is {method.tie_band}, but the file holds winners, which are on no graded scale"
@@ -145,7 +142,6 @@ def _parse(content: bytes, covariates: tuple[str, ...]) -> Votes:
 
 
 def _names(votes: Sequence[Vote]) -> tuple[str, ...]:
-    """The contestants by name: at least two, none compared with itself."""
     names = tuple(sorted({vote.first for vote in votes} | {vote.second for vote in votes}))
     if len(names) == 1:
         raise VoteFileError(f"{quoted(names[0])} is the only contestant; a ranking needs at least two")

@@ -50,7 +50,6 @@ class BundleError(Exception):
 
 
 def canonical(content: Any) -> str:
-    """One line of JSON with sorted keys, as in snapshots."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -63,7 +62,6 @@ def sha256(content: bytes) -> str:
 
 
 LARGEST: Final = 2 * 1024**3
-"""Bytes of all files together, unpacked."""
 
 LARGEST_MANIFEST: Final = 1024**2
 MOST_PACKED: Final = 400
@@ -195,12 +193,10 @@ def place_of(table: Any) -> Place:
 
 
 def line_of(place: Place, payload: str) -> str:
-    """A table as a line of the results."""
     names = ("kind", "raters", "ties", "category", "method")
     where = json.dumps(dict(zip(names, place, strict=True)), sort_keys=True, ensure_ascii=False)
     return f'{{"table":{where},"content":{payload}}}\n'
 
 
 def digest_of(lines: list[str]) -> str:
-    """One digest of all tables, whatever their order."""
     return sha256("".join(sorted(lines)).encode("utf-8", "surrogatepass"))

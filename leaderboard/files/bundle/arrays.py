@@ -28,7 +28,6 @@ TEXT_IDS: Final = ("first_text", "second_text")
 AT_ONCE: Final = 20_000
 _LARGEST: Final = 2**31
 AT_MOST: Final = 50_000_000
-"""Numbers in one array."""
 
 _MOST_COLUMNS: Final = 50
 KIND: Final = re.compile(r"[<>|=]?([iu][1248]|f8|b1|\?|S[0-9]{1,3})")
@@ -64,7 +63,6 @@ def numbered(opinions: Opinions, texts: npt.NDArray[Any] | None = None) -> Numbe
 
 
 def rows_csv(opinions: Opinions) -> Iterator[bytes]:
-    """The comparisons in order, a line each."""
     names = _columns(opinions.rows)
     yield (",".join(names) + "\n").encode()
     for start in range(0, len(opinions.rows), AT_ONCE):
@@ -147,7 +145,6 @@ def _are_whole(values: npt.NDArray[Any]) -> bool:
 
 
 def _check(opinions: Opinions) -> None:
-    """Raise ValueError for numbers that point nowhere."""
     rows, players = opinions.rows, len(opinions.names)
     lists = (opinions.names, opinions.kinds, opinions.categories)
     said = [text for texts in lists for text in texts]
@@ -171,7 +168,6 @@ def _check(opinions: Opinions) -> None:
 
 
 def table_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    """A small table for people to read."""
     return lines_csv([header]) + lines_csv(rows)
 
 
@@ -225,7 +221,6 @@ def sizes_from(content: bytes) -> Texts:
 
 
 def _check_kinds(found: Texts) -> None:
-    """Raise ValueError, TypeError or AttributeError for a value of a wrong type."""
     for name, kinds in _KINDS_OF_SIZES.items():
         given = getattr(found, name)
         shape = (given.shape[0], len(MEASURES)) if kinds == "f" else given.shape[:1]

@@ -24,13 +24,12 @@ class BusyError(BundleError):
 
 
 def kept(study: Study, snapshot: Snapshot) -> Path | None:
-    """The bundle of a snapshot, if it was packed before."""
     path = _path(study, snapshot)
     return path if path.is_file() else None
 
 
 def packed(study: Study, snapshot: Snapshot) -> Path:
-    """The bundle of the snapshot that a board shows, packed if it is not kept. Raises BundleError."""
+    """The bundle that a board offers, packed if it is not kept. Raises BundleError."""
     found = kept(study, snapshot)
     if found is not None:
         return found
@@ -63,7 +62,6 @@ def _packed(study: Study, path: Path) -> Path:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove bundles of deleted studies and unfinished files of dead processes."""
     there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
     for path in folder.glob("*.zip"):
         if path.name.partition("-")[0] not in there:

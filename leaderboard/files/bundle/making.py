@@ -115,7 +115,6 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
 
 
 def results(snapshot: Snapshot) -> Iterator[bytes]:
-    """Every table of the snapshot, a line each."""
     fields = ("kind", "raters", "ties", "category", "method")
     for row in SnapshotSlice.objects.filter(snapshot=snapshot).order_by(*fields).iterator(200):
         yield line_of(place_of(row), row.payload).encode()
@@ -136,7 +135,6 @@ def _parameters(study: Study, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str | None]:
-    """Versions of this program and of the libraries it computes with."""
     found: dict[str, str | None] = {
         "likert-arena": settings.VERSION,
         "commit": commit(settings.BASE_DIR),
@@ -188,7 +186,6 @@ def _add_inputs(writer: Writer, study: Study, inputs: Numbered) -> None:
 
 
 def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
-    """Rated prompts with their ids, places and digests."""
     number = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
     yield table_csv(("number", "id", "category", "subset", "sha256"), ())
     for prompt in Prompt.objects.filter(study=study).order_by("pk").iterator(AT_ONCE):
@@ -199,7 +196,7 @@ def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
 
 
 def prompt_digest(prompt: Prompt) -> str:
-    """SHA-256 of turns and input as JSON; empty where they are not known."""
+    """SHA-256 of turns and input as JSON."""
     if not prompt.turns:
         return ""
     text = json.dumps([prompt.turns, prompt.input], ensure_ascii=False, separators=(",", ":"))

@@ -36,7 +36,7 @@ from leaderboard.stats import METHODOLOGY, EloParameters, Method, StatsError
 
 
 UNIT: Final = 1e-6
-"""One in the last place of a published number."""
+"""The last published decimal."""
 
 _SLACK: Final = 1.000_5
 MOST_SHOWN: Final = 20
@@ -44,8 +44,6 @@ MOST_SHOWN: Final = 20
 
 @dataclass
 class Verdict:
-    """How the tables came out."""
-
     same: int = 0
     rounded_otherwise: int = 0
     numbers: int = 0
@@ -54,11 +52,9 @@ class Verdict:
 
     @property
     def is_equal(self) -> bool:
-        """Whether every published table came out."""
         return not self.different
 
     def add(self, place: Place, published: Any, computed: Any, *, same_text: bool) -> None:
-        """Compare one table, given as JSON values."""
         if same_text:
             self.same += 1
             return
@@ -72,7 +68,6 @@ class Verdict:
                 self.say(f"{named(place)}: {each}")
 
     def missing(self, place: Place, where: str) -> None:
-        """Count a table that is on one side only."""
         self.different += 1
         self.say(f"{named(place)}: {where}")
 
@@ -100,7 +95,6 @@ def named(place: Place) -> str:
 
 
 def differences(published: Any, computed: Any, path: str = "") -> Iterator[Difference]:
-    """Every value in which two tables differ."""
     if isinstance(published, Mapping) and isinstance(computed, Mapping):
         for key in sorted(published.keys() | computed.keys()):
             yield from differences(published.get(key), computed.get(key), f"{path}.{key}" if path else key)
@@ -129,8 +123,6 @@ MOST_ROUNDS: Final = 100_000
 
 @dataclass(frozen=True)
 class Report:
-    """How the tables of a bundle came out; ``digest`` is that of the computed ones."""
-
     study: str
     methodology: str
     made_with: Mapping[str, Any]
@@ -208,7 +200,6 @@ def _number(value: Any) -> float:
 
 
 def _published(content: bytes) -> dict[Place, str]:
-    """The published tables by place, as text."""
     found: dict[Place, str] = {}
     try:
         for line in content.splitlines():

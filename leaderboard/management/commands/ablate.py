@@ -61,12 +61,10 @@ class Command(BaseCommand):
 
 
 def _selector(name: str) -> str:
-    """The selector of these raters; a slug alone is that of a judge."""
     return name if name == "people" or ":" in name else f"judge:{name}"
 
 
 def _method(options: dict[str, Any]) -> "Method":
-    """Elo as ``rank`` computes it."""
     method = method_from(options)
     if options["tie_band"] is None:
         return method

@@ -67,7 +67,6 @@ class Command(BaseCommand):
 
 
 def _panel(options: dict[str, Any]) -> "Panel":
-    """The pairs the options ask for. Raises CommandError."""
     ties = choice(options, "ties", ("on", "off")) == "on"
     judges, without = (_names(options[name]) for name in ("judges", "without"))
     file, slug = options["file"], options["study"]

@@ -125,11 +125,9 @@ _SWITCHES = {
     "evalica": ("raters", "ties", "category"),
     "preferences": ("raters", "ties", "category", "conversational"),
 }
-"""What can be asked for, by what is exported."""
 
 
 def _setting(what: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The switches given. Raises CommandError for one that this export does not have."""
     names = dict.fromkeys(name for switches in _SWITCHES.values() for name in switches)
     given = {name: options[name] for name in names if options[name] is not None}
     for name in given:

@@ -133,7 +133,6 @@ def _number_of(name: str, names: Sequence[str]) -> int:
 
 
 def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N | None:
-    """The option's value, None where it was not given. Raises CommandError where it is no number."""
     if options[name] is None:
         return None
     try:
