@@ -1,4 +1,4 @@
-"""Prices, and read-only views of runs and calls; judges are configured under /judging/."""
+"""Prices, and read-only views of runs and calls."""
 
 from typing import Any
 
@@ -11,8 +11,6 @@ from judging.models import Judge, JudgeCall, JudgeRun, Price
 
 
 class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What a model costs. Nothing is filled in: prices are the provider's to say."""
-
     currency = forms.RegexField(
         r"^[A-Z]{3}$",
         initial="USD",
@@ -38,7 +36,7 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
         return str(self.cleaned_data["model"]).strip()
 
     def clean_base_url(self) -> str:
-        """An address like that of a judge; a slash at its end says nothing."""
+        """A judge's kind of address, without a slash at its end."""
         url = str(self.cleaned_data["base_url"]).rstrip("/")
         if url:
             try:
@@ -48,7 +46,7 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
         return url
 
     def clean(self) -> dict[str, Any]:
-        """Prices of nothing at all are allowed: a model of one's own costs no money."""
+        """Prices of 0 are allowed: one's own model costs no money."""
         cleaned: dict[str, Any] = super().clean() or {}
         for name in ("prompt", "completion"):
             if cleaned.get(name) is not None and cleaned[name] < 0:

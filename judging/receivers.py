@@ -12,7 +12,7 @@ from judging.remote import services as remote_services
 
 @receiver(answers_received, dispatch_uid="judging.keep_calls")
 def keep_calls(answers: Sequence[Received], **_: Any) -> set[int]:
-    """Settle the calls behind a judge's answers, in the transaction that stores the answers."""
+    """Settle the calls behind judges' answers, in the transaction that stores the answers."""
     of_judges = [each for each in answers if each.assignment.rater.kind == Rater.Kind.JUDGE]
     remote = remote_services.asked_remotely([each.assignment.pk for each in of_judges])
     return {

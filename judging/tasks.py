@@ -1,4 +1,4 @@
-"""Doors for the workers."""
+"""Celery tasks."""
 
 import random
 import time
@@ -17,17 +17,17 @@ from judging.runs.lifecycle import go_on
 from judging.runs.lifecycle import plan_run as services_plan_run
 
 IN_A_ROW: Final = max(10.0, settings.CELERY_WORKER_CONCURRENCY / 4)
-"""So many seconds, up to twice as many, a task goes on with its run before others get its thread.
+"""Seconds, up to twice as many, that a task works on one run before others get its thread.
 
-With many threads it is longer: one of them gets free about three times a second all the same.
+With many threads it is longer: one of them becomes free about three times a second all the same.
 """
 
 BRIEFLY: Final = 0.1
-"""Seconds to wait for others whose answers were stored at once. Nothing that is in flight waits for it."""
+"""Seconds to wait for other threads that end at the same moment; nothing in flight waits for it."""
 
 
 class _Thread(NamedTuple):
-    """A thread that has done something for a run; is_free: to do more."""
+    """A thread that has worked for a run; is_free: it can do more."""
 
     run: int
     is_free: bool
@@ -35,10 +35,9 @@ class _Thread(NamedTuple):
 
 @shared_task  # type: ignore[untyped-decorator]
 def judge_assignment(assignment_id: int) -> None:
-    """Do what is next for one assignment, then see that its run has more to do.
+    """Do what is next for one assignment, then for others of its run for a while.
 
-    For a while the task goes on with the next assignment itself: over Redis a message costs as much
-    processor time as all the rest of a call.
+    Over Redis a message costs as much processor time as all the rest of a call.
     """
     until = time.monotonic() + IN_A_ROW * random.uniform(1, 2)  # noqa: S311 - not all threads at once
     following: int | None = assignment_id
@@ -60,28 +59,25 @@ def _is_stopping() -> bool:
 
 @shared_task  # type: ignore[untyped-decorator]
 def feed_run(run_id: int) -> None:
-    """Go on with a run whose judge was at its limits."""
+    """Feed a run whose judge was at its limits."""
     _feeding.do(_Thread(run_id, is_free=False))
 
 
 def _feed(threads: Sequence[_Thread]) -> list[int | None]:
-    """The next assignment for each free hand, None where there is none."""
+    """The next assignment for each free thread; None where there is none."""
     free = Counter(thread.run for thread in threads if thread.is_free)
     chosen = {run: iter(go_on(run, free[run])[: free[run]]) for run in {thread.run for thread in threads}}
     return [next(chosen[thread.run], None) if thread.is_free else None for thread in threads]
 
 
 _feeding = Combiner[_Thread, int | None](_feed, most=64, linger=lambda: BRIEFLY)
-"""Threads that end an assignment at about the same moment look once for what is next."""
 
 
 @shared_task  # type: ignore[untyped-decorator]
 def plan_run(run_id: int) -> None:
-    """Plan a queued run."""
     services_plan_run(run_id)
 
 
 @shared_task  # type: ignore[untyped-decorator]
 def convene_panel(panel_id: int) -> None:
-    """Let a panel give the verdicts that follow by now."""
     panels_services.convene(panel_id)

@@ -1,5 +1,3 @@
-"""Staff pages below /judging/."""
-
 from django.urls import path
 
 from judging.judges import views as judges_views

@@ -1,4 +1,4 @@
-"""What it means to ask a model: the request, its reply, and how asking can fail. Pure."""
+"""What it means to ask a model: the request, its reply, failures, and when to retry. Pure."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,7 @@ from judging.protocols.conversation import Message
 
 @dataclass(frozen=True)
 class Request:
-    """One chat completion. timeout is in seconds; options are further fields of the request's body.
-
-    logprobs: ask for the log-probabilities of the reply's tokens and of their alternatives.
-    """
+    """One chat completion. timeout is in seconds; options are further fields of the body."""
 
     model: str
     messages: Sequence[Message]
@@ -30,9 +27,8 @@ class Request:
 class Token:
     """A token of a reply with its natural log-probability.
 
-    text: bytes of a character that is spread over several tokens are lone surrogates, as of
-    ``surrogateescape``. alternatives: what could have stood in its place, with log-probabilities, the
-    likeliest first; the token itself mostly among them.
+    text: parts of a character are lone surrogates, as of ``surrogateescape``. alternatives: what could have
+    stood in its place, likeliest first, mostly with the token itself.
     """
 
     text: str
@@ -42,10 +38,9 @@ class Token:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model answered, checked. text is "" where it sent none; counts are None where unknown.
+    """A checked reply. text is "" if there was none; counts are None if unknown.
 
-    reasoning_tokens are those of completion_tokens that were spent thinking; tokens are empty where the
-    endpoint tells no log-probabilities.
+    reasoning_tokens are among completion_tokens; tokens are empty without log-probabilities.
     """
 
     text: str
@@ -61,8 +56,8 @@ class Reply:
 class NoReplyError(Exception):
     """No reply could be had.
 
-    kind is one word for counting; retryable says whether asking again can help; retry_after is the
-    Retry-After header as sent, "" where there was none.
+    kind: one word for counting. retryable: asking again can help. retry_after: the Retry-After header as
+    sent, "" for none.
     """
 
     def __init__(self, kind: str, message: str, *, retryable: bool = True, retry_after: str = "") -> None:
@@ -76,12 +71,12 @@ class Client(Protocol):
     """A model that can be asked."""
 
     def ask(self, request: Request) -> Reply:
-        """The model's reply; raises NoReplyError. Never retries: judging.endpoints.client decides that."""
+        """The model's reply; raises NoReplyError. Never retries."""
         ...
 
 
 def storable(text: str) -> str:
-    """The text without what a database cannot hold: NUL and lone surrogates become U+FFFD."""
+    """The text with U+FFFD for what a database cannot hold: NUL and lone surrogates."""
     joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return joined.replace("\x00", "�")
 
@@ -104,8 +99,7 @@ class RetryPolicy:
     ) -> datetime | None:
         """When to ask again after ``failures`` failed attempts; None to give up.
 
-        Exponential backoff with full jitter on its upper half. A Retry-After of the endpoint is a lower
-        bound, up to the cap.
+        Exponential backoff with full jitter on its upper half. A Retry-After is a lower bound, up to the cap.
         """
         if not error.retryable or failures >= self.attempts:
             return None
@@ -115,7 +109,7 @@ class RetryPolicy:
 
 
 def retry_after_seconds(header: str, now: datetime) -> float:
-    """Seconds to wait by a Retry-After header, a number of seconds or an HTTP date; 0 if it is neither."""
+    """Seconds to wait by a Retry-After header, a number or an HTTP date; 0 if it is neither."""
     try:
         seconds = float(header)
     except ValueError:

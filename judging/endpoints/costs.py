@@ -1,7 +1,7 @@
-"""What calls cost: tokens, prices and bounds. Pure, and in decimals throughout.
+"""What calls cost: tokens, prices and bounds. Pure, in decimals throughout.
 
-A bound is what a call can cost at the very most, known before it is made; an estimate is what it will about
-cost. Budgets rest on bounds alone.
+A bound is the most a call can cost, known before it is made; an estimate is what it will about cost. Budgets
+rest on bounds alone.
 """
 
 import json
@@ -12,26 +12,18 @@ from decimal import ROUND_CEILING, Decimal
 from operator import add, mul
 from typing import Any, Final
 
-UNIT: Final = Decimal("0.00000001")
-"""Amounts are stored to this; what is finer is rounded up."""
-
-TOKENS_OF_PRICE: Final = 1_000_000
-"""Prices are given for so many tokens."""
-
-TOKENS_AROUND_MESSAGE: Final = 16
-"""The most that a chat template adds to a message: its role and markers take 3 to 6 in the common ones."""
-
+UNIT: Final = Decimal("0.00000001")  # amounts are stored to this, rounded up
+TOKENS_OF_PRICE: Final = 1_000_000  # prices are for so many tokens
+TOKENS_AROUND_MESSAGE: Final = 16  # the most that a chat template adds to a message; common ones add 3 to 6
 TOKENS_AROUND_REQUEST: Final = 256
-"""The most that a chat template adds to a request: some put a system message of their own before it."""
+"""The most that a chat template adds to a request, such as a system message."""
 
-BYTES_PER_TOKEN: Final = Decimal(4)
-"""Of English prose in the vocabularies of today's models; used until a model's own ratio is known."""
-
+BYTES_PER_TOKEN: Final = Decimal(4)  # of English prose; used until a model's own ratio is known
 NOT_CHARGED: Final = frozenset({"unreachable", "configuration", "rate_limited"})
-"""Kinds of failure after which no model has worked: nothing was sent, or it was turned away."""
+"""Kinds of failure after which no model has worked."""
 
 GATEWAY_TIMEOUTS: Final = frozenset({"http_408", "http_504", "http_524"})
-"""HTTP errors that tell of a model that was still at work."""
+"""HTTP errors that come while a model may still work."""
 
 
 @dataclass(frozen=True)
@@ -43,43 +35,42 @@ class Prices:
     currency: str = "USD"
 
     def of(self, prompt_tokens: Decimal | int, reply_tokens: Decimal | int) -> Decimal:
-        """The price of so many tokens, rounded up to the unit."""
+        """The price of so many tokens, rounded up to UNIT."""
         exact = prompt_tokens * self.prompt + reply_tokens * self.completion
         return (exact / TOKENS_OF_PRICE).quantize(UNIT, ROUND_CEILING)
 
 
 def most_prompt_tokens(messages: Sequence[Mapping[str, str]]) -> int:
-    """More tokens than this no model makes of the messages.
+    """An upper bound of the tokens that any model makes of messages.
 
-    The vocabularies of language models hold every byte, so a text never has more tokens than bytes; some
-    bring a text into its compatibility form (NFKC) first, which can be longer.
+    Vocabularies hold every byte, so a text never has more tokens than bytes; some bring a text into its
+    compatibility form (NFKC) first, which can be longer.
     """
     texts = sum(most_bytes(message["content"]) for message in messages)
     return texts + TOKENS_AROUND_MESSAGE * len(messages) + TOKENS_AROUND_REQUEST
 
 
 def most_option_tokens(options: Mapping[str, Any]) -> int:
-    """The most tokens that further fields of a request can have: tools, say, or the schema of a reply."""
+    """The most tokens of further fields of a request, such as tools."""
     return most_bytes(json.dumps(options, ensure_ascii=False)) if options else 0
 
 
 def most_bytes(text: str) -> int:
-    """The length in bytes of a text or of its compatibility form, whichever is longer."""
+    """Bytes of a text or of its compatibility form, whichever is longer."""
     if text.isascii():
         return len(text)
     return max(size(text), size(unicodedata.normalize("NFKC", text)))
 
 
 def size(text: str) -> int:
-    """The length of a text in bytes of UTF-8."""
+    """Bytes of a text in UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def reply_limit(max_tokens: int | None, options: Mapping[str, Any]) -> int | None:
-    """The longest reply that a request asks for, in tokens; None where it sets no limit that can be read.
+    """The longest reply that a request allows, in tokens; None without a limit that can be read.
 
-    Newer endpoints call the limit ``max_completion_tokens``, which is given among the options; where a
-    request has both, the larger one is taken.
+    Newer endpoints call it ``max_completion_tokens``, among the options; of two limits the larger is taken.
     """
     newer = options.get("max_completion_tokens")
     given = [limit for limit in (max_tokens, newer) if limit is not None]
@@ -91,21 +82,21 @@ def reply_limit(max_tokens: int | None, options: Mapping[str, Any]) -> int | Non
 def reply_tokens(completion_tokens: int, reasoning_tokens: int | None) -> int:
     """The tokens of a reply with all thinking.
 
-    Most endpoints count thinking among the tokens of the completion; where it is more than those, it was
-    counted apart.
+    Most endpoints count thinking among the completion's tokens; where it is more than those, it was counted
+    apart.
     """
     thinking = reasoning_tokens or 0
     return completion_tokens if thinking <= completion_tokens else completion_tokens + thinking
 
 
 def may_be_charged(error_kind: str) -> bool:
-    """Whether a model may have worked, and its provider may want money, although no reply came."""
+    """Whether a provider may charge although no reply came."""
     refused = error_kind.startswith("http_") and error_kind not in GATEWAY_TIMEOUTS
     return not refused and error_kind not in NOT_CHARGED
 
 
 def in_words(amount: Decimal, currency: str = "") -> str:
-    """An amount for people: at least two decimals, and of small amounts as many as say something."""
+    """An amount for people: at least two decimals, and of small amounts as many as matter."""
     steps = {"10": "0.01", "0.01": "0.0001", "0.0001": "0.000001"}
     step = next((Decimal(step) for least, step in steps.items() if amount >= Decimal(least)), UNIT)
     whole, _, decimals = f"{amount.quantize(step):,f}".partition(".")
@@ -114,7 +105,7 @@ def in_words(amount: Decimal, currency: str = "") -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """From about ``low`` to at most ``high``; high is None where nobody can say."""
+    """From about ``low`` to at most ``high``; high is None where that is not known."""
 
     low: Decimal
     high: Decimal | None
@@ -137,7 +128,7 @@ NOTHING: Final = Range(Decimal(0), Decimal(0))
 
 @dataclass(frozen=True)
 class Load:
-    """One question of a protocol, as often as a run asks it; tokens are those of one call, on average."""
+    """One question of a protocol, as often as a run asks it; tokens are the mean of one call."""
 
     calls: Range
     prompt_tokens: Range
@@ -147,7 +138,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Total:
-    """What all questions of a run take. cost is None where a price is missing, or currencies differ."""
+    """What all questions of a run take. cost is None if a price is missing or currencies differ."""
 
     calls: Range
     prompt_tokens: Range
@@ -157,7 +148,6 @@ class Total:
 
 
 def total(loads: Sequence[Load]) -> Total:
-    """All questions of a run together."""
     prompt = sum((load.calls * load.prompt_tokens for load in loads), NOTHING)
     reply = sum((load.calls * load.reply_tokens for load in loads), NOTHING)
     calls = sum((load.calls for load in loads), NOTHING)

@@ -1,4 +1,4 @@
-"""Environment variables with keys: which hold secrets of the arena itself, and which can be sent. Pure."""
+"""Environment variables with keys: which hold secrets of the arena, and which can be sent. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ NOT_FOR_JUDGES = frozenset(
 
 
 SENDABLE = re.compile(r"[!-~]+")
-"""What a header can hold of a key. A library that refuses the header may quote it, key and all."""
+"""What a header can hold. A library that refuses a header may quote it, key and all."""
 
 
 class KeyVariableError(Exception):
@@ -18,7 +18,7 @@ class KeyVariableError(Exception):
 
 
 def check_key_variable(name: str) -> None:
-    """Raise KeyVariableError for a secret of the arena itself: its value would go to the endpoint."""
+    """Raise KeyVariableError for a secret of the arena."""
     if name.upper() in NOT_FOR_JUDGES:
         raise KeyVariableError(
             f"The variable {name} holds a secret of the arena itself; it cannot be a judge's key."
@@ -26,7 +26,7 @@ def check_key_variable(name: str) -> None:
 
 
 def read_key(name: str, environment: Mapping[str, str]) -> str:
-    """The key in this variable, "none" where no variable is named, "" where it is not set.
+    """The key in this variable, "none" if no variable is named, "" if it is not set.
 
     Raises KeyVariableError for a variable, or a value, that must not be sent.
     """
@@ -40,7 +40,7 @@ def read_key(name: str, environment: Mapping[str, str]) -> str:
 
 
 def check_sendable(name: str, key: str) -> None:
-    """Raise KeyVariableError for a key that no header can hold, such as one with a line break at its end."""
+    """Raise KeyVariableError for a key that no header can hold, such as one with a line break."""
     if not SENDABLE.fullmatch(key):
         raise KeyVariableError(
             f"The value of {name} cannot be sent: it holds a line break, a space or another character that "

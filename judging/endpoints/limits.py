@@ -1,8 +1,8 @@
-"""Rate limits of judges and circuit breakers of endpoints, in this process or shared by all over Redis.
+"""Rate limits of judges and circuit breakers of endpoints, in this process or shared over Redis.
 
-Rates are held by the generic cell rate algorithm (ITU-T I.371): all that is kept of earlier calls is the
-moment at which they would all have been made at an even pace. A circuit (Nygard, Release It!, 2007) opens
-after some failures in a row; then one probe is let in at growing intervals until one succeeds.
+Rates are held by the generic cell rate algorithm (ITU-T I.371): the only state is the moment at which all
+earlier calls would have been made at an even pace. A circuit (Nygard, Release It!, 2007) opens after some
+failures in a row; then single probes are let in at growing intervals until one succeeds.
 """
 
 import json
@@ -18,29 +18,20 @@ from typing import Final, Protocol, TypeVar, cast
 import redis
 from django.conf import settings
 
-OPENS_AFTER: Final = 5
-"""Failures in a row without any reply that open the circuit of an endpoint."""
-
+OPENS_AFTER: Final = 5  # failures in a row without any reply that open the circuit of an endpoint
 FIRST_PAUSE: Final = 5.0
-LONGEST_PAUSE: Final = 300.0
-"""Seconds between two probes, doubled from one to the next."""
-
+LONGEST_PAUSE: Final = 300.0  # seconds between two probes, doubled from one to the next
 BURST_SECONDS: Final = 1.0
-"""Of a rate, as much as falls to this many seconds may be used at once, and always one request."""
+"""What a rate allows in so many seconds may be used at once, and always one request."""
 
-MANY: Final = 1_000_000
-"""Stands for no limit of calls at once."""
-
-LONGEST_DEBT: Final = 600.0
-"""The most seconds that others wait because a call took more tokens than expected."""
-
-FULL: Final = 0.5
-"""Seconds until the next try while as many calls are in flight as may be."""
+MANY: Final = 1_000_000  # stands for no limit of simultaneous calls
+LONGEST_DEBT: Final = 600.0  # most seconds that others wait because a call took more tokens than expected
+FULL: Final = 0.5  # seconds until the next try while all places are taken
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a judge may use, None where there is no limit."""
+    """What a judge may use; None for no limit."""
 
     concurrency: int | None = None
     requests_per_minute: int | None = None
@@ -49,9 +40,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class StartingCall:
-    """A call about to be made: whose limits hold, who is asked, and the call's own name.
+    """A call about to be made.
 
-    tokens: expected, prompt and reply together. lease: seconds after which it counts as ended in any case.
+    tokens: expected, prompt and reply together. lease: seconds after which it counts as ended.
     """
 
     judge: str
@@ -66,7 +57,7 @@ class StartingCall:
 class EndedCall:
     """A call that has ended; kind is that of its NoReplyError, "" for a reply.
 
-    retry_after: seconds until the endpoint wants to be asked again. tokens: None where they are not known.
+    retry_after: seconds that the endpoint asks to wait. tokens: None if not known.
     """
 
     call: StartingCall
@@ -77,10 +68,10 @@ class EndedCall:
 
 @dataclass
 class JudgeUsage:
-    """What a judge has used of its limits. Moments are in seconds since 1970.
+    """What a judge has used of its limits. Times are in seconds since 1970.
 
-    requests_at and tokens_at: when all calls so far would have been made at an even pace. closed_until: by a
-    Retry-After. in_flight: when each call, by its name, counts as ended in any case.
+    requests_at, tokens_at: when all calls so far would have been made at an even pace. closed_until: by a
+    Retry-After. in_flight: when each call, by its name, counts as ended.
     """
 
     requests_at: float = 0.0
@@ -89,7 +80,7 @@ class JudgeUsage:
     in_flight: dict[str, float] = field(default_factory=dict)
 
     def start(self, call: StartingCall, now: float) -> float:
-        """Seconds until the next try; 0 where the call may be made, which is noted."""
+        """Seconds until the next try; 0 if the call may be made, which is noted."""
         wait = self.pause(call.limits, now) or (0.0 if self.free(call.limits, now) else FULL)
         if not wait:
             requests, tokens = call.limits.requests_per_minute, call.limits.tokens_per_minute
@@ -122,10 +113,10 @@ def _wait_for_rate(at: float, interval: float, now: float) -> float:
 
 @dataclass
 class Circuit:
-    """The circuit breaker of one endpoint. Moments are in seconds since 1970.
+    """The circuit breaker of one endpoint. Times are in seconds since 1970.
 
-    open_since is 0 while the endpoint answers. probe_at: when the next probe may start; probe: the name of
-    the last one; pause: seconds between two.
+    open_since is 0 while the endpoint answers. probe: name of the last probe; probe_at: when the next may
+    start; pause: seconds between two.
     """
 
     failures: int = 0
@@ -135,25 +126,27 @@ class Circuit:
     probe: str = ""
 
     def wait(self, now: float) -> float:
-        """Seconds until the next probe; 0 where the call may be made."""
+        """Seconds until the call may be made."""
         return max(self.probe_at - now, 0.0) if self.open_since else 0.0
 
     def start(self, call: StartingCall, now: float) -> None:
-        """Note that a call is made; while the circuit is open it is the probe that the others wait for."""
+        """Note a call; while the circuit is open it is the probe that the others wait for."""
         if self.open_since:
             self.probe, self.probe_at = call.name, now + min(call.lease, LONGEST_PAUSE)
 
     def cancel(self, call: StartingCall, now: float) -> None:
-        """Note that a call is not made after all; if it was the probe, another one may be."""
+        """Note that a call is not made; if it was the probe, another may be."""
         if self.probe == call.name:
             self.probe, self.probe_at = "", now
 
     def succeeded(self) -> None:
-        """The endpoint answered, well or badly."""
+        """Note that the endpoint answered, well or badly."""
         self.failures, self.open_since, self.probe_at, self.pause, self.probe = 0, 0.0, 0.0, 0.0, ""
 
     def failed(self, call: StartingCall, now: float) -> None:
-        """The endpoint did not answer. Calls from before the circuit opened do not make the pause longer."""
+        """Note that the endpoint did not answer. Calls from before the circuit opened do not lengthen the
+        pause.
+        """
         self.failures += 1
         if not self.open_since and self.failures >= OPENS_AFTER:
             self.open_since, self.pause = now, FIRST_PAUSE
@@ -165,38 +158,35 @@ class Circuit:
 
 @dataclass(frozen=True)
 class Outage:
-    """An endpoint that does not answer. Moments are in seconds since 1970."""
+    """An endpoint that does not answer. Times are in seconds since 1970."""
 
     since: float
     next_try: float
 
 
 NOT_ASKED: Final = frozenset({"configuration", "internal"})
-"""Kinds of failures that say nothing of the endpoint: it was not asked."""
+"""Kinds of failures in which the endpoint was not asked."""
 
 
 def answers(kind: str) -> bool:
-    """Whether an endpoint that failed in this way is there all the same, by its NoReplyError."""
+    """Whether an endpoint that failed in this way is there, by the kind of its NoReplyError."""
     return not (kind in ("connection", "unreachable", "timeout") or kind.startswith("http_5"))
 
 
-KEPT_SECONDS: Final = 86_400
-"""So long Redis remembers what nobody asks about."""
-
-TIMEOUT: Final = 2.0
-"""Seconds to wait for Redis, which is near."""
+KEPT_SECONDS: Final = 86_400  # how long Redis remembers what nobody asks about
+TIMEOUT: Final = 2.0  # seconds to wait for Redis
 
 Result = TypeVar("Result")
 Kept = TypeVar("Kept", JudgeUsage, Circuit)
 Change = Callable[[JudgeUsage, Circuit, float], Result]
-"""Changes the usage of a judge and the circuit of an endpoint, given the time in seconds since 1970."""
+"""Changes a judge's usage and an endpoint's circuit, given the time in seconds since 1970."""
 
 
 class Store(Protocol):
     """Keeps the usage of judges and the circuits of endpoints."""
 
     def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
-        """Apply a change to both as if nobody did anything meanwhile. It may be called more than once."""
+        """Apply a change to both, atomically. It may be called more than once."""
         ...
 
 
@@ -210,16 +200,14 @@ class MemoryStore:
         self._circuits: dict[str, Circuit] = defaultdict(Circuit)
 
     def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
-        """See Store."""
         with self._lock:
             return change(self._usages[judge], self._circuits[endpoint], self._clock())
 
 
 class RedisStore:
-    """For every process that knows the Redis. Its clock is the one that counts.
+    """For every process that knows the Redis, by its clock. Raises redis.RedisError.
 
-    A change is written only where nobody wrote since it was read; else it is made anew. Raises
-    redis.RedisError.
+    A change is written only if nobody wrote since it was read; else it is made anew.
     """
 
     def __init__(self, url: str) -> None:
@@ -232,7 +220,6 @@ class RedisStore:
         )
 
     def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
-        """See Store."""
         usage_key, circuit_key = f"arena:usage:{judge}", f"arena:circuit:{endpoint}"
         with self._lock, self._redis.pipeline() as pipe:
             while True:
@@ -260,34 +247,33 @@ def _read(kind: type[Kept], kept: str | None) -> Kept:
 
 logger = logging.getLogger(__name__)
 
-NO_JUDGE: Final = "-"
-"""The judge of whom nothing is asked, where only an endpoint is looked at."""
+NO_JUDGE: Final = "-"  # stands for the judge where only an endpoint is looked at
 
 
 class Limiter:
     """Says which calls may be made now, by the limits of their judge and the circuit of their endpoint.
 
-    While the shared store is away, this process keeps to the limits by itself, so that runs go on.
+    While the shared store is away, this process keeps to the limits by itself.
     """
 
     def __init__(self, store: Store, instead: Store | None = None) -> None:
         self._store, self._instead = store, instead or MemoryStore()
 
     def start(self, starting: Sequence[StartingCall], ended: Sequence[EndedCall] = ()) -> list[float]:
-        """For each call, in order, the seconds until the next try; 0 where it may be made, which is noted.
+        """For each call, in order, the seconds until the next try; 0 if it may be made, which is noted.
 
         The ended calls are noted first, in the same write.
         """
         return self._note(ended, starting)[1]
 
     def end(self, ended: Sequence[EndedCall]) -> list[Outage | None]:
-        """For each call that ended, in order, the outage of its endpoint that it failed in, if any."""
+        """For each ended call, in order, the outage of its endpoint in which it failed, if any."""
         return self._note(ended, ())[0]
 
     def _note(
         self, ended: Sequence[EndedCall], starting: Sequence[StartingCall]
     ) -> tuple[list[Outage | None], list[float]]:
-        """The outages of ended calls and the waits of starting ones, in one write for each endpoint."""
+        """The outages of ended calls and the waits of starting ones, in one write per judge and endpoint."""
         groups: dict[tuple[str, str], tuple[list[EndedCall], list[StartingCall]]] = defaultdict(
             lambda: ([], [])
         )
@@ -312,12 +298,12 @@ class Limiter:
         return self._change(judge, endpoint, look)
 
     def cancel(self, calls: Sequence[StartingCall]) -> None:
-        """Note that calls are not made after all. What they took of the rates is not given back."""
+        """Note that calls are not made. What they took of the rates is not given back."""
         for call in calls:
             self._change(call.judge, call.endpoint, partial(_cancel, call))
 
     def outage(self, endpoint: str) -> Outage | None:
-        """Since when an endpoint does not answer, if it does not."""
+        """The outage of an endpoint; None while it answers."""
         return self._change(NO_JUDGE, endpoint, lambda usage, circuit, now: _outage(circuit))
 
     def _change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
@@ -335,7 +321,7 @@ def _note(
     circuit: Circuit,
     now: float,
 ) -> tuple[dict[str, Outage | None], dict[str, float]]:
-    """The outages of ended calls, and then the waits of starting ones, by the names of the calls."""
+    """The outages of ended calls, and then the waits of starting ones, by name."""
     outages = {one.call.name: _end(one, usage, circuit, now) for one in ended}
     return outages, {call.name: _start(call, usage, circuit, now) for call in starting}
 
@@ -375,7 +361,7 @@ def _outage(circuit: Circuit) -> Outage | None:
 
 @cache
 def limiter() -> Limiter:
-    """The limiter of this arena. Its state is in the broker's Redis where there is one."""
+    """The limiter of this arena, shared over the broker's Redis if there is one."""
     url = str(settings.CELERY_BROKER_URL)
     is_shared = url.startswith(("redis://", "rediss://", "redis+socket://"))
     return Limiter(RedisStore(url) if is_shared else MemoryStore())

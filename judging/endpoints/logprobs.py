@@ -1,8 +1,7 @@
 """The log-probabilities that come with a reply, and the expected rating by them. Pure.
 
-At the place of the verdict a model gives a probability to each token that could stand there. Those of the
-tokens that are answers are scaled to sum to 1 and weigh the mean of their ratings, so that one call tells
-how sure the judge was (G-Eval, Liu et al. 2023, section 2; AlpacaEval weighs its two tokens likewise).
+The probabilities of the tokens that could stand for the verdict are scaled to sum to 1 and weigh the mean of
+their ratings (G-Eval, Liu et al. 2023, section 2; AlpacaEval weighs its two tokens likewise).
 """
 
 import math
@@ -14,21 +13,19 @@ from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.parsing import read_verdict, verdict_span
 from judging.protocols.replies import Place, ReplyText
 
-MOST_TOKENS: Final = 32_768
-"""Of a longer reply no log-probabilities are kept."""
-
+MOST_TOKENS: Final = 32_768  # of a longer reply no log-probabilities are kept
 MOST_ALTERNATIVES: Final = 20
 
 
 def field_of(value: object, name: str) -> Any:
-    """A field of a JSON object; None where it is missing, or the value is no object."""
+    """A field of a JSON object; None if it is missing or the value is no object."""
     return value.get(name) if isinstance(value, dict) else None
 
 
 def tokens_of(logprobs: object) -> tuple[Token, ...]:
-    """The tokens of a choice's ``logprobs`` field; empty where anything about it is not as it should be.
+    """The tokens of a choice's ``logprobs`` field; empty if anything about it is wrong.
 
-    They stand beside a reply that is paid for and good without them, so nothing here is an error.
+    The reply is paid for and good without them, so nothing here is an error.
     """
     content = field_of(logprobs, "content")
     if not isinstance(content, list) or len(content) > MOST_TOKENS:
@@ -56,33 +53,29 @@ def _text(entry: object) -> str:
 
 
 def _logprob(entry: object) -> float:
-    """A natural logarithm of a probability; rounding may have put it above 0."""
+    """The natural logarithm of a probability; rounding may have put it above 0."""
     value = float(field_of(entry, "logprob"))
     if math.isnan(value) or value > 0.01:
         raise ValueError("a log-probability is none")
     return min(0.0, max(value, -1e9))
 
 
-AROUND: Final = " \t\r\n([{*_`\"'"
-"""What a token may carry before its answer: " 5", " (a"."""
-
-LONGEST_TOKEN: Final = 40
-"""Characters of a token that are stored."""
+AROUND: Final = " \t\r\n([{*_`\"'"  # what a token may carry around its answer: " 5", " (a"
+LONGEST_TOKEN: Final = 40  # characters of a token that are stored
 
 
 def expected_rating(reply: Reply, scale: AnswerScale, place: Place) -> float | None:
-    """The expected rating of a reply whose verdict is asked for in this form and place.
+    """The expected rating, or score, of a reply by the log-probabilities of its verdict.
 
-    Between the lowest and the highest rating (or score). None where it cannot be had: no log-probabilities,
-    no verdict, a verdict of several tokens (scores, grades, numbers of two digits), or a token for it that is
-    not to be told from another one in the same line.
+    None without log-probabilities or a verdict, for one of several tokens (scores, grades, two digits), or if
+    another token in its line could be the verdict, too.
     """
     token = _verdict_token(reply, scale, place)
     return None if token is None else _mean(token, _answers(scale))
 
 
 def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[list[str | float]] | None:
-    """What the expected rating is made of, to be stored: tokens that could stand there, log-probabilities."""
+    """The tokens that could stand for the verdict with log-probabilities, to be stored."""
     token = _verdict_token(reply, scale, place)
     if token is None:
         return None
@@ -90,7 +83,7 @@ def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[lis
 
 
 def _answers(scale: AnswerScale) -> Mapping[str, int]:
-    """The answers of one token each, with their ratings; empty where there are none."""
+    """The answers of one token each, with their ratings; empty if there are none."""
     if scale.form == "binary":
         return {"A": 1, "B": 2}
     lowest, highest = (1, scale.points) if scale.form == "likert" else (scale.lowest, scale.highest)
@@ -114,7 +107,7 @@ def _answer(token: str) -> str:
 
 
 def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
-    """The one token that is the verdict, with alternatives; None where there is none, or several could be."""
+    """The one token that is the verdict, with alternatives; None if there is none, or several could be."""
     answers = _answers(scale)
     text = ReplyText(reply.text, reply.finish_reason, reply.refusal)
     span = verdict_span(text, scale, place) if answers and reply.tokens else None
@@ -127,7 +120,7 @@ def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | No
 
 
 def _tokens_within(tokens: Sequence[Token], text: str, span: tuple[int, int]) -> list[Token]:
-    """The tokens that touch this span of the text; none where the tokens do not make up the text.
+    """The tokens that touch this span of the text; none if the tokens do not make up the text.
 
     Thinking in a field of its own, and marks of the end, may have tokens before and after it.
     """

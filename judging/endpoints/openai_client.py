@@ -1,7 +1,7 @@
-"""Any OpenAI-compatible endpoint, asked through the official client. It checks every reply.
+"""Any OpenAI-compatible endpoint, through the official client, with every reply checked.
 
-The client's own retries are off: they would send requests that nobody records. Nor does it make objects of
-what is sent and received, which costs as much as all the rest, and checks nothing (decision 17).
+Its own retries are off, since nobody would record them; its models of requests and replies are not used,
+since they cost as much as all the rest and check nothing (decision 17).
 """
 
 import time
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 # Reading no more of a reply than a reply can have: neither for ever nor into all of the memory.
 
 
-LONGEST_BODY = 8 * 2**20
-"""Bytes of a body that are read; the longest replies of language models have less than a tenth of it."""
-
-LONGEST_PACKED_BODY = LONGEST_BODY // 64
-"""The same for a compressed body, which grows up to a thousand times when it is unpacked."""
+LONGEST_BODY = 8 * 2**20  # bytes of a body that are read, ten times the longest replies of language models
+LONGEST_PACKED_BODY = LONGEST_BODY // 64  # the same for a compressed body, which grows up to a thousand times
 
 
 class BodyTooLongError(Exception):
@@ -34,9 +31,9 @@ class BodyTooLongError(Exception):
 
 
 def bound(response: httpx2.Response) -> None:
-    """A response hook of httpx: its body is cut off where it gets too long or takes too long.
+    """An httpx response hook that ends a body that gets too long or takes too long.
 
-    The timeout of a request counts from one piece of the body to the next; here it is that of the whole body.
+    The timeout of a request counts between two pieces of the body; here it is that of the whole body.
     """
     limit = LONGEST_PACKED_BODY if "content-encoding" in response.headers else LONGEST_BODY
     seconds = response.request.extensions.get("timeout", {}).get("read")
@@ -63,15 +60,14 @@ class _BoundedStream(httpx2.SyncByteStream):
 
 
 NOT_RETRYABLE = frozenset({301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 410, 413, 422})
-"""HTTP errors that the same request would meet again. Redirects are not followed: nobody configured them."""
+"""HTTP errors that the same request would meet again. Redirects are not followed."""
 
 NO_LOGPROBS = "This endpoint gives no logprobs for this model; make a judge that does not ask for them."
 
 TOP_LOGPROBS = 20
-"""Alternatives per token that are asked for, the most there are at OpenAI; options of a judge overrule it."""
+"""Alternatives per token that are asked for, OpenAI's maximum; options of a judge overrule it."""
 
-LONGEST_ERROR = 500
-"""Characters of an error message that are kept."""
+LONGEST_ERROR = 500  # characters of an error message that are kept
 
 
 class OpenAIClient:
@@ -82,7 +78,6 @@ class OpenAIClient:
         self._client = connect(base_url, api_key)
 
     def ask(self, request: Request) -> Reply:
-        """See judging.endpoints.client.Client."""
         import openai  # takes over a second, and only workers ask
 
         try:
@@ -127,7 +122,7 @@ class OpenAIClient:
 
 
 def _kind(cause: BaseException) -> str:
-    """Of what broke before or behind HTTP: without a connection nothing was sent, so nothing is charged."""
+    """The kind of an error around HTTP: unreachable if nothing was sent, so nothing is charged."""
     if isinstance(cause, httpx2.ConnectError):
         return "unreachable"
     return "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
@@ -137,10 +132,7 @@ _connecting = Lock()
 
 
 def connect(base_url: str, api_key: str) -> "OpenAI":
-    """One client per endpoint and key in this process, so that connections are reused.
-
-    A new one costs seconds when every thread of a worker makes its own at that moment, so they take turns.
-    """
+    """One client per endpoint and key in this process, so that connections are reused."""
     with _connecting:
         return _connected(base_url, api_key)
 
@@ -154,7 +146,7 @@ def _connected(base_url: str, api_key: str) -> "OpenAI":
 
 
 def body_of(request: Request) -> dict[str, Any]:
-    """The body of a request for a chat completion; the options of the judge have the last word."""
+    """The body of a request for a chat completion; the judge's options have the last word."""
     body: dict[str, Any] = {"model": request.model, "messages": list(request.messages)}
     if request.max_tokens is not None:
         body["max_tokens"] = request.max_tokens
@@ -166,10 +158,9 @@ def body_of(request: Request) -> dict[str, Any]:
 
 
 def checked(completion: object) -> Reply:
-    """The reply of a chat completion, as JSON; raises NoReplyError where it is something else.
+    """The reply of a chat completion in JSON; raises NoReplyError if it is something else.
 
-    The client hands on a page of HTML as a text without a word, so nothing is taken for granted. Thinking in
-    a field of its own (``reasoning_content``) is not the answer.
+    Thinking in a field of its own (``reasoning_content``) is not the answer.
     """
     if not isinstance(completion, dict):
         raise NoReplyError("malformed", "the endpoint sent text instead of a chat completion")
@@ -198,10 +189,9 @@ def checked(completion: object) -> Reply:
 
 
 def _tokens(usage: object, *, said_something: bool) -> tuple[int | None, int | None]:
-    """The tokens of prompt and reply that are charged; None where the endpoint does not say.
+    """The charged tokens of prompt and reply; None where the endpoint does not say.
 
-    No prompt has no tokens, nor has a text: endpoints that do not count say 0. Some leave thinking out of
-    the tokens of the completion, and count it in the total alone.
+    Endpoints that do not count say 0. Some count thinking in the total alone.
     """
     prompt = _count(field_of(usage, "prompt_tokens")) or None
     reply = _count(field_of(usage, "completion_tokens"))
@@ -216,7 +206,7 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int | None:
-    """A number of tokens, if it is one that can be stored."""
+    """A number of tokens that can be stored, or None."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value < 2**31 else None

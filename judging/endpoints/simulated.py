@@ -1,8 +1,8 @@
 """A judge that does not exist: made-up opinions with known noise and position bias. Pure.
 
 For the demo study only, and labelled simulated wherever its answers show. It reads no text: it perceives the
-difference of two stated strengths in Elo points (400 points are odds of 10 to 1), plus bias, plus an error.
-One answer alone is compared with the mean of all stated strengths, and has no position.
+difference of two stated strengths in Elo points, plus bias, plus an error. One answer alone is compared with
+the mean of all strengths, and has no position.
 """
 
 import random
@@ -25,8 +25,8 @@ MODEL: Final = "simulated"
 class Simulation:
     """How the simulated judge errs, in Elo points.
 
-    noise: standard deviation of its error in one comparison; position_bias: added to the side shown second;
-    strengths: the strength of each contestant, by slug.
+    noise: standard deviation of its error; position_bias: added to the side shown second; strengths: by
+    contestant's slug.
     """
 
     noise: float
@@ -55,9 +55,8 @@ class Simulation:
 class SimulatedClient:
     """Answers one question about two contestants, named by slug in the order of the assignment.
 
-    The same seed, order and sample give the same opinion, whatever the wording: a protocol of several steps
-    about the pair hears it several times, and another one where the order is changed. Without a question it
-    is asked for a rating of so many points on the first line.
+    The same seed, order and sample give the same opinion, whatever the wording. Without a question it is
+    asked for a rating on the first line.
     """
 
     simulation: Simulation
@@ -68,7 +67,6 @@ class SimulatedClient:
     question: Question | None = None
 
     def ask(self, request: Request) -> Reply:
-        """See judging.endpoints.client.Client."""
         strengths = self._strength(self.first), self._strength(self.second)
         question = self.question or rating_question(self.points)
         if question.scale is None or question.place is None:
@@ -83,7 +81,7 @@ class SimulatedClient:
         return Reply(placed(verdict(share, question.scale), question.place), "stop", MODEL)
 
     def _rng(self, question: Question) -> random.Random:
-        """Of the error of this opinion; about a pair in its own order it depends on the seed alone."""
+        """For the error of this opinion; about a pair in its own order it depends on the seed alone."""
         if not (question.side or question.other_order or question.sample):
             return random.Random(self.seed)  # noqa: S311 - a simulation, no secret
         seed = f"{self.seed}/{question.side}/{question.other_order}/{question.sample}"
@@ -96,5 +94,4 @@ class SimulatedClient:
 
 
 def rating_question(points: int) -> Question:
-    """The plainest question about a pair: one rating, on the first line."""
     return Question("rate", [], About.PAIR, scale=answer_scale("likert", points), place=Place.FIRST_LINE)

@@ -21,7 +21,7 @@ from judging.protocols.protocol import Protocol
 RESERVED = frozenset(
     {"model", "messages", "stream", "n", "best_of", "max_tokens", "temperature", "logprobs", "top_logprobs"}
 )
-"""Fields of a request that the options must not set: fields of the judge do, or none may."""
+"""Fields of a request that options must not set: the judge's own fields do, or none may."""
 
 
 LARGEST = {
@@ -30,7 +30,7 @@ LARGEST = {
     "requests_per_minute": 2**31 - 1,
     "tokens_per_minute": 2**31 - 1,
 }
-"""The largest numbers of a judge, which every database holds; the smallest is 1."""
+"""The largest values of a judge's numbers; the smallest is 1."""
 
 
 class JudgeError(Exception):
@@ -39,7 +39,7 @@ class JudgeError(Exception):
 
 @dataclass(frozen=True)
 class JudgeConfig:
-    """How a judge is asked. See judging.models.Judge for the fields."""
+    """How a judge is asked; the fields are those of judging.models.Judge."""
 
     model: str
     provider: str = Judge.Provider.OPENAI
@@ -66,7 +66,7 @@ class JudgeConfig:
 
 @contextmanager
 def checks_in_words() -> Iterator[None]:
-    """Raise what the models' own checks find as a JudgeError."""
+    """Raise the models' ValidationError as a JudgeError."""
     try:
         yield
     except ValidationError as error:
@@ -75,7 +75,7 @@ def checks_in_words() -> Iterator[None]:
 
 @transaction.atomic
 def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
-    """A new judge with its rater. Raises JudgeError saying what cannot be."""
+    """A new judge with its rater. Raises JudgeError saying what is wrong."""
     config = _checked(config)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'There is a judge "{slug}" already.')
@@ -97,7 +97,7 @@ def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
 
 @transaction.atomic
 def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
-    """Change a judge. What makes its answers comparable is fixed once it has replied."""
+    """Change a judge; raises JudgeError. What makes answers comparable is fixed once it has replied."""
     config = _checked(config)
     changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(config, part)]
     if changed and JudgeCall.objects.filter(run__judge=judge, state__in=["replied", "in_flight"]).exists():
@@ -119,7 +119,7 @@ def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
 
 
 def _checked(config: JudgeConfig) -> JudgeConfig:
-    """The configuration with the protocol's own name; raises JudgeError for one that no judge can have."""
+    """The configuration with the protocol's own name; raises JudgeError if no judge can have it."""
     protocol = _check_protocol(config)
     reserved = RESERVED & set(config.options)
     if reserved:
@@ -142,7 +142,7 @@ def _checked(config: JudgeConfig) -> JudgeConfig:
 
 
 def _check_protocol(config: JudgeConfig) -> Protocol:
-    """The protocol; raises JudgeError where it cannot be used like this."""
+    """The protocol; raises JudgeError if it cannot be used like this."""
     try:
         protocol = PROTOCOLS.named(config.protocol)
         check_parameters(protocol, config.parameters)
@@ -171,7 +171,7 @@ def _check_key_variable(name: str) -> None:
 
 
 def check_url(url: str) -> None:
-    """An address the client can ask, without a user or password: it is shown on pages and in logs."""
+    """Raise JudgeError unless a client can ask this address; it is shown, so it must hold no password."""
     try:
         parts = urlsplit(url)
         is_plain = url.isprintable() and " " not in url

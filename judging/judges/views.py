@@ -1,4 +1,4 @@
-"""Staff pages: configuring a judge, and the protocols it can use."""
+"""Staff pages: configuring a judge."""
 
 import json
 from collections.abc import Iterator
@@ -44,8 +44,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 NOT_OF_THE_MODEL = {"wording_files", "own_wording"}
 CONFIG_FIELDS = [name for names in GROUPS.values() for name in names if name not in NOT_OF_THE_MODEL]
 
-LONGEST_WORDING = 100_000
-"""Bytes of a file with the wording of one text."""
+LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
 
 
 class ManyFiles(forms.FileField):
@@ -61,7 +60,7 @@ class ManyFiles(forms.FileField):
 
 
 class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A judge with the name of its rater. Rules live in judging.services; this only shows them."""
+    """A judge with the name of its rater. Rules live in judging.judges.services; this only shows them."""
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=120, help_text="Used in commands and in judge:SLUG. It never changes.")
@@ -125,7 +124,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             del self.fields["own_wording"]
 
     def offer_scales_of(self, protocol: str) -> None:
-        """Offer only the answer scales of this protocol, in a choice that replaces the one on the page."""
+        """Offer only this protocol's answer scales, in a field that replaces the one on the page."""
         scales, offered = self.fields["form"], PROTOCOLS[protocol].forms
         assert isinstance(scales, forms.ChoiceField)  # noqa: S101 - of a column with choices
         scales.choices = [(name, words) for name, words in FORMS.items() if name in offered]
@@ -138,7 +137,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             yield title, [self[name] for name in names if name in self.fields]
 
     def clean_slug(self) -> str:
-        """A new judge needs a slug of its own."""
         slug: str = self.cleaned_data["slug"]
         taken = Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None)
         if not self.instance.pk and taken.exists():
@@ -146,21 +144,18 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         return slug
 
     def clean_points(self) -> int:
-        """Forms that are stored on one scale only have no choice."""
+        """The only choice where the answer scale leaves one."""
         points: int = self.cleaned_data["points"]
         offered = POINTS.get(self.cleaned_data.get("form", "likert"), (points,))
         return offered[0] if len(offered) == 1 else points
 
     def clean_options(self) -> dict[str, Any]:
-        """An object, empty by default."""
         return self._object("options")
 
     def clean_simulation(self) -> dict[str, Any]:
-        """An object, empty by default."""
         return self._object("simulation")
 
     def clean_parameters(self) -> dict[str, Any]:
-        """An object, empty by default."""
         return self._object("parameters")
 
     def _object(self, name: str) -> dict[str, Any]:
@@ -170,7 +165,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         return value
 
     def clean_wording_files(self) -> dict[str, str]:
-        """Their texts by the names of what they replace."""
+        """Texts by the names of those they replace."""
         wording = {}
         for file in self.cleaned_data["wording_files"]:
             name = text_name(file.name)
@@ -186,7 +181,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         """Nothing: the service checks the whole judge, and a form must not change the row before it has."""
 
     def store(self) -> Judge | None:
-        """Create or change the judge; None, with the reason among the form's errors, where that cannot be."""
+        """The created or changed judge; None with an error of the form if that cannot be."""
         kept = {name: self.instance.wording[name] for name in self.cleaned_data.get("own_wording", ())}
         config = JudgeConfig(
             **{name: self.cleaned_data[name] for name in CONFIG_FIELDS},
@@ -206,7 +201,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Configure a new judge, or change one."""
     judge = get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug) if slug else None
     form = JudgeForm(request.POST or None, request.FILES or None, instance=judge)
     if request.method == "POST" and form.is_valid():
@@ -221,7 +215,7 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 @require_safe
 @staff_only
 def about_protocol(request: HttpRequest) -> HttpResponse:
-    """What the chosen protocol is and leaves open, and its answer scales, as parts of the judge's form."""
+    """The chosen protocol and its answer scales, as parts of the judge's form."""
     name = request.GET.get("protocol", "")
     context = _about(name)
     if context:

@@ -1,4 +1,4 @@
-"""LLM raters, their runs over studies, every single call they make, what it costs, and panels of them."""
+"""LLM raters, their runs over studies, the calls they make, prices, and panels."""
 
 from judging.models.calls import JudgeCall
 from judging.models.judges import Judge, Panel, Price

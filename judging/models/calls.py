@@ -1,4 +1,4 @@
-"""Every single call of a run, and what the calls of a run amount to."""
+"""The calls of a run, and its progress counted from them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,19 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison
 from judging.models.runs import JudgeRun, RunAssignment
 
-RECENTLY = timedelta(minutes=3)
-"""The rate of a run is that of its last minutes."""
+RECENTLY = timedelta(minutes=3)  # the time over which a run's rate is measured
 
 
 @dataclass(frozen=True)
 class Progress:
     """What became of a run's assignments, and what its calls took.
 
-    assigned = scored + unscored + identical + failed + put_aside + waiting, waiting being those still without
-    an answer. unscored is given by reason; identical are pairs of two equal texts, asked as a control or not
-    at all; put_aside are those that could not be rated any more when their turn came. Of calls, not
-    assignments: in_flight, replied, cached (replies that were there already), retried (calls
-    beyond the first of a question), attempts_failed and abandoned. models counts replies by the name of the
-    model that the endpoint gives. cost is None where no price is known; ``currency`` is that of cost,
-    reserved and budget. per_minute: assignments that ended in each of the last minutes, None where too few
-    did to say.
+    assigned = scored + unscored + identical + failed + put_aside + waiting. unscored: by reason. identical:
+    pairs of two equal texts. put_aside: could no longer be rated when their turn came. Counts of calls:
+    in_flight, replied, cached (answered without asking), retried (beyond the first of a question),
+    attempts_failed, abandoned. models: replies by the model that the endpoint names. cost: None if no price
+    is known; currency: of cost, reserved and budget. per_minute: assignments that ended lately; None if too
+    few did.
     """
 
     assigned: int = 0
@@ -70,38 +67,37 @@ class Progress:
 
     @property
     def calls(self) -> int:
-        """Questions that were sent to an endpoint, whatever came of them."""
+        """Questions that were sent, whatever came of them."""
         return self.replied - self.cached + self.attempts_failed + self.abandoned + self.in_flight
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes at this rate."""
         return 60 * self.waiting / self.per_minute if self.per_minute else None
 
 
 class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
     def overdue(self, now: datetime) -> JudgeCallQuerySet:
-        """In flight past their deadline: whoever asked is gone."""
+        """In flight past their deadline."""
         return self.filter(state="in_flight", deadline__lte=now)
 
     def unsubmitted(self, now: datetime) -> JudgeCallQuerySet:
-        """Replied, due to be submitted."""
+        """Replied and due to be submitted."""
         return self.filter(submit_due_at__lte=now)
 
     def unsubmitted_of(self, assignment: int) -> JudgeCall | None:
-        """The committed reply of an assignment that is due to be submitted, with all that needs."""
+        """An assignment's reply that is due to be submitted."""
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
         return replied.select_related("assignment", "run__judge__rater").first()
 
     def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
-        """The calls about assignments in the order of asking, with no more than the next step needs."""
+        """The calls about assignments in the order of asking, with only what the next step needs."""
         calls = self.filter(assignment__in=assignments).order_by("pk")
         name = ("run", "assignment", "key", "round", "attempt")
         outcome = ("state", "error_kind", "in_outage", "latency", "expected")
         return calls.only(*name, *outcome, "raw_reply", "finish_reason", "refusal")
 
     def held_up_to(self, hashes: Collection[str]) -> dict[str, datetime]:
-        """Those of the requests that are in flight, by hash, with the deadline of each."""
+        """Deadlines by hash of those requests that are in flight."""
         in_flight = self.filter(request_hash__in=hashes, state="in_flight").exclude(request_hash="")
         return dict(in_flight.values_list("request_hash", "deadline"))
 
@@ -111,15 +107,13 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return replied.exclude(request_hash="").order_by("-pk")
 
     def for_page(self) -> JudgeCallQuerySet:
-        """With what the list of calls shows beside each."""
         return self.select_related("assignment")
 
     def progress(self, run: JudgeRun) -> Progress:
-        """The counts of one run."""
         return self.progress_of([run])[run.pk]
 
     def progress_of(self, runs: Sequence[JudgeRun]) -> dict[int, Progress]:
-        """The counts of some runs, by id, in three queries: one goes through an index of calls alone."""
+        """The progress of runs by id, in three queries; that of calls is answered from an index."""
         ids = [run.pk for run in runs]
         now = timezone.now()
         planned = RunAssignment.objects.filter(run__in=ids).order_by().values_list("run")
@@ -134,9 +128,9 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         }
 
     def tallied(self, since: datetime) -> models.QuerySet[JudgeCall, dict[str, Any]]:
-        """Calls counted by all that a run's progress tells apart; ``recent`` ended after ``since``.
+        """Counts and sums by all that progress tells apart; ``recent`` ended after ``since``.
 
-        Reads no column that the index judge_call_progress does not hold.
+        Reads only columns of the index judge_call_progress.
         """
         kinds = ("run", "state", "status", "reason", "given_up", "model_returned")
         asked = Q(cached_from=None)
@@ -159,8 +153,6 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
 def _progress(
     run: JudgeRun, assigned: int, put_aside: int, counted: Sequence[dict[str, Any]], now: datetime
 ) -> Progress:
-    """The progress of a run from its tallied calls."""
-
     def total(name: str = "n", **kind: Any) -> int:
         return sum(row[name] for row in counted if all(row[key] == value for key, value in kind.items()))
 

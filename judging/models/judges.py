@@ -13,7 +13,7 @@ from judging.protocols.protocol import ConfiguredProtocol
 
 
 class Price(models.Model):
-    """What a model costs, as an operator wrote it down from its provider's list."""
+    """What a model costs, as an operator copied it from its provider's list."""
 
     model = models.CharField(max_length=200, help_text="As judges name it.")
     base_url = models.CharField(
@@ -38,7 +38,7 @@ class Price(models.Model):
 
 
 _configured_protocols: dict[tuple[object, ...], ConfiguredProtocol] = {}
-"""How the judges of this process ask. Each keeps its protocol, so no other protocol gets its id."""
+"""By protocol and settings. Values keep their protocol alive, so its id in the key stays unique."""
 
 
 class Judge(models.Model):
@@ -144,7 +144,7 @@ class Judge(models.Model):
         "options",
         "simulation",
     )
-    """What makes two judges different; none of it changes once the judge has replied."""
+    """What makes two judges different; fixed once the judge has replied."""
 
     def __str__(self) -> str:
         return self.rater.name
@@ -163,10 +163,7 @@ class Judge(models.Model):
 
     @property
     def configured_protocol(self) -> ConfiguredProtocol:
-        """How it asks: protocol, answer scale, parameters, wording, samples.
-
-        Equal judges share one object in a process, so that its prompt hash is computed once.
-        """
+        """How it asks. Equal judges share one object, so that its prompt hash is computed once."""
         protocol = PROTOCOLS.named(self.protocol)
         texts = json.dumps([self.parameters, self.wording], sort_keys=True)
         key = (id(protocol), self.form, self.points, texts, self.samples)
@@ -182,12 +179,12 @@ class Judge(models.Model):
         return _configured_protocols[key]
 
     def current_prompt_hash(self) -> str:
-        """The hash of the wording it would be asked with now."""
+        """Hash of the wording it would be asked with now."""
         return self.configured_protocol.prompt_hash
 
 
 class Panel(models.Model):
-    """Several judges as one rater: its comparisons are made of theirs, and nothing is asked for it."""
+    """Several judges as one rater: its comparisons follow from theirs, and nothing is asked for it."""
 
     class Rule(models.TextChoices):
         MAJORITY = "majority", "Majority: the side most of them take"

@@ -1,4 +1,4 @@
-"""Runs of judges over studies, and the assignments they are made of."""
+"""Runs of judges over studies, and their assignments."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from judging.models.judges import Judge
 
 class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
     def active(self) -> JudgeRunQuerySet:
-        """Queued, running or paused: there is one of a judge over a study."""
+        """Queued, running or paused: at most one of a judge over a study."""
         return self.filter(state__in=["queued", "running", "paused"])
 
     def going_on(self) -> JudgeRunQuerySet:
-        """Queued or running: it ends by itself."""
+        """Queued or running."""
         return self.filter(state__in=["queued", "running"])
 
     def for_list(self) -> JudgeRunQuerySet:
-        """With what the list of runs shows beside each, newest first."""
         return self.select_related("study", "judge__rater").order_by("-pk")
 
 
 class JudgeRun(models.Model):
-    """One judge over one study; its size and progress are counts of rows (judging.models.calls)."""
+    """One judge over one study; its progress is counted from rows (judging.models.calls)."""
 
     class State(models.TextChoices):
         QUEUED = "queued", "Queued"
@@ -103,7 +102,7 @@ class JudgeRun(models.Model):
 
 
 class RunAssignment(models.Model):
-    """An assignment as part of a run: when it is due and until when the queue is believed to know of it."""
+    """An assignment as part of a run. queued_until: when its message to the workers counts as lost."""
 
     run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="run_assignments")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="run_assignments")

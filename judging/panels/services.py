@@ -1,4 +1,4 @@
-"""Panels: several judges as one rater. Nothing is asked for a panel: its verdicts follow from theirs."""
+"""Panels: several judges as one rater, whose verdicts follow from theirs."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,8 +14,7 @@ from judging.judges.services import JudgeError, checks_in_words
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
 
-POINTS: Final = {"majority": 3, "mean": 8}
-"""The rating scale of each rule: first, tie or second; and the full scale."""
+POINTS: Final = {"majority": 3, "mean": 8}  # points of the rating scale by rule
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Opinion:
 class PanelVerdict:
     """A rating on the scale of the panel's rule, None where no member gave one.
 
-    mean is the mean before it was rounded to the scale, on the same scale; None under the majority rule.
+    mean: the mean on that scale before rounding; None under the majority rule.
     """
 
     rating: int | None
@@ -41,12 +40,10 @@ class PanelVerdict:
 def combined(rule: str, opinions: Sequence[Opinion], *, middle_to_second: bool) -> PanelVerdict:
     """The verdict of all members; those without a rating abstain.
 
-    majority: the side that more than half of the voting members take, and a tie where neither side has
-    that. mean: the mean of the members' preferences on the common axis from -1 to 1 (arena.rating.scales),
-    put on 8
-    points and rounded, halves away from the middle so that the two sides are treated alike. A mean in
-    the very middle has no point of its own there; ``middle_to_second`` says which side gets it, and whoever
-    asks must draw that fairly.
+    majority: the side that more than half of the voting members take, else a tie. mean: the mean preference
+    from -1 to 1 (arena.rating.scales) put on 8 points and rounded away from the middle, so that both sides
+    are treated alike. A mean in the very middle has no point: ``middle_to_second`` gives it to a side, which
+    the caller must draw fairly.
     """
     given = [(one.rating, one.points) for one in opinions if one.rating is not None]
     points = POINTS[rule]
@@ -74,7 +71,7 @@ def _majority(sides: Sequence[int]) -> int:
 
 
 Showing = tuple[int, bool, int]
-"""A pair in one order with one repeat number: what members must have in common."""
+"""A pair, its order and its repeat number: what members' ratings must have in common."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ class _MemberRating:
 
 @transaction.atomic
 def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> Panel:
-    """A new panel with its rater. Raises JudgeError saying what cannot be."""
+    """A new panel with its rater. Raises JudgeError saying what is wrong."""
     chosen = _checked(members)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'There is a judge or panel "{slug}" already.')
@@ -108,7 +105,7 @@ def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> P
 
 @transaction.atomic
 def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge], *, active: bool) -> Panel:
-    """Change a panel. Who is on it and how it decides are fixed once it has given a verdict."""
+    """Change a panel. Members and rule are fixed once it has given a verdict; raises JudgeError."""
     chosen = _checked(members)
     changed = rule != panel.rule or {one.pk for one in chosen} != set(
         panel.members.values_list("pk", flat=True)
@@ -148,10 +145,10 @@ def _ask_to_convene(panel: Panel) -> None:
 
 @transaction.atomic
 def convene(panel_id: int) -> int:
-    """Give every verdict that follows by now from what the panel's members said; returns how many.
+    """Write every verdict that follows by now from the members' comparisons; returns how many.
 
-    One for each showing of a pair that every member has answered; an answer that was revised since revises
-    the panel's too. Harmless when called twice.
+    One for each showing that every member has answered; revised answers revise it. Harmless when called
+    twice.
     """
     # Locked, so that two of them never write the same verdict.
     locked = Panel.objects.select_for_update(of=("self",), no_key=True).filter(pk=panel_id, active=True)
@@ -209,9 +206,9 @@ def _in_words(name: str, ratings: _MemberRating) -> str:
 
 
 def sweep_panels() -> int:
-    """Ask the workers to convene every panel with something new; returns how many.
+    """Send messages to convene every panel with something new; returns how many.
 
-    A panel waits until no member is at work any more: then its members have seen the same pairs.
+    A panel waits until no member has a run going on, so that all have seen the same pairs.
     """
     due = [panel.pk for panel in Panel.objects.filter(active=True) if _is_due(panel)]
     queue.nudge_panels(due)
@@ -226,7 +223,7 @@ def _is_due(panel: Panel) -> bool:
 
 
 def _newest(panel: Panel) -> int:
-    """The id of the newest comparison of its members, 0 where they have none."""
+    """The id of its members' newest comparison, 0 where there is none."""
     newest = (
         Comparison.objects.filter(rater=rater).order_by("-pk").values_list("pk", flat=True).first()
         for rater in panel.members.values_list("rater", flat=True)

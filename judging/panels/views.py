@@ -15,8 +15,6 @@ from judging.panels.services import configure_panel, create_panel
 
 
 class PanelForm(forms.Form):
-    """Several judges as one rater."""
-
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=120, help_text="Used in addresses and commands. It never changes.")
     rule = forms.ChoiceField(
@@ -50,7 +48,7 @@ class PanelForm(forms.Form):
             del self.fields["active"]
 
     def store(self) -> Panel | None:
-        """Create or change the panel; None, with the reason among the form's errors, where that cannot be."""
+        """The created or changed panel; None with an error of the form if that cannot be."""
         given = self.cleaned_data
         try:
             if self.panel:
@@ -66,7 +64,6 @@ class PanelForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def panel_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Put a new panel together, or change one."""
     panel = get_object_or_404(Panel.objects.select_related("rater"), rater__slug=slug) if slug else None
     form = PanelForm(request.POST or None, panel=panel)
     if request.method == "POST" and form.is_valid():

@@ -1,8 +1,4 @@
-"""Answer scales: in what form a judge gives its verdict, and the rating scale it is stored on. Pure.
-
-The answer scale is a choice of its own: a protocol says how a judge is led to its verdict, the answer scale
-in which words it gives it.
-"""
+"""Answer scales: in what form a judge gives its verdict, and on which rating scale it is stored. Pure."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -18,7 +14,6 @@ FORMS: Final[dict[str, str]] = {
     "scores": "two scores from 1 to 10, compared",
     "grades": "five grades from A>>B to B>>A",
 }
-"""What there is, in words."""
 
 POINTS: Final[dict[str, tuple[int, ...]]] = {
     "likert": scales.POINTS,
@@ -26,18 +21,14 @@ POINTS: Final[dict[str, tuple[int, ...]]] = {
     "scores": (3,),
     "grades": (5,),
 }
-"""The rating scales that verdicts of each form can be stored on. Equal scores are the middle of three."""
+"""The rating scales of each form. Equal scores are the middle of three points."""
 
-GRADES: Final = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
-"""The verbal grades in the order of their ratings."""
+GRADES: Final = ("A>>B", "A>B", "A=B", "B>A", "B>>A")  # in the order of their ratings
 
 
 @dataclass(frozen=True)
 class AnswerScale:
-    """A form of verdicts, and the points of the rating scale they are stored on.
-
-    lowest and highest bound the scores of the forms ``scores`` and ``score``.
-    """
+    """A form of verdicts and the points of its rating scale; lowest and highest bound scores."""
 
     form: Form
     points: int
@@ -51,7 +42,7 @@ class AnswerScale:
 
 
 def answer_scale(form: str, points: int) -> AnswerScale:
-    """The answer scale of this form and so many points; raises ValueError where there is none."""
+    """The answer scale of this form and so many points; raises ValueError if there is none."""
     if form not in FORMS or points not in POINTS[form]:
         raise ValueError(f"there is no answer scale {form!r} of {points} points")
     return AnswerScale(form, points)  # type: ignore[arg-type]

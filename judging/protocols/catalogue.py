@@ -1,4 +1,4 @@
-"""Every protocol there is: the seed study's, LLMBar's, ReIFE's and those of benchmarks, by name."""
+"""Every protocol by name: the seed study's, LLMBar's, ReIFE's and those of benchmarks."""
 
 from dataclasses import replace
 from typing import Final
@@ -25,7 +25,6 @@ RULES: Final = Parameter(
 )
 
 RULES_FOR_ONE: Final = replace(RULES, texts={True: read_text("shared/rules_single"), False: ""})
-"""The same, worded for one answer alone."""
 
 METRICS_STEP: Final = read_step("metrics", "metrics", about=About.PROMPT, label="questions")
 
@@ -39,7 +38,6 @@ WITH_REFERENCE: Final = Parameter(False, "whether the prompt is answered first, 
 
 
 def author(works: str) -> Parameter:
-    """Who writes ``works`` for the judge."""
     return Parameter(
         "gpt-4o",
         f"who writes {works}: a model at the judge's endpoint, or judge:SLUG for the model of another judge",

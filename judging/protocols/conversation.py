@@ -1,8 +1,7 @@
-"""A protocol about one pair: what to ask next, given the replies so far, and the verdict they lead to. Pure.
+"""A protocol about one pair: what to ask next, given the replies so far, and the verdict. Pure.
 
-A question has a key that is unique for the assignment: ``rate``, ``analyse.second`` (of a step about one
-answer), ``debate.3`` (the third of a list), ``2/rate`` (the second sample of a protocol) or
-``prepair/compare`` (a part of a protocol that lets others vote).
+Keys of questions are unique for an assignment: ``rate``, ``analyse.second`` (about one answer), ``debate.3``
+(item of a list), ``2/rate`` (second sample), ``prepair/compare`` (part of a protocol that votes).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,18 +17,16 @@ from judging.protocols.protocol import FAVOURING, SIDES, About, ConfiguredProtoc
 from judging.protocols.rendering import PairTexts, Quote
 from judging.protocols.replies import Place, ReplyText, Verdict, without_thinking
 
-Message = dict[str, str]
-"""A chat message: role and content."""
+Message = dict[str, str]  # a chat message: role and content
 
 
 @dataclass(frozen=True)
 class Question:
     """One call to make.
 
-    sample numbers calls that are to be made although their messages are the same. author is the model that
-    is asked instead of the judge's, temperature what it is asked with, where not as the judge is configured.
-    scale and place are those of its verdict, None where it asks for none. side is the answer it is about,
-    first or second of the assignment, "" for both; other_order: both are shown in the other order.
+    sample tells calls with equal messages apart. author and temperature replace the judge's. scale and place
+    are those of its verdict, None if it asks for none. side: the answer it is about, "first" or "second" of
+    the assignment, "" for both. other_order: answers are shown in the other order.
     """
 
     key: str
@@ -45,10 +42,9 @@ class Question:
 
 
 class Conversation:
-    """A protocol with steps of its own about one pair, with the replies there are.
+    """A protocol with steps of its own about one pair, with the replies so far.
 
-    prefix leads to it among the parts of other protocols; sample counts, from 0, how often it was asked
-    already.
+    prefix: its path among the parts of other protocols; sample: its number among samples, from 0.
     """
 
     def __init__(
@@ -83,11 +79,10 @@ class Conversation:
         ]
 
     def verdict(self) -> Verdict:
-        """The verdict; unscored where a reply that the rest builds on is empty or a refusal."""
+        """The verdict; unscored if a reply that others build on is empty or a refusal."""
         return self._unusable() or self._configured.protocol.decide(self._verdicts(self._steps))
 
     def question(self, slot: Slot, pair_texts: PairTexts) -> Question:
-        """What to ask."""
         step, configured = slot.step, self._configured
         asked_again = step.each and not isinstance(configured.value(step.each), tuple)
         return Question(
@@ -109,7 +104,7 @@ class Conversation:
 
     @staticmethod
     def _is_sampled(step: Step) -> bool:
-        """Whether every sample of the protocol asks it anew; aids that do not see the pair are asked once."""
+        """Whether each sample of the protocol asks it; other aids are asked once."""
         return step.about is About.PAIR or step.asks_verdict
 
     def _reply(self, slot: Slot) -> ReplyText | None:
@@ -147,7 +142,7 @@ class Conversation:
         return [slot for slot in missing if all(self._reply(one) for one in self._earlier_in_turn(slot))]
 
     def _earlier_in_turn(self, slot: Slot) -> list[Slot]:
-        """The questions of the same step that were asked before, about the same answer."""
+        """Earlier questions of the step about the same answer."""
         slots = self._configured.slots(slot.step)
         return [one for one in slots if one.number < slot.number and one.side == slot.side]
 
@@ -176,7 +171,7 @@ class Conversation:
         return replies.mirrored(found, self._configured.scale.points) if step.other_order else found
 
     def _unusable(self) -> Verdict | None:
-        """Why a step that gives no verdict leaves nothing to go on with, as a verdict; else None."""
+        """Why a reply without a verdict leaves nothing to build on, as a verdict; else None."""
         for step in self._steps:
             if not step.asks_verdict:
                 for slot in self._configured.slots(step):
@@ -188,12 +183,11 @@ class Conversation:
     # What a question says
 
     def _messages(self, slot: Slot, pair_texts: PairTexts) -> list[Message]:
-        """The conversation up to the question, and the question."""
         before = self._said_before(slot, pair_texts)
         return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
 
     def _said_before(self, slot: Slot, pair_texts: PairTexts) -> list[Message]:
-        """What the question carries on."""
+        """The messages that the question continues."""
         previous = self._previous(slot)
         reply = self._reply(previous) if previous else None
         if previous is None or reply is None:
@@ -202,7 +196,7 @@ class Conversation:
         return [*self._messages(previous, pair_texts), {"role": "assistant", "content": said}]
 
     def _previous(self, slot: Slot) -> Slot | None:
-        """The question whose conversation this one carries on."""
+        """The question whose conversation this one continues."""
         if slot.step.continues == slot.step.name:
             candidates = self._earlier_in_turn(slot)
         else:
@@ -244,7 +238,7 @@ class Conversation:
         return rendering.fill(template, values)
 
     def _quotes(self, slot: Slot) -> Iterator[Quote]:
-        """What the text shows of earlier replies."""
+        """The earlier replies that the text shows."""
         named = rendering.placeholders(self._configured.template(slot.step))
         asked = [one for step in self._builds_on(slot.step) for one in self._configured.slots(step)]
         if slot.step.in_turn:
@@ -262,7 +256,7 @@ class Conversation:
                         yield Quote(placeholder, label.upper(), text)
 
     def _verdict_seen_by(self, slot: Slot, one: Slot, reply: ReplyText) -> Verdict | None:
-        """The verdict of an earlier reply in the order of a later question; None where none was asked for."""
+        """An earlier reply's verdict in the order of a later question; None if none was asked for."""
         if not one.step.asks_verdict:
             return None
         found = self._read(one, reply)
@@ -270,7 +264,7 @@ class Conversation:
         return replies.mirrored(found, self._configured.scale.points) if turned else found
 
     def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
-        """By which placeholders a question can show an earlier reply, and what it is called there."""
+        """Placeholders by which a question can show an earlier reply, each with the block's label."""
         label = one.step.label or one.step.name.replace("_", " ")
         item = self._configured.items(one.step)[one.number - 1].partition(":")[0]
         label = f"{label} {item}".strip()
@@ -289,7 +283,7 @@ class Conversation:
 
 
 def _answers(slot: Slot, shown: PairTexts) -> dict[str, Sequence[str]]:
-    """The answers that a question shows, by their placeholders."""
+    """The answers that a question shows, by placeholder."""
     if slot.step.about is About.PAIR:
         return {"answer_a": shown.first, "answer_b": shown.second}
     if slot.step.about is About.COMPLETION:
@@ -321,12 +315,12 @@ def is_complete(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]
 
 
 def verdict(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> Verdict:
-    """What the judge says, once there is nothing left to ask."""
+    """The judge's verdict; only once nothing is left to ask."""
     return _vote(configured, replies).verdict()
 
 
 def keys(configured: ConfiguredProtocol) -> list[str]:
-    """Every key there can be, in the order of asking; steps that may turn out not to be needed included."""
+    """Every key there can be, in the order of asking, with steps that may turn out not to be needed."""
     return list(
         dict.fromkeys(key for one in _vote(configured, {}).conversations() for key in one.every_key())
     )
@@ -334,7 +328,7 @@ def keys(configured: ConfiguredProtocol) -> list[str]:
 
 @dataclass(frozen=True)
 class _Vote:
-    """Voters whose majority decides: samples of one protocol, or parts of one that lets others vote."""
+    """Voters whose majority decides: samples of a protocol, or its parts."""
 
     voters: Sequence["_Vote | Conversation"]
     points: int
@@ -348,7 +342,6 @@ class _Vote:
                 yield from voter.conversations()
 
     def verdict(self) -> Verdict:
-        """What the voters decide; one alone says what it says."""
         verdicts = [voter.verdict() for voter in self.voters]
         return verdicts[0] if len(verdicts) == 1 else majority(verdicts, self.points)
 
@@ -356,7 +349,7 @@ class _Vote:
 def _vote(
     configured: ConfiguredProtocol, replies: Mapping[str, ReplyText], prefix: str = "", sample: int = 0
 ) -> _Vote:
-    """All samples of a protocol; ``sample`` is the one of the protocol around it."""
+    """All samples of a protocol; ``sample`` is that of the protocol around it."""
     count = configured.samples if configured.samples > 1 else configured.protocol.samples
     # Numbers are unique among the samples of samples.
     return _Vote(

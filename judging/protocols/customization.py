@@ -1,4 +1,4 @@
-"""Checks of what an operator changes in a protocol: its parameters, and the words of its texts. Pure."""
+"""Checks of an operator's parameters and wording. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
@@ -7,14 +7,12 @@ from typing import Any, Final
 from judging.protocols.protocol import Protocol, Step, Value
 from judging.protocols.rendering import placeholders
 
-LONGEST_TEXT = 20_000
-"""Characters of a parameter that is a text."""
-
+LONGEST_TEXT = 20_000  # characters of a parameter that is a text
 MOST_SAMPLES = 99
 
 
 def check_parameters(protocol: Protocol, given: Mapping[str, Any]) -> None:
-    """Raise ValueError, with a sentence, for what is no parameter of the protocol or no value it can have."""
+    """Raise ValueError, with a sentence, for an unknown parameter or value."""
     for name, value in given.items():
         parameter = protocol.parameters.get(name)
         if parameter is None:
@@ -49,31 +47,29 @@ def _check_type(name: str, value: Any, default: Value) -> None:
 JUDGED: Final = frozenset({"query", "answers", "answer", "answer_a", "answer_b"})
 """Placeholders for what is judged."""
 
-BOTH: Final = frozenset({"answer_a", "answer_b"})
-"""The two answers one by one: the same as ``$answers``."""
-
+BOTH: Final = frozenset({"answer_a", "answer_b"})  # the answers one by one: the same as ``$answers``
 OURS: Final = frozenset({"notice", "verdict", "item", "number", "boundary", "prefers_a", "prefers_b"})
-"""Placeholders for what the arena says itself; all others but parameters show what somebody else wrote."""
+"""Placeholders for the arena's own words; all others but parameters show what somebody else wrote."""
 
 OPTIONAL: Final = frozenset({"number", "boundary", "prefers_a", "prefers_b"})
-"""Placeholders that a text can leave out whatever the protocol's own text does."""
+"""Placeholders that a text can always leave out."""
 
 
 def file_name(text: str) -> str:
-    """The name of a file that holds this text; "__" stands for the slash, which file names cannot have."""
+    """The file name of a text, with "__" for its slash."""
     return f"{text.replace('/', '__')}.txt"
 
 
 def text_name(file: str) -> str:
-    """The name of the text that a file of this name holds."""
+    """Inverse of ``file_name``."""
     return file.removesuffix(".txt").replace("__", "/")
 
 
 def wording_problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str]:
-    """What is wrong with an operator's texts, one sentence each; empty where a judge can use them.
+    """What is wrong with an operator's texts, one sentence each.
 
-    A text may say whatever it likes as long as it shows all that the protocol's own text shows: what it is
-    about, the replies it builds on, the notice that all of this is material, and the form of the verdict.
+    A text must show all that the protocol's own shows: what it is about, the replies it builds on, the notice
+    that this is material, and the form of the verdict.
     """
     users = dict(_users(protocol))
     found: list[str] = []
@@ -87,8 +83,7 @@ def wording_problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str
     return found
 
 
-Users = Sequence[tuple[Protocol, Step]]
-"""The steps that use a text, each with its protocol."""
+Users = Sequence[tuple[Protocol, Step]]  # the steps that use a text, each with its protocol
 
 
 def _users(protocol: Protocol) -> Iterator[tuple[str, Users]]:

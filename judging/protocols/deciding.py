@@ -1,4 +1,4 @@
-"""One verdict out of several: of samples, voters, steps in both orders, or scores of single answers. Pure."""
+"""One verdict out of several: of samples, voters, both orders, or scores of single answers. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +12,9 @@ from judging.protocols.replies import Verdict, side_of
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The verdicts read so far, by step, in the order of items; those of the other order are mirrored back.
+    """The verdicts read so far, by step, in the order of items and of the assignment.
 
-    The verdict of a step that scores one answer has that score as its rating. parameters are the protocol's,
-    as the judge has them.
+    A score of one answer is the verdict's rating. parameters are the protocol's, as the judge has them.
     """
 
     by_step: Mapping[str, Sequence[Verdict]]
@@ -23,12 +22,11 @@ class Verdicts:
     parameters: Mapping[str, object] = field(default_factory=dict)
 
     def of(self, step: str) -> Sequence[Verdict]:
-        """The verdicts of a step's replies; empty where it has none yet or none was needed."""
+        """The verdicts of a step's replies; empty if there are none."""
         return self.by_step.get(step, ())
 
 
 Decide = Callable[[Verdicts], Verdict]
-"""Makes one verdict of all."""
 
 
 def last_verdict(verdicts: Verdicts) -> Verdict:
@@ -37,7 +35,7 @@ def last_verdict(verdicts: Verdicts) -> Verdict:
 
 
 def compared(step: str) -> Decide:
-    """Which of two answers got the higher score in ``step``; equal scores are the middle of three points."""
+    """Decides by the scores in ``step``; equal scores are the middle of three points."""
 
     def decide(verdicts: Verdicts) -> Verdict:
         first, second = verdicts.of(step)
@@ -54,7 +52,7 @@ def compared(step: str) -> Decide:
 
 
 def contradict(*steps: str) -> Callable[[Verdicts], bool]:
-    """Whether verdicts of these steps take opposite sides; the middle is no side, no verdict neither."""
+    """Whether verdicts of these steps take opposite sides; the middle is no side."""
 
     def decide(verdicts: Verdicts) -> bool:
         sides = {side_of(one, verdicts.scale.points) for step in steps for one in verdicts.of(step)}
@@ -64,7 +62,7 @@ def contradict(*steps: str) -> Callable[[Verdicts], bool]:
 
 
 def last_of(*steps: str) -> Decide:
-    """The verdict of the last of these steps that was asked."""
+    """Decides by the last of these steps that was asked."""
 
     def decide(verdicts: Verdicts) -> Verdict:
         return [one for step in steps for one in verdicts.of(step)][-1]
@@ -73,12 +71,11 @@ def last_of(*steps: str) -> Decide:
 
 
 def majority(voters: Sequence[Verdict], points: int) -> Verdict:
-    """The side that most of those who have a rating take, as firmly as the middle one of them takes it.
+    """The side that most voters with a rating take, with the median of their ratings.
 
-    A vote for the middle of an odd scale is a side of its own. The rating is the median of those on the
-    winning side, of two in the middle the milder; who gave it lends its rationale. On scales of two and three
-    points this is the most frequent rating. Where sides have equally many votes nothing is decided: unscored,
-    for the reason ``undecided``. Where no voter has a rating, the first one's reason stands.
+    The middle of an odd scale is a side of its own. Of two medians the milder counts, with its rationale.
+    Sides with equally many votes are unscored as ``undecided``. If no voter has a rating, the first one's
+    reason stands.
     """
     scored = [one for one in voters if one.rating is not None]
     if not scored:
@@ -92,11 +89,11 @@ def majority(voters: Sequence[Verdict], points: int) -> Verdict:
 
 
 DECISIONS: Final = ("last", "majority")
-"""How a debate ends: with what the last speaker says, or with what most say in the last round."""
+"""A debate ends with what the last speaker says, or with what most say in the last round."""
 
 
 def debated(step: str, roles: str, decision: str) -> Decide:
-    """What a debate ends in: parameter ``roles`` lists who speaks, ``decision`` is one of DECISIONS."""
+    """Decides a debate; names the step and the parameters with its roles and its decision."""
 
     def decide(verdicts: Verdicts) -> Verdict:
         statements = verdicts.of(step)

@@ -1,4 +1,4 @@
-"""Protocols described: as plain data, as text for a terminal, and as the page docs/protocols.md. Pure."""
+"""Protocols described: as plain data, for a terminal, and as docs/protocols.md. Pure."""
 
 import textwrap
 from collections import Counter
@@ -14,15 +14,14 @@ from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place
 
 A_PAIR: Final = PairTexts(prompt=["prompt"], input="", first=["first"], second=["second"], secret=b"")
-"""What calls are counted with."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """How many calls a pair takes in one order, the first time, with a protocol's own parameters.
+    """Calls for a pair in one order, the first time, with a protocol's own parameters.
 
-    least and most are those about the pair; they differ where a step may turn out not to be needed. prompts
-    are made once a prompt, answers once an answer (so twice for the pair), and reused by all other pairs.
+    least and most are about the pair; they differ if a step may turn out not to be needed. prompts: made once
+    a prompt; answers: once an answer, so twice for the pair.
     """
 
     least: int
@@ -43,7 +42,7 @@ class Calls:
 
 
 def calls(protocol: Protocol) -> Calls:
-    """Counts a protocol's calls by rehearsing it; equal questions are one call."""
+    """A protocol's calls, counted by rehearsing it; equal questions are one call."""
     form = protocol.forms[0]
     certain: dict[Hashable, bool] = {}
     about: dict[Hashable, About] = {}
@@ -144,9 +143,7 @@ def _plain(value: Value) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-WIDTH: Final = 100
-"""Columns of a terminal."""
-
+WIDTH: Final = 100  # columns of a terminal
 INTRODUCTION: Final = """\
 # Protocols
 
@@ -193,7 +190,7 @@ def listing(protocols: Iterable[Protocol]) -> str:
 
 
 def in_full(protocol: Protocol) -> str:
-    """One protocol with everything there is to say and all its texts."""
+    """One protocol with all its texts."""
     facts = described(protocol)
     lines = [_wrapped("", f"{facts['name']}{_also(facts)}: {facts['title']}"), ""]
     lines += [_wrapped(f"{label:<16}", text) for label, text in _summary(facts) if text]
@@ -289,20 +286,19 @@ def _meaning(parameter: dict[str, Any]) -> str:
 
 
 def _default(parameter: dict[str, Any]) -> str:
-    """A short default, behind the name; a long one follows in lines of its own."""
+    """A short default, behind the name; a long one gets lines of its own."""
     value = parameter["default"]
     return "" if _long(value) else f" ({_shown(value)})"
 
 
 def _long(value: object) -> list[str]:
-    """The lines of a default that does not go into one."""
+    """The lines of a default that needs several."""
     if isinstance(value, list):
         return [f"- {item}" for item in value]
     return str(value).split("\n") if "\n" in str(value) else []
 
 
 def _shown(value: object) -> str:
-    """A value in a line of text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

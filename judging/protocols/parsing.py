@@ -13,23 +13,17 @@ from judging.protocols.replies import Answer, Place, Reason, ReplyText, Verdict,
 # What a line says, in each form of verdicts. Decoration around a verdict does not change it.
 
 FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x2019: "'", 0x3000: " "}
-"""Full-width forms of ASCII, as East Asian texts use them, and the typographic apostrophe."""
+"""Full-width forms of ASCII in East Asian texts, and the typographic apostrophe."""
 
 DECORATION: Final = " \t\r*_`#\"'[](){}\ufeff\u200b\u200e\u200f\u202a\u202b\u202c“”„«»「」『』【】"
-"""Characters that may stand around a verdict without changing it; those of writing from right to left too."""
+"""Characters that may stand around a verdict; those of writing from right to left too."""
 
 EMPHASIS: Final = re.compile(r"(?<!\d)[*_`]+|[*_`]+(?!\d)")
-"""Markdown inside a line; between two digits it could be anything."""
+"""Markdown inside a line, but not between two digits."""
 
-BOXED: Final = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*")
-"""How mathematical texts show their result."""
-
-LONGEST_LINE: Final = 100
-"""A longer line is prose, whatever stands in it."""
-
-LONGEST_DECORATED: Final = 4 * LONGEST_LINE
-"""A line that is longer with its decoration is not even looked at."""
-
+BOXED: Final = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*")  # how mathematical texts show their result
+LONGEST_LINE: Final = 100  # a longer line is prose
+LONGEST_DECORATED: Final = 4 * LONGEST_LINE  # with decoration; what is longer is not looked at
 OWN: Final = r"(?:(?:my|the|final|overall|meine?|ma|mi|tu|la|моя|мой|我的|私の|最终|最終)\s*)*"
 
 RATING: Final = (
@@ -43,7 +37,7 @@ ANSWER: Final = (
     r"(?:answer|output|response|assistant|option|completion|candidate"
     r"|antwort|réponse|respuesta|risposta|resposta|回答|答案|ответ|الإجابة|उत्तर)"
 )
-"""What one of the two answers may be called before its letter."""
+"""What an answer may be called before its letter."""
 
 CHOICE: Final = (
     rf"(?:verdict|answer|choice|winner|preference|decision|judge?ment|better(?:\s+(?:{ANSWER}|one))?"
@@ -59,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def words_of(line: str) -> str:
-    """A line without its decoration, with single spaces; "" where it is too long to be a verdict."""
+    """A line without decoration, with single spaces; "" if it is too long to be a verdict."""
     line = line.strip()
     if len(line) > LONGEST_DECORATED:
         return ""
@@ -68,9 +62,7 @@ def words_of(line: str) -> str:
     return words if len(words) <= LONGEST_LINE else ""
 
 
-HOW_MUCH: Final = {">>": "much better", ">": "better"}
-"""What the list of grades that a judge sees says of the better answer."""
-
+HOW_MUCH: Final = {">>": "much better", ">": "better"}  # words that the judge sees for the grades
 _OPEN: Final = r"[\[(\"']*\s*"
 _CLOSE: Final = r"[\])\"']*"
 
@@ -83,7 +75,7 @@ NUMBER: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""A number, as in "Rating (1-8): 5" or "5/8"; "Answer 2" is what the second answer is called."""
+"""A number, as in "Rating (1-8): 5" or "5/8", but not "Answer 2", the name of the second answer."""
 
 _SCORE: Final = r"(?P<{0}>[-−]?\d+)(?:\.0+)?(?:\s*/\s*(?P<of_{0}>\d+))?"
 
@@ -99,7 +91,7 @@ SCORES: Final = re.compile(
     + rf"{_CLOSE}\s*[.!。]?",
     re.IGNORECASE,
 )
-"""Two scores with their names, or two bare ones with a space between them: 7,5 is a decimal to many."""
+"""Two scores with their names, or two bare ones separated by a space: 7,5 is a decimal to many."""
 
 _NAME: Final = rf"{_OPEN}(?:the\s+)?(?:{ANSWER}\s*)?{_OPEN}(?P<name>[AB])\s*{_CLOSE}"
 _BETTER: Final = (
@@ -114,7 +106,8 @@ CHOSEN: Final = re.compile(
 """One of the two answers, alone or said to be better."""
 
 CLOSING: Final = re.compile(rf"{_SO}{_NAME}{_BETTER}\s*[.!。]?", re.IGNORECASE)
-"""A sentence that may close a line of prose: "Therefore, Output (a) is better."."""
+"""A sentence that may close a line of prose: "Therefore, Output (a) is better."
+"""
 
 GRADE: Final = re.compile(
     rf"(?:{OWN}verdict\s*(?::|is:?)\s*)?{_OPEN}(?P<grade>[AB]\s*(?:=|>\s*>?)\s*[AB])\s*{_CLOSE}"
@@ -125,7 +118,7 @@ GRADE: Final = re.compile(
 
 @dataclass(frozen=True)
 class Read:
-    """What a line says: a rating, or why there is none; scores where it compares two."""
+    """A rating, or why a line has none; scores where it compares two."""
 
     rating: int | None
     reason: Reason = ""
@@ -220,7 +213,6 @@ READERS: Final[dict[str, Callable[[str, AnswerScale], Read]]] = {
     "grades": grades,
     "score": score,
 }
-"""The reader of each form."""
 
 
 # Finding the one passage of an answer that is read.
@@ -229,12 +221,12 @@ READERS: Final[dict[str, Callable[[str, AnswerScale], Read]]] = {
 FIELD: Final = re.compile(
     r"[\s*_`#\[(]*(?:(?:my|the|final|overall)\s+)*verdict[\s*_`\"']*[:：]", re.IGNORECASE
 )
-"""What stands before a verdict in a field; one in a quotation is somebody else's."""
+"""What stands before a verdict in a field."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A line of an answer: its text, its offset in the answer, and the rest, which explains it."""
+    """A line of an answer, its offset in the answer, and the rest, which explains it."""
 
     text: str
     start: int
@@ -242,7 +234,7 @@ class Passage:
 
 
 def passage(answer: str, place: Place) -> Passage | None:
-    """The passage of a non-empty answer that stands in this place; None where there is none."""
+    """The passage in this place of a non-empty answer; None if there is none."""
     body = answer.strip()
     start = answer.index(body)
     if place is Place.ONLY_LINE:
@@ -278,8 +270,7 @@ REFUSAL: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-WITHIN: Final = 300
-"""A refusal is recognised in this many characters from the start."""
+WITHIN: Final = 300  # characters from the start in which a refusal is recognised
 
 
 def is_refusal(answer: str) -> bool:
@@ -288,10 +279,8 @@ def is_refusal(answer: str) -> bool:
 
 
 SENTENCE: Final = re.compile(r"(?<=[.!?。])[*_]*\s+")
-"""Between two sentences."""
 
 HEADING: Final = re.compile(r"\s*(?:#|\*\*|__)")
-"""How a heading begins in Markdown."""
 
 
 OPENING_QUOTE: Final = re.compile(r"(?<!\w)['‘„](?=\w)")
@@ -309,22 +298,22 @@ class Found:
 
 
 def read_verdict(reply: ReplyText, scale: AnswerScale, place: Place) -> Verdict:
-    """The verdict that stands in its place, in the form of the answer scale.
+    """The verdict in its place, in the form of the answer scale.
 
-    A label ("Rating: 5"), Markdown and brackets around it, and "5/8" on a scale of 8 points are accepted;
-    further words or numbers, a fraction of another scale or a decimal are not.
+    A label ("Rating: 5"), Markdown or brackets around it, and "5/8" on 8 points are accepted; further words
+    or numbers, a fraction of another scale or a decimal are not.
     """
     return _find(reply, scale, place).verdict
 
 
 def verdict_span(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[int, int] | None:
-    """Where in the reply's text the line or sentence stands that a rating was read from; None without one."""
+    """Start and end of the line or sentence that a rating was read from; None without one."""
     found = _find(reply, scale, place)
     return None if found.verdict.rating is None else (found.start, found.end)
 
 
 def no_text(reply: ReplyText) -> Reason:
-    """Why a reply that later steps quote says nothing: refused, truncated or empty; "" where it does."""
+    """Why a reply that later steps quote says nothing: refused, truncated or empty; else ""."""
     if reply.is_withheld:
         return "refused"
     answer, thinking_open = without_thinking(reply.text)
@@ -351,7 +340,7 @@ def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> Found:
 
 
 def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Reason:
-    """Why there is nothing to read, or "" where there is."""
+    """Why there is nothing to read, or ""."""
     if reply.is_withheld:
         return "refused"
     if answer.is_open:
@@ -364,7 +353,7 @@ def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Re
 
 
 def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Read, int]:
-    """What a passage says, and from which offset on it says so."""
+    """What a passage says, and the offset from which it says so."""
     read = READERS[scale.form](words_of(where.text), scale)
     if read.reason == "unparsable" and scale.form == "binary" and place is Place.LAST_LINE:
         start = _last_sentence(where.text)
@@ -374,7 +363,7 @@ def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Read, int]:
 
 
 def _last_sentence(line: str) -> int:
-    """The offset of the sentence that closes a line of prose; 0 where it may belong to a quotation."""
+    """The offset of the sentence that closes a line of prose; 0 if it may belong to a quotation."""
     start = max((match.end() for match in SENTENCE.finditer(line.rstrip())), default=0)
     before = line[:start]
     single = len(OPENING_QUOTE.findall(before)) > len(CLOSING_QUOTE.findall(before))
@@ -397,7 +386,7 @@ def _is_doubtful(answer: Answer, where: Passage, read: Read, scale: AnswerScale,
 
 
 def _is_after_verdict(answer: Answer, scale: AnswerScale, place: Place) -> bool:
-    """Whether the text before a lone closing tag of thinking has a verdict in the place too.
+    """Whether the text before an unpaired closing tag of thinking has a verdict, too.
 
     Then the tag may be quoted, and what follows it somebody else's words.
     """
@@ -406,10 +395,7 @@ def _is_after_verdict(answer: Answer, scale: AnswerScale, place: Place) -> bool:
 
 
 def _is_heading(where: Passage, read: Read, scale: AnswerScale) -> bool:
-    """Whether the name of an answer heads what is said of it, as another line does the other.
-
-    A judge that goes through both answers without a verdict in its place begins so.
-    """
+    """Whether the verdict is the heading of one answer's discussion, as another line is of the other's."""
     if not HEADING.match(where.text):
         return False
     headings = (line for line in where.rest.splitlines() if HEADING.match(line))

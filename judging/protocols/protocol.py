@@ -1,4 +1,4 @@
-"""What a protocol is: which questions a judge is asked, and how the replies become a verdict. Pure."""
+"""What a protocol is: the questions a judge is asked, and how replies become a verdict. Pure."""
 
 import hashlib
 import json
@@ -16,36 +16,27 @@ from judging.protocols.replies import Place
 
 
 class About(StrEnum):
-    """What a step shows the model, and therefore how often its reply can be used again."""
+    """What a step shows the model, and therefore which pairs share its reply."""
 
-    PROMPT = "prompt"
-    """The prompt alone: one reply serves every pair of the prompt, in both orders."""
+    PROMPT = "prompt"  # the prompt alone: one reply serves every pair of the prompt
     COMPLETION = "completion"
-    """The prompt and one answer: asked about each of the two, one reply serves every pair with the answer."""
-    PAIR = "pair"
-    """The prompt and both answers in their order."""
+    """The prompt and one answer: asked about each, one reply serves every pair with that answer."""
+    PAIR = "pair"  # the prompt and both answers in their order
 
 
 @dataclass(frozen=True)
 class Step:
     """One question to the model, or several of one kind: the text of ``prompts/PROTOCOL/NAME.txt``.
 
-    A step whose text holds ``$verdict`` asks for a verdict.
+    A text with ``$verdict`` asks for a verdict. each: parameter with a number of samples, or with a list of
+    values for ``$item``. rounds: parameter with how often the list is repeated. in_turn: items are asked one
+    by one, each seeing ``$earlier`` replies. continues: step whose conversation it continues. other_order:
+    answers change places. author: parameter that names the model to ask. only: parameter that says if the
+    step exists. needed: whether it is asked, given earlier verdicts. score: lowest and highest score of one
+    answer. place: of its verdict, by default the protocol's. label: heads its replies in quotations. text:
+    name of its text. The defaults of label and text are its name.
 
-    each: the parameter it repeats over; a number of samples, or a list whose items the text sees as
-    ``$item``. rounds: the parameter that says how often a list is gone through. in_turn: the items one after
-    the other, each seeing the earlier replies as ``$earlier``.
-    continues: the step whose conversation it carries on; its own name with ``in_turn``.
-    other_order: the two answers change places. author: the parameter that names another model to ask.
-    temperature: instead of the judge's. only: the parameter that says whether there is such a step.
-    needed: whether it is asked at all, given the verdicts of the steps before it.
-    score: lowest and highest score, where the step asks for one score of one answer (About.COMPLETION).
-    place: where its verdict stands, if elsewhere than the protocol says. label: heads its replies where later
-    texts quote them, by default its name. text: the name of its text where steps share one, by default its
-    own.
-
-    It is asked as soon as everything is there that its text quotes, that it continues or that decides
-    whether it is needed; what does not build on each other is asked at the same time.
+    A step is asked as soon as all is there that it quotes, continues or depends on.
     """
 
     name: str
@@ -70,13 +61,13 @@ class Step:
         return "verdict" in rendering.placeholders(self.template)
 
     def sees(self, earlier: "Step") -> frozenset[str]:
-        """The placeholders for replies to an earlier step; none where that one shows more than this one."""
+        """The placeholders for an earlier step's replies; none if that step shows more than this one."""
         if earlier.about is About.COMPLETION and self.about is About.PAIR:
             return frozenset({f"{earlier.name}_a", f"{earlier.name}_b"})
         return frozenset({earlier.name} if earlier.about in (About.PROMPT, self.about) else ())
 
     def problems(self, before: Sequence["Step"], placeholders: frozenset[str]) -> Iterator[str]:
-        """What is wrong with it after the steps before it, in sentences without a full stop."""
+        """What is wrong with it, in sentences without a full stop."""
         for unknown in sorted(rendering.placeholders(self.template) - placeholders):
             yield f"step {self.name} has no placeholder ${unknown}"
         names = [earlier.name for earlier in before]
@@ -94,10 +85,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Slot:
-    """One question of a step: the number of its item, from 1, and the side of the answer it is about.
+    """One question of a step.
 
-    number is 0 where the step repeats over nothing, side "" where it is about no single answer; sides are
-    those of the assignment, first and second.
+    number: of its item from 1, 0 where the step does not repeat. side: "first" or "second" in the assignment,
+    "" where it is about no single answer.
     """
 
     step: Step
@@ -106,14 +97,14 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """Names it among the questions of its protocol, as in ``debate.3`` or ``analyse.first``."""
+        """Names it among the questions of its protocol: ``debate.3``, ``analyse.first``."""
         return ".".join(part for part in (self.step.name, str(self.number or ""), self.side) if part)
 
 
 SIDES: Final = ("first", "second")
 
 FAVOURING: Final = {"for_a": "first", "for_b": "second"}
-"""Placeholders for the evaluations of earlier steps that prefer one of the two answers."""
+"""Placeholders for earlier evaluations that prefer one of the answers."""
 
 GENERAL: Final = frozenset(
     {"query", "notice", "boundary", "item", "number", "earlier", "prefers_a", "prefers_b"}
@@ -129,24 +120,20 @@ SHOWING: Final = {
 
 
 def read_step(protocol: str, name: str, *, text: str = "", **options: object) -> Step:
-    """The step whose text stands in ``prompts/protocol/name.txt``; options are the other fields of Step.
-
-    text: the name of the text where it is not the step's.
-    """
+    """The step whose text is ``prompts/protocol/name.txt``, or ``text`` there; options are fields of Step."""
     template = rendering.read_text(f"{protocol}/{text or name}")
     return Step(name, template, text=text, **options)  # type: ignore[arg-type]
 
 
-Value = bool | int | str | tuple[str, ...]
-"""What a parameter of a protocol can be."""
+Value = bool | int | str | tuple[str, ...]  # the value of a protocol's parameter
 
 
 @dataclass(frozen=True)
 class Parameter:
     """Something a protocol leaves open, with a default.
 
-    choices are the values it can have, where not every value of the default's type will do. texts is what
-    ``$name`` stands for in prompts at each value; without it the value itself.
+    choices: all allowed values, if not every one of the default's type is. texts: what ``$name`` stands for
+    in prompts at each value; by default the value itself.
     """
 
     default: Value
@@ -157,7 +144,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Part:
-    """A protocol as a voter of another one: asked on its own, its verdict is one vote."""
+    """A protocol as a voter of another one."""
 
     name: str
     protocol: "Protocol"
@@ -168,11 +155,10 @@ class Part:
 class Protocol:
     """How a judge is asked.
 
-    place says where in a reply the verdict stands, the only place that is read. forms are the answer scales
-    it may end in. family groups protocols of one source, citation names it; aliases are other names in use.
-    parts: instead of steps of its own, the majority of other protocols' verdicts decides. samples: how
-    often all of it is asked where the judge names no number; the majority decides. note: what the source
-    leaves open, or where we depart from it, for people.
+    place: the only place of a reply where a verdict is read. forms: possible answer scales. family: group of
+    protocols of one source. aliases: other names. parts: protocols that vote, instead of steps. samples: how
+    often all is asked by default; the majority decides. note: what the source leaves open, or where we depart
+    from it.
     """
 
     name: str
@@ -223,7 +209,7 @@ class Protocol:
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
-        """Every text an operator can word differently, by name: its steps', and PART/STEP of its parts."""
+        """Texts that an operator can replace, by name: its steps', and PART/STEP of its parts."""
         own = {step.text or step.name: step.template for step in self.steps}
         return own | {
             f"{part.name}/{name}": text for part in self.parts for name, text in part.protocol.texts.items()
@@ -232,7 +218,7 @@ class Protocol:
 
 @dataclass(frozen=True)
 class ConfiguredProtocol:
-    """A protocol as one judge uses it: answer scale, parameters, wording and number of samples."""
+    """A protocol as one judge uses it."""
 
     protocol: Protocol
     scale: AnswerScale
@@ -241,12 +227,10 @@ class ConfiguredProtocol:
     samples: int = 1
 
     def value(self, parameter: str) -> Value:
-        """What a parameter is for this judge."""
         return self.parameters.get(parameter, self.protocol.parameters[parameter].default)
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
-        """What every parameter is for this judge."""
         return {name: self.value(name) for name in self.protocol.parameters}
 
     @cached_property
@@ -255,7 +239,7 @@ class ConfiguredProtocol:
         return tuple(step for step in self.protocol.steps if not step.only or self.value(step.only))
 
     def wording_of(self, parameter: str) -> str:
-        """What a parameter is in texts: the text for its value, else the value; of a list, a line each."""
+        """A parameter as texts show it; of a list, a line each."""
         value = self.value(parameter)
         texts = self.protocol.parameters[parameter].texts
         if value in texts:
@@ -267,7 +251,6 @@ class ConfiguredProtocol:
         return self.wording.get(step.text or step.name, step.template)
 
     def of_part(self, part: Part) -> "ConfiguredProtocol":
-        """How a part of the protocol is asked."""
         prefix = f"{part.name}/"
         wording = {
             key.removeprefix(prefix): text for key, text in self.wording.items() if key.startswith(prefix)
@@ -275,7 +258,7 @@ class ConfiguredProtocol:
         return ConfiguredProtocol(part.protocol, self.scale, part.parameters, wording)
 
     def items(self, step: Step) -> tuple[str, ...]:
-        """What a step repeats over; one empty item where it does not."""
+        """What a step repeats over; one empty item if it does not."""
         if not step.each:
             return ("",)
         value = self.value(step.each)
@@ -296,16 +279,14 @@ class ConfiguredProtocol:
         return [Slot(step, number, side) for number in numbers for side in sides]
 
     def scale_of(self, step: Step) -> AnswerScale:
-        """In what form a step gives its verdict."""
         return AnswerScale("score", self.scale.points, *step.score) if step.score else self.scale
 
     def place_of(self, step: Step) -> Place:
-        """Where a step's verdict stands."""
         return step.place or self.protocol.place
 
     @cached_property
     def prompt_hash(self) -> str:
-        """SHA-256 of everything that shapes the wording, as hex: two wordings never share it."""
+        """SHA-256 in hex of everything that shapes the wording."""
         return hashlib.sha256(json.dumps(list(self._shape()), sort_keys=True).encode()).hexdigest()
 
     def _shape(self) -> Iterator[object]:
@@ -328,7 +309,7 @@ class UnknownProtocolError(ValueError):
 
 
 class Catalogue(dict[str, Protocol]):
-    """Protocols by name. Building it refuses two of one name, or alias."""
+    """Protocols by name; raises ValueError for a name or alias that is used twice."""
 
     def __init__(self, *protocols: Protocol) -> None:
         super().__init__((protocol.name, protocol) for protocol in protocols)
@@ -339,7 +320,7 @@ class Catalogue(dict[str, Protocol]):
         self._by_alias = {alias: protocol for protocol in protocols for alias in protocol.aliases}
 
     def named(self, name: str) -> Protocol:
-        """The protocol of this name or alias; raises UnknownProtocolError naming those there are."""
+        """The protocol of this name or alias; raises UnknownProtocolError."""
         found = self.get(name) or self._by_alias.get(name)
         if found is None:
             raise UnknownProtocolError(f'There is no protocol "{name}"; choose one of {", ".join(self)}.')

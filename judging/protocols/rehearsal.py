@@ -12,13 +12,12 @@ from judging.protocols.protocol import ConfiguredProtocol, Protocol
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place, ReplyText
 
-LONG: Final = 1000
-"""Bytes by which a made-up reply is made longer to see how much of it later questions quote."""
+LONG: Final = 1000  # bytes added to made-up replies to measure how much of them later questions quote
 
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """A question as it would be asked, all replies to earlier ones being next to nothing.
+    """A question when all earlier replies are minimal.
 
     quotes: how often it quotes a reply. is_certain: it is asked whatever the replies are.
     """
@@ -45,12 +44,12 @@ def questions(configured: ConfiguredProtocol, pair_texts: PairTexts) -> Iterator
 
 
 def size(question: Question) -> int:
-    """The length of everything a question says, in bytes."""
+    """Bytes of all messages."""
     return sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in question.messages)
 
 
 def _needing(configured: ConfiguredProtocol, *, needed: bool) -> ConfiguredProtocol:
-    """The protocol with every step that may turn out not to be needed always asked, or never."""
+    """The protocol with its conditional steps always asked, or never."""
 
     def settled(protocol: Protocol) -> Protocol:
         return replace(
@@ -66,7 +65,7 @@ def _needing(configured: ConfiguredProtocol, *, needed: bool) -> ConfiguredProto
 
 
 def _walk(configured: ConfiguredProtocol, pair_texts: PairTexts, length: int) -> Iterator[Question]:
-    """Every question about a pair, each being replied to with a text of this length."""
+    """Every question about a pair, each replied to with a text of this length."""
     replies: dict[str, ReplyText] = {}
     while asked := conversation.next_questions(configured, pair_texts, replies):
         yield from asked
@@ -74,22 +73,20 @@ def _walk(configured: ConfiguredProtocol, pair_texts: PairTexts, length: int) ->
 
 
 def _reply(question: Question, length: int) -> ReplyText:
-    """A made-up reply: it prefers what is shown first, so that both sides of a contradiction are quoted."""
+    """A made-up reply that prefers what is shown first, so that both sides of a contradiction are quoted."""
     text = "x" * length
     if question.scale is None or question.place is None:
         return ReplyText(text)
     return ReplyText(placed(verdict(0, question.scale), question.place, text))
 
 
-NOTE: Final = "Simulated reply: no model was asked."
-"""Stands in every reply that has room for it."""
+NOTE: Final = "Simulated reply: no model was asked."  # stands in every simulated reply that has room for it
 
 
 def verdict(share: float, scale: AnswerScale) -> str:
-    """How a share of the belief is worded: in the second answer, or in the one answer that is scored.
+    """A verdict for a belief from 0 to 1 in the second answer, or in the one that is scored.
 
-    Two scores differ by one of the differences there are, each of the same width; the better answer has the
-    highest score.
+    Differences of two scores are equally wide steps; the better answer gets the highest score.
     """
     if scale.form == "score":
         return str(scale.lowest + step_of(share, scale.highest - scale.lowest + 1))
@@ -109,7 +106,7 @@ def step_of(share: float, steps: int) -> int:
 
 
 def placed(words: str, place: Place, note: str = NOTE) -> str:
-    """A reply with the verdict in its place; a reply of one line has no room for a note."""
+    """A reply with the verdict in its place; one of one line has no room for a note."""
     return {
         Place.FIRST_LINE: f"{words}\n{note}",
         Place.ONLY_LINE: words,

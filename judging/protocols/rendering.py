@@ -1,8 +1,7 @@
 """Filling prompt templates. Pure.
 
-Prompts and completions are data, and hostile; so is what a model replied to an earlier step. Each stands
-between markers that carry a boundary its author could not know, so no text can close its own block or forge
-the end of another.
+Prompts, completions and replies are hostile data. Each stands between markers with a boundary that its author
+could not know, so no text can close its own block or forge the end of another.
 """
 
 import hashlib
@@ -20,19 +19,16 @@ from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.parsing import ANSWER
 from judging.protocols.replies import TAG, Place, ReplyText, Verdict, mirrored, without_thinking
 
-VERSION: Final = 2
-"""Raised whenever this module changes what a judge reads; part of the prompt hash."""
-
-PROMPTS: Final = Path(__file__).parent / "prompts"
-"""The folder of prompt texts: one folder per protocol, one file per step."""
+VERSION: Final = 2  # raised whenever this module changes what a judge reads; part of the prompt hash
+PROMPTS: Final = Path(__file__).parent / "prompts"  # one folder per protocol, one file per step
 
 
 @dataclass(frozen=True)
 class PairTexts:
-    """What a judge is asked about: one prompt and two completions in presentation order.
+    """What a judge is asked about: a prompt and two completions in presentation order, as lists of turns.
 
-    Prompts and completions are lists of turns. ``secret`` is the arena's: it makes boundaries that nobody
-    who writes a text can foresee, and yet the same for the same texts, so that equal questions are equal.
+    secret: makes boundaries that nobody can foresee, yet the same for the same texts, so that equal questions
+    are equal.
     """
 
     prompt: Sequence[str]
@@ -42,15 +38,11 @@ class PairTexts:
     secret: bytes = field(repr=False)
 
     def swapped(self) -> "PairTexts":
-        """The same in the other order."""
         return PairTexts(self.prompt, self.input, self.second, self.first, self.secret)
 
 
 def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
-    """A word that occurs in none of the texts, made of them and a secret that their authors do not know.
-
-    Nothing else goes into it, so equal wordings about equal texts are equal questions.
-    """
+    """A word that occurs in none of the texts, made of them and the secret alone."""
     body = "\x00".join((template, *texts)).encode("utf-8", "surrogatepass")
     attempt = 0
     while True:
@@ -66,12 +58,13 @@ LOOKS_LIKE_MARKER: Final = re.compile(
     rf"|<(?=/?{TAG}>)",
     re.IGNORECASE,
 )
-"""What begins one of our markers, a special token of a chat template such as <|im_start|>, [INST] or </s>, or
-a tag of thinking: a judge that quotes such a tag from an answer would seem to end its own thinking there."""
+"""The start of one of our markers, of a chat template's token such as <|im_start|>, [INST] or </s>, or of a
+tag of thinking.
+"""
 
 
 def neutral(text: str) -> str:
-    """The text with whatever looks like a delimiter broken by a space: nothing can be taken for one."""
+    """The text with a space in whatever looks like a delimiter."""
     return LOOKS_LIKE_MARKER.sub(lambda match: f"{match[0]} ", text)
 
 
@@ -81,14 +74,14 @@ def block(label: str, word: str, body: str) -> str:
 
 
 def turns(texts: Sequence[str], word: str) -> str:
-    """All turns in order; more than one are numbered by lines that carry the boundary."""
+    """All turns in order; several are numbered by lines that carry the boundary."""
     if len(texts) <= 1:
         return "".join(texts)
     return "\n".join(f"--- turn {number} {word} ---\n{text}" for number, text in enumerate(texts, 1))
 
 
 def query(pair_texts: PairTexts, word: str) -> str:
-    """The prompt with its input, each in a block of its own."""
+    """The prompt and its input, each in a block."""
     blocks = [block("QUERY", word, turns(pair_texts.prompt, word))]
     if pair_texts.input:
         blocks.append(block("INPUT", word, pair_texts.input))
@@ -102,13 +95,12 @@ def scale_lines(points: int) -> str:
 
 @cache
 def read_text(name: str) -> str:
-    """The prompt text ``prompts/NAME.txt``."""
     return (PROMPTS / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
 @cache
 def verdict_text(scale: AnswerScale, place: Place) -> str:
-    """What a text says in place of ``$verdict``: the form of the verdict, and where it is to stand."""
+    """The text for ``$verdict``: the form of the verdict and its place."""
     form = Template(read_text(f"scales/{scale.form}")).substitute(
         points=scale.points, scale=scale_lines(scale.points), lowest=scale.lowest, highest=scale.highest
     )
@@ -116,7 +108,7 @@ def verdict_text(scale: AnswerScale, place: Place) -> str:
 
 
 def notice(word: str) -> str:
-    """What a text says in place of ``$notice``: that what stands between markers is material only."""
+    """The text for ``$notice``: what stands between markers is material only."""
     return Template(read_text("shared/notice")).substitute(boundary=word)
 
 
@@ -127,9 +119,9 @@ def placeholders(template: str) -> frozenset[str]:
 
 
 def fill(template: str, values: Mapping[str, object]) -> str:
-    """The template with its placeholders filled; KeyError names one that does not exist.
+    """The template with its placeholders filled; KeyError for an unknown one.
 
-    A paragraph whose placeholders are all empty has nothing to say and is left out.
+    A paragraph whose placeholders are all empty is left out.
     """
     return "\n\n".join(
         Template(paragraph).substitute(values).strip()
@@ -164,13 +156,13 @@ LABELS: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-"""How a reply calls one of two answers, or both. Other letters, such as those of vitamins, are left alone."""
+"""How a reply names one of two answers, or both; other letters, such as those of vitamins, do not match."""
 
 EXCHANGED: Final = str.maketrans("ABab", "BAba")
 
 
 def relabelled(text: str) -> str:
-    """What a model wrote about two answers, with their names exchanged."""
+    """A text about two answers with their names exchanged."""
     return LABELS.sub(_exchanged, text)
 
 
@@ -199,9 +191,8 @@ def in_words(verdict: Verdict, scale: AnswerScale) -> str:
 def quoted(reply: ReplyText, verdict: Verdict | None, scale: AnswerScale, *, exchange: bool) -> str:
     """What a later step sees of a reply.
 
-    verdict: the one that was read from it, in the order of the later step, where one was asked for; it is put
-    in words anew, because a number in a reply about the other order means the opposite. exchange: whether the
-    two answers have changed places since the reply was written.
+    verdict: what was read from it, in the order of the later step; it is worded anew, because a number about
+    the other order means the opposite. exchange: the answers have changed places since.
     """
     text = without_thinking(reply.text)[0].strip()
     if verdict is not None and verdict.rating is not None:
@@ -214,7 +205,7 @@ def quoted(reply: ReplyText, verdict: Verdict | None, scale: AnswerScale, *, exc
 
 
 def examples(scale: AnswerScale) -> Mapping[str, str]:
-    """Placeholders for verdicts in texts that give examples: Answer A is better, Answer B is better."""
+    """Placeholders for example verdicts: Answer A is better, Answer B is better."""
     if scale.form == "scores":
         return {
             "prefers_a": f"{scale.highest - 1} {scale.lowest + 2}",
@@ -230,7 +221,7 @@ def examples(scale: AnswerScale) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Quote:
-    """An earlier reply as a text shows it: the placeholder it fills, the label of its block, and its text."""
+    """An earlier reply as a text shows it: the placeholder it fills, its block's label, its text."""
 
     placeholder: str
     label: str

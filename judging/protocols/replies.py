@@ -1,4 +1,4 @@
-"""What a parser reads, and what it makes of it."""
+"""What a parser reads, and what it makes of it. Pure."""
 
 import re
 from dataclasses import dataclass, replace
@@ -21,7 +21,6 @@ class Place(StrEnum):
 
     @property
     def words(self) -> str:
-        """The place in words, for people."""
         return {
             "first_line": "the first line that is not empty, alone",
             "only_line": "the whole reply, one line",
@@ -32,11 +31,7 @@ class Place(StrEnum):
 
 @dataclass(frozen=True)
 class ReplyText:
-    """What a parser gets to see of a model's reply.
-
-    text: the content, "" where there was none; finish_reason as the endpoint named it; refusal: the text of a
-    separate refusal field, "" where there was none.
-    """
+    """What a parser sees of a reply; refusal is the text of a separate field."""
 
     text: str
     finish_reason: str = ""
@@ -55,10 +50,7 @@ class ReplyText:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A rating on the scale asked for, or None with the reason; rationale is the explanation given.
-
-    scores are the two scores that the rating compares, where there are any.
-    """
+    """A rating on the scale asked for, or None with the reason; scores are those that the rating compares."""
 
     rating: int | None
     reason: Reason = ""
@@ -67,7 +59,6 @@ class Verdict:
 
     @property
     def status(self) -> str:
-        """The outcome in one word: scored or unscored."""
         return "unscored" if self.rating is None else "scored"
 
 
@@ -84,7 +75,7 @@ OPENING_LINE: Final = re.compile(rf"^[ \t]*<{TAG}>", re.MULTILINE | re.IGNORECAS
 CLOSING: Final = re.compile(rf"</{TAG}>", re.IGNORECASE)
 
 CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
-"""How a reply in channels begins: thinking in one, the answer in the one named final."""
+"""The start of a reply in channels; the answer is in the one named final."""
 
 FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^<>|]*<\|message\|>")
 ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
@@ -94,8 +85,8 @@ ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
 class Answer:
     """The part of a reply that is no thinking: ``text[start:end]``.
 
-    is_open: the thinking was never closed, or nobody can tell where it ends, so there is no answer. orphan:
-    what stands before a closing tag that has no opening one, as some endpoints send; else "".
+    is_open: the thinking has no clear end, so there is no answer. orphan: the text before a closing tag
+    without an opening one, as some endpoints send.
     """
 
     start: int
@@ -105,7 +96,6 @@ class Answer:
 
 
 def answer_of(text: str) -> Answer:
-    """Where the answer stands in a reply."""
     if CHANNELS.match(text):
         return _final_channel(text)
     start = 0
@@ -132,13 +122,13 @@ def _final_channel(text: str) -> Answer:
 
 
 def without_thinking(text: str) -> tuple[str, bool]:
-    """The answer in a reply, and whether the thinking before it was never closed."""
+    """The answer in a reply, and whether the thinking before it has no clear end."""
     answer = answer_of(text)
     return text[answer.start : answer.end], answer.is_open
 
 
 def mirrored(verdict: Verdict, points: int) -> Verdict:
-    """The same opinion for who sees the two answers the other way round."""
+    """The same opinion with the two answers exchanged."""
     if verdict.rating is None:
         return verdict
     scores = (verdict.scores[1], verdict.scores[0]) if verdict.scores else None
@@ -146,7 +136,7 @@ def mirrored(verdict: Verdict, points: int) -> Verdict:
 
 
 def side_of(verdict: Verdict, points: int) -> str:
-    """Which answer a verdict prefers: first, second, or "" for neither or no verdict."""
+    """The preferred answer: "first", "second", or "" for neither."""
     if verdict.rating is None:
         return ""
     preference = scales.preference(verdict.rating, points)

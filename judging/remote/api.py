@@ -130,7 +130,6 @@ class FailureIn(Schema):
     )
 
     def failure(self) -> remote_services.Failure:
-        """The report as the service takes it."""
         call = self.call.model_dump(mode="json", exclude_none=True) if self.call else {}
         return remote_services.Failure(**{**self.dict(exclude={"call"}), "call": call})
 
@@ -186,7 +185,7 @@ def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
 
 
 def _may_rate(rater: Rater, study: Study) -> bool:
-    """People rate where they are members, and judges in public studies too, or where they are configured."""
+    """People rate where they are members; judges also in public studies and where they are configured."""
     if rater.kind == Rater.Kind.JUDGE and (study.is_public or Judge.objects.filter(rater=rater).exists()):
         return True
     return Membership.objects.filter(rater=rater, study=study).exists()

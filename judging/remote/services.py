@@ -1,8 +1,7 @@
-"""Judges on other machines: what they may claim, keep, and report. Nothing here asks a model.
+"""Judges on other machines: what they may claim, keep and report. Nothing here asks a model.
 
-A judge that is configured here is asked by judge workers as part of its remote runs, and every call has its
-row before the worker hears of it. Any other judge with a token rates the pairs that are planned for it as it
-goes along.
+A judge that is configured here is asked in its remote runs, and each call is stored before the worker hears
+of it. Any other judge with a token rates pairs that are planned as it goes along.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,14 +30,9 @@ from judging.runs.lifecycle import finish_if_done
 from judging.runs.recovery import abandon
 from judging.runs.work import wanted, with_calls
 
-PLANNED_AHEAD: Final = 32
-"""Pairs planned at a time for a judge that is not configured here."""
-
-TRIES: Final = 5
-"""How often a claim is tried again when other workers are faster."""
-
-ABANDONED: Final = "abandoned"
-"""The kind of a report that a call was cut off: nothing failed, it is asked again at once."""
+PLANNED_AHEAD: Final = 32  # pairs planned at a time for a judge that is not configured here
+TRIES: Final = 5  # how often a claim is tried when other workers are faster
+ABANDONED: Final = "abandoned"  # kind of a report that a call was cut off; it is asked again at once
 
 
 RECEIVED: Final = {
@@ -50,12 +44,12 @@ RECEIVED: Final = {
     "reasoning_tokens": "reasoning_tokens",
     "seconds": "latency",
 }
-"""Fields of the record that comes with an answer, and the columns of the call that keep them."""
+"""Columns of a call by the fields of the record that comes with an answer."""
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """An assignment for somebody elsewhere, with its texts; call is the row of a configured judge's call."""
+    """An assignment with its texts; call is that of a configured judge."""
 
     assignment: Assignment
     call: JudgeCall | None = None
@@ -63,9 +57,10 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a worker has no answer. attempt names its call; seconds is how long it waited for the model.
+    """Why a worker has no answer.
 
-    call is the record of a reply that came too late to count, as it comes with an answer.
+    attempt names its call; seconds is how long it waited for the model; call is the record of a reply that
+    came too late to count.
     """
 
     kind: str
@@ -85,7 +80,7 @@ def lease_time() -> timedelta:
 def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None:
     """The next assignment of a judge elsewhere; None when there is nothing to do now.
 
-    Raises NotAllowedError where the study is closed or the judge may not rate it.
+    Raises NotAllowedError if the study is closed or the judge may not rate it.
     """
     judge = Judge.objects.select_related("rater").filter(rater=rater).first()
     if judge:
@@ -98,7 +93,7 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
 
 
 def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | None:
-    """Commit the next call of the judge's remote runs, in flight."""
+    """Commit the next call of the judge's remote runs as in flight."""
     for _ in range(TRIES):
         with transaction.atomic():
             row = _next_row(judge, study)
@@ -127,19 +122,19 @@ def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
 
 
 def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
-    """What is asked next, locked: of the oldest run first, in the order of its plan."""
+    """What is asked next, locked: the oldest run first, in the order of its plan."""
     rows = _waiting(judge, study).select_for_update(of=("self",), skip_locked=True)
     return rows.order_by("run_id", "pk").first()
 
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:
-    """The judge's queued and running runs that workers elsewhere are to ask."""
+    """The judge's queued and running runs that workers elsewhere ask."""
     return JudgeRun.objects.going_on().filter(judge=judge, remote=True)
 
 
 @transaction.atomic
 def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
-    """Lease the next pair planned for a judge that is not configured here; plan some where none is left."""
+    """Lease the next pair planned for a judge that is not configured here, planning more if needed."""
     locked = rating.lock_open(study, rater)
     if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=rater.slug).exists():
         raise NotAllowedError(
@@ -155,9 +150,9 @@ def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
 
 @transaction.atomic
 def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
-    """Keep an assignment, and the call about it, for another lease; until when.
+    """Extend the lease of an assignment and its call; returns its end.
 
-    Raises NotAllowedError, or LeaseLostError where it was answered or given to somebody else meanwhile.
+    Raises NotAllowedError, or LeaseLostError if it was answered or given to somebody else.
     """
     lease = rating.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
     assignment = rating.renew(rater, public_id, lease)
@@ -173,10 +168,10 @@ def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
 
 @transaction.atomic
 def report_failure(rater: Rater, public_id: str, failure: Failure) -> tuple[Assignment, datetime | None]:
-    """Take note that no answer could be had; the assignment, and when it is due again.
+    """Record that there is no answer; returns the assignment and when it is due again. Repeating is harmless.
 
-    Calls of a configured judge are retried as patiently as the arena's own. Any other judge's assignment is
-    open again at once, or put aside where asking again is no use. Reporting twice is reporting once.
+    Calls of a configured judge are retried by the arena's own policy. Any other judge's assignment is open
+    again at once, or skipped if the failure is not retryable.
     """
     own = Assignment.objects.named(public_id).filter(rater=rater)
     assignment = own.select_for_update(no_key=True).first()
@@ -231,17 +226,16 @@ def _put_back(assignment: Assignment, failure: Failure) -> None:
 
 
 def asked_remotely(assignments: Sequence[int]) -> set[int]:
-    """Those of the assignments that workers elsewhere were asked to make calls about."""
+    """Those of the assignments about which a worker elsewhere was asked."""
     calls = JudgeCall.objects.filter(assignment__in=assignments, run__remote=True).order_by()
     return set(calls.values_list("assignment", flat=True))
 
 
 def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, Any]) -> bool:
-    """Keep the record of the call that a stored answer rests on; False where no worker elsewhere made one.
+    """Store the record of the call behind an answer; False if no worker elsewhere made one.
 
-    Runs in the transaction that stores the answer, the assignment being locked. An answer may come after its
-    call was given up and the assignment given to another worker: the answer counts, and the other call is in
-    vain. Where the assignment has its reply already, the record of a further one is kept and nothing counted.
+    Runs in the transaction that stores the answer, with the assignment locked. An answer counts although its
+    call was given up and another one is in flight. A second answer's record is kept and nothing counted.
     """
     every = list(JudgeCall.objects.filter(assignment=assignment).select_related("run").order_by("attempt"))
     call = _call_behind([each for each in every if each.run.remote], record.get("attempt"))
@@ -280,7 +274,7 @@ def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, 
 
 
 def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call cost that was in flight until now, whose reply fills these columns."""
+    """Columns with the cost of a call that was in flight until now."""
     call.state = JudgeCall.State.REPLIED
     for name, value in columns.items():
         setattr(call, name, value)
@@ -289,7 +283,7 @@ def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:
-    """The call of this attempt; where the answer names none the one in flight, or the last."""
+    """The call of this attempt; without an attempt the one in flight, or the last."""
     if attempt is not None:
         return next((call for call in calls if call.attempt == attempt), None)
     in_flight = [call for call in calls if call.state == JudgeCall.State.IN_FLIGHT]
@@ -297,7 +291,7 @@ def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:
 
 
 def _run_of(assignment: Assignment) -> JudgeRun | None:
-    """The run that waits for this assignment now; the one that asked may have been cancelled meanwhile."""
+    """The run that waits for this assignment now; the one that asked may have been cancelled."""
     return JudgeRun.objects.active().filter(run_assignments__assignment=assignment).first()
 
 
@@ -307,12 +301,12 @@ def _received(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _calls(assignment: Assignment) -> JudgeCallQuerySet:
-    """The calls that workers elsewhere were asked to make about an assignment."""
+    """The calls about an assignment that workers elsewhere were asked to make."""
     return JudgeCall.objects.filter(assignment=assignment, run__remote=True)
 
 
 def work_left(judge: Judge) -> tuple[int, int]:
-    """How many remote runs of the judge have not ended, and how many of their assignments."""
+    """The judge's remote runs that have not ended, and their unfinished assignments, as counts."""
     runs = list(remote_runs(judge).values_list("pk", flat=True))
     without_end = RunAssignment.objects.filter(run__in=runs, assignment__state__in=["open", "claimed"])
     return len(runs), without_end.count()

@@ -63,11 +63,9 @@ class JudgeRunIn(Schema):
     remote: bool = Field(False, description="Judge workers on other machines ask, not this arena's workers.")
 
     def orders(self, judge_asks_both: bool) -> bool:
-        """Whether both orders are asked, given how the judge is configured."""
         return judge_asks_both if self.both_orders is None else self.both_orders
 
     def wanted(self, judge_asks_both: bool) -> planning.Wanted:
-        """What is to be planned."""
         which = planning.Which(self.kind.value)
         return planning.Wanted(which, self.limit, self.orders(judge_asks_both), self.controls)
 
@@ -88,7 +86,6 @@ class RangeOut(Schema):
 
     @classmethod
     def of(cls, numbers: Range) -> "RangeOut":
-        """The range as it goes over the wire."""
         return cls(about=numbers.low, at_most=numbers.high)
 
 
@@ -129,7 +126,6 @@ class EstimateOut(Schema):
 
     @classmethod
     def of(cls, given: JudgeRunIn, simulated: bool, found: Estimate) -> "EstimateOut":
-        """The estimate as it goes over the wire."""
         return cls(
             study=given.study,
             judge=given.judge,
@@ -203,7 +199,6 @@ class JudgeRunOut(Schema):
 
     @classmethod
     def of(cls, run: JudgeRun) -> "JudgeRunOut":
-        """The run at this moment."""
         progress = JudgeCall.objects.progress(run)
         return cls(
             id=run.pk,
@@ -252,7 +247,7 @@ OF_RUN: Replies = {200: JudgeRunOut, 404: ErrorOut, 409: ErrorOut, **ERRORS}
 
 
 class _MissingError(Exception):
-    """What a request names does not exist."""
+    """Something that a request names does not exist."""
 
     def __init__(self, detail: str, field: str) -> None:
         super().__init__(detail)
@@ -362,7 +357,7 @@ def cancel_run(request: HttpRequest, run_id: int) -> Status[object]:
 def _changed(
     request: HttpRequest, run_id: int, change: Callable[[JudgeRun], object], refusal: str
 ) -> Status[object]:
-    """The run after a change; 409 with this sentence where ``change`` says that it did nothing."""
+    """The run after a change; 409 with ``refusal`` if ``change`` returns something false."""
     require_operator(request)
     try:
         done = change(_run(run_id))

@@ -1,4 +1,4 @@
-"""Asking a model one question: where it goes, what is sent, and what came of it. Nothing is written here."""
+"""Asking a model one question: where it goes, what is sent, and the result. Nothing is written here."""
 
 import hashlib
 import json
@@ -25,12 +25,12 @@ from judging.runs.work import Work
 
 
 OTHER_JUDGE: Final = "judge:"
-"""Before a slug it names the model of another judge, at that judge's endpoint and with its key."""
+"""Prefix of an author that is the model of another judge, at that judge's endpoint and with its key."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model and how it is reached. Fields are those of judging.models.Judge."""
+    """A model and how it is reached; the fields are those of judging.models.Judge."""
 
     base_url: str
     model: str
@@ -42,15 +42,14 @@ class Endpoint:
 
     @property
     def reply_limit(self) -> int | None:
-        """The longest reply it is asked for, in tokens; None where there is no limit."""
+        """Longest reply in tokens; None for no limit."""
         return costs.reply_limit(self.max_tokens, self.options)
 
 
 def endpoint_of(judge: Judge, author: str = "") -> Endpoint:
-    """Who is asked where a question names this author; "" is the judge itself.
+    """The endpoint for a question's author: "" is the judge, ``judge:SLUG`` another judge, else a model name.
 
-    ``judge:SLUG`` is the model of that judge, anything else a model at the judge's own endpoint. Raises
-    JudgeError where there is no such judge.
+    A model name is asked at the judge's own endpoint. Raises JudgeError if there is no such judge.
     """
     if not author.startswith(OTHER_JUDGE):
         return _of(judge, author or judge.model)
@@ -64,12 +63,12 @@ def endpoint_of(judge: Judge, author: str = "") -> Endpoint:
 
 
 def endpoints(judge: Judge) -> list[Endpoint]:
-    """Everyone who is asked for this judge. Raises JudgeError as ``endpoint_of`` does."""
+    """Every endpoint that is asked for this judge. Raises JudgeError as ``endpoint_of`` does."""
     return [endpoint_of(judge, author) for author in authors(judge.configured_protocol)]
 
 
 def authors(configured: ConfiguredProtocol) -> list[str]:
-    """Who is asked by a protocol and its parts, each once; "" is the judge itself."""
+    """The distinct authors that a protocol and its parts ask; "" is the judge itself."""
     return list(dict.fromkeys(_authors(configured)))
 
 
@@ -94,15 +93,14 @@ def _of(judge: Judge, model: str) -> Endpoint:
 
 logger = logging.getLogger(__name__)
 
-GRACE = timedelta(seconds=30)
-"""A call is taken for abandoned this long after its timeout."""
+GRACE = timedelta(seconds=30)  # how long after its timeout a call counts as abandoned
 
 
 @dataclass(frozen=True)
 class PreparedCall:
-    """A question with its addressee. request_hash is "" where its reply must not be shared.
+    """A question with its endpoint. request_hash is "" where the reply must not be shared.
 
-    lease: so long after its begin the call is taken for abandoned. problem: why it cannot be asked.
+    lease: time from the start until the call counts as abandoned. problem: why it cannot be asked.
     """
 
     question: Question
@@ -115,12 +113,11 @@ class PreparedCall:
 
 @dataclass
 class CallBuilder:
-    """Finds out whom questions go to, and looks everybody up once."""
+    """Prepares calls, looking up each endpoint once."""
 
     _known: dict[tuple[int, str], tuple[Endpoint, str]] = field(default_factory=dict)
 
     def build(self, work: Work, question: Question) -> PreparedCall:
-        """Where a question goes, and what is sent."""
         endpoint, problem = self._endpoint(work, question.author)
         request = request_to(endpoint, question, logprobs=work.judge.logprobs)
         name = ""
@@ -141,7 +138,7 @@ class CallBuilder:
 
 
 def request_to(endpoint: Endpoint, question: Question, *, logprobs: bool) -> Request:
-    """The chat completion that asks a question; ``logprobs`` are asked for where it is for a verdict."""
+    """The chat completion that asks a question; log-probabilities are requested only for verdicts."""
     return Request(
         model=endpoint.model,
         messages=question.messages,
@@ -156,11 +153,10 @@ def request_to(endpoint: Endpoint, question: Question, *, logprobs: bool) -> Req
 def request_hash(
     endpoint: Endpoint, request: Request, question: Question, repeat: int = 0, asking_round: int = 0
 ) -> str:
-    """SHA-256, as hex, of all that shapes the reply: endpoint, model, parameters, messages, sample.
+    """SHA-256 in hex of all that shapes the reply: endpoint, model, parameters, messages, sample.
 
-    repeat and asking_round are those of the assignment: a verdict that is deliberately asked for again is
-    another sample. An aid, about the prompt or one answer alone, is one question in every order, pair and
-    run.
+    repeat and asking_round are those of the assignment; they make a verdict asked for again a new sample. A
+    question about the prompt or one answer that asks for no verdict is the same in every order, pair and run.
     """
     is_aid = question.about is not About.PAIR and question.scale is None
     shape = [
@@ -174,7 +170,7 @@ def request_hash(
 
 
 def ask(work: Work, asked: PreparedCall) -> tuple[Reply | NoReplyError, float]:
-    """What came of asking, and the seconds it took. Never raises."""
+    """The result of asking and the seconds it took. Never raises."""
     started = time.monotonic()
     try:
         if asked.problem:

@@ -1,13 +1,7 @@
 """One assignment of a judge, from claim to submission.
 
-Order matters here: a call is committed before the model is asked, its reply before anything is done with it.
-No transaction is open, and no connection held, while a model is asked. The threads of a process meet in
-combiners, so that one transaction serves many of them (judging.runs.combining).
-
-One task works on an assignment at a time. Of the questions that are open it asks one, and further ones in
-threads beside it as far as there are places: of one process at most settings.WORKER_CONCURRENCY calls are in
-flight, however many questions a protocol asks at once, and no call is committed that would have to wait for
-its turn. Whatever has its reply keeps it, so any other process can go on from there.
+A call is committed before the model is asked, and its reply before anything is done with it. No transaction
+is open and no connection held while a model is asked. Threads share transactions through combiners.
 """
 
 import os
@@ -34,19 +28,17 @@ from judging.runs.combining import Combiner
 from judging.runs.committing import Committed, Failed, Outcome, Results, retry_until
 from judging.runs.submitting import Submission, submission_of
 
-MOST: Final = 64
-"""So many assignments are claimed, replies committed or answers noted in one transaction."""
-
+MOST: Final = 64  # most items in one transaction
+# With BUSY calls in flight a batch waits for more: LONGER seconds, or BRIEFLY where free places wait with it.
 BUSY: Final = 8
 BRIEFLY: Final = 0.03
 LONGER: Final = 0.4
-"""With so many calls in flight, a batch waits so many seconds for more: longer where no call waits for it."""
 
 Asked = tuple[Reply | NoReplyError, float, Outage | None]
-"""What came of asking, the seconds it took, and the outage of the endpoint that it failed in, if it did."""
+"""The result of asking, the seconds it took, and the outage of the endpoint in which it failed."""
 
 Answer = tuple[JudgeCall, PreparedCall, Reply | NoReplyError, float, Outage | None]
-"""The same with the call and what was asked."""
+"""A call, what was asked, and the fields of Asked."""
 
 
 class Done(NamedTuple):
@@ -57,9 +49,9 @@ class Done(NamedTuple):
 
 
 def judge_assignment(assignment_id: int) -> Done | None:
-    """Do what is next for an assignment: submit its committed reply, or ask and then submit.
+    """Submit an assignment's committed reply, or ask and then submit; None if there was nothing to do.
 
-    Harmless when called twice or too late. None where there was nothing to do.
+    Harmless when called twice or too late.
     """
     process = this_process()
     claimed = process.claims.do(ClaimRequest(assignment_id))
@@ -71,7 +63,7 @@ def judge_assignment(assignment_id: int) -> Done | None:
 
 
 def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
-    """Ask what there is to ask; the answer to submit, None where the rest has to wait."""
+    """Ask what is open; returns the answer to submit, None if the rest has to wait."""
     while claimed:
         turn = _Turn(process, claimed)
         if claimed.answered:
@@ -99,7 +91,7 @@ class _Turn:
         self.is_stuck = False
 
     def go(self) -> None:
-        """Make the calls, and commit what comes of each as soon as it comes."""
+        """Make the calls and commit each result as it comes."""
         close_old_connections()  # of the pool, for those who need them while this waits
         left = len(self._calls)
         for answers in self._answers():
@@ -171,20 +163,19 @@ class Places:
         self._changed = Condition()
 
     def room(self) -> int:
-        """Wait until there is a place; how many there are."""
+        """Wait until there is a place; returns how many there are."""
         with self._changed:
             self._changed.wait_for(lambda: self._free)
             return self._free
 
     def take(self, wanted: int) -> int:
-        """Take up to so many that are free now; how many there were."""
+        """Take up to this many free places; returns how many."""
         with self._changed:
             taken = min(wanted, self._free)
             self._free -= taken
             return taken
 
     def give(self, back: int) -> None:
-        """Give so many back."""
         with self._changed:
             self._free += back
             self._changed.notify_all()
@@ -196,7 +187,7 @@ class Places:
 
 
 class Process:
-    """What the threads of this process share. Its name is that of no other process that ever runs."""
+    """What the threads of a process share. Its name is unique among all processes that ever run."""
 
     def __init__(self, pid: int) -> None:
         self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
@@ -209,11 +200,11 @@ class Process:
         self.threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 
     def _briefly(self) -> float:
-        """How long a free place may wait for others to share a transaction with."""
+        """Seconds that a batch may wait while places are held for it."""
         return BRIEFLY if self.places.are_busy else 0.0
 
     def _longer(self) -> float:
-        """The same where no place is held."""
+        """Seconds that a batch may wait where no place is held."""
         return LONGER if self.places.are_busy else 0.0
 
     def _claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | Exception | None]:
@@ -225,12 +216,10 @@ class Process:
 
 
 def this_process() -> Process:
-    """What the threads of this process share."""
     return _process(os.getpid())
 
 
 def this_worker() -> str:
-    """The name of this process, different for every process that ever runs."""
     return this_process().name
 
 

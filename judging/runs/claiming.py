@@ -1,7 +1,7 @@
-"""Claiming assignments, many at a time: what is to be asked about each is committed before anybody asks.
+"""Claiming assignments in batches: the calls about each are committed before a model is asked.
 
-A reply that was committed for the same request is used again, and nothing is asked. Where somebody else is
-asking the very same at this moment, the assignment waits for that reply.
+A committed reply to the same request is used again. While another worker has the same request in flight, the
+assignment waits for that reply.
 """
 
 import logging
@@ -32,9 +32,9 @@ from judging.runs.work import Work, read_work, text_of
 class ClaimPlan:
     """What is about to be written for one assignment.
 
-    asked are the questions that nobody has answered or is asking; reused those whose replies are there, with
-    the calls that have them. waits_for is the hash of a request that somebody else has in flight, ``until``
-    then at the latest. not_before: by the limits of the judge, or because its endpoint is away.
+    ``asked`` are questions to send; ``reused`` have a reply already, stored with the other call. waits_for:
+    hash of a request that another worker has in flight, at the latest ``until``. not_before: when the judge's
+    limits or the endpoint's outage allow the next try.
     """
 
     work: Work
@@ -53,14 +53,14 @@ class ClaimPlan:
 
 
 class ClaimPlanner:
-    """Plans assignments together. seen: the committed replies that were looked at."""
+    """Plans assignments together. seen: ids of the committed replies that were looked at."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
         self.seen: set[int] = set()
 
     def plan(self, works: Sequence[Work], held: set[int]) -> list[ClaimPlan]:
-        """What to ask about each. No two plans ask the same, and none what was answered or is being asked."""
+        """What to ask about each. No two plans ask the same, and none what is answered or in flight."""
         builder = CallBuilder()
         plans = [ClaimPlan(work, work.assignment.pk in held, dict(work.replies)) for work in works]
         taken: dict[str, tuple[int, str]] = {}
@@ -81,7 +81,7 @@ class ClaimPlanner:
         return plans
 
     def _lookup(self, hashes: set[str]) -> tuple[dict[str, JudgeCall], dict[str, datetime]]:
-        """Replies to requests that can be used again, and the deadlines of requests in flight, by hash."""
+        """Usable replies to requests, and the deadlines of requests in flight, by hash."""
         if not hashes:
             return {}, {}
         in_flight = JudgeCall.objects.held_up_to(hashes)  # first: what ends meanwhile is among the replies
@@ -97,9 +97,8 @@ class ClaimPlanner:
         in_flight: Mapping[str, datetime],
         taken: dict[str, tuple[int, str]],
     ) -> bool:
-        """Sort questions into those to ask, to answer from replies there are, and to wait for.
-
-        Whether a reply was found, so that there may be further questions.
+        """Sort questions into those to ask, to answer from replies, and to wait for; True if a reply was
+        found.
         """
         plan.asked, plan.waits_for, plan.until = [], "", None
         plan.is_complete = not questions and not plan.work.is_being_asked
@@ -122,22 +121,18 @@ class ClaimPlanner:
 
 logger = logging.getLogger(__name__)
 
-SUBMITTING = timedelta(seconds=30)
-"""So long a reply belongs to the worker that submits it."""
-
+SUBMITTING = timedelta(seconds=30)  # how long a reply belongs to the worker that submits it
 PAUSE = timedelta(seconds=1)
-"""After this somebody looks again at what cannot be asked now, because of the budget, say."""
+"""How long until what cannot be asked now, for lack of budget, say, is looked at again."""
 
-TRIES: Final = 5
-"""How often a claim is tried again when others are faster."""
-
+TRIES: Final = 5  # how often a claim is tried when other workers are faster
 COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "logprobs", "expected")
-"""What a call takes over from the one whose reply it uses again. Tokens were paid for once."""
+"""Columns copied from the call whose reply is used again. Its tokens were paid for once."""
 
 
 @dataclass(frozen=True)
 class ClaimRequest:
-    """An assignment to claim; is_held: whoever asks for it holds it already."""
+    """An assignment to claim; is_held: the caller holds it already."""
 
     assignment: int
     is_held: bool = False
@@ -145,10 +140,10 @@ class ClaimRequest:
 
 @dataclass(frozen=True)
 class Claimed:
-    """What came of a request: calls to make, an answer to submit, or nothing for now.
+    """The outcome of a claim: calls to make, an answer to submit, or nothing for now.
 
-    calls are committed as in flight; replies are those there were already, by key. answered is the call
-    with the last reply where nothing is left to ask. is_aside: nobody is asked, the pair cannot be rated.
+    ``calls`` are committed as in flight; ``replies`` are those there are, by key. answered: the call with the
+    last reply, where nothing is left to ask. is_aside: the pair can no longer be rated, so nobody is asked.
     """
 
     work: Work
@@ -159,9 +154,9 @@ class Claimed:
 
 
 def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | None:
-    """The next call about an assignment, committed for a worker elsewhere; None where there is none.
+    """Commit the next call about an assignment for a worker elsewhere; None where there is none.
 
-    The worker is taken for dead after ``lease``. No other assignment waits for its reply or uses it.
+    The call counts as abandoned after ``lease``. No other assignment waits for its reply or reuses it.
     """
     questions = work.open_questions(work.replies)
     if not questions:
@@ -177,19 +172,17 @@ def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | Non
 
 
 class Slots(Protocol):
-    """Places for calls at once."""
+    """Places for simultaneous calls."""
 
     def take(self, wanted: int) -> int:
-        """Take up to so many, without waiting; how many there were."""
+        """Take up to this many places without waiting; returns how many were free."""
         ...
 
-    def give(self, back: int) -> None:
-        """Give so many back."""
-        ...
+    def give(self, back: int) -> None: ...
 
 
 class OneSlot:
-    """There is a place for one call."""
+    """A place for one call."""
 
     def take(self, wanted: int) -> int:
         return min(wanted, 1)
@@ -199,7 +192,6 @@ class OneSlot:
 
 
 _Wanted = tuple[ClaimPlan, JudgeCall, PreparedCall]
-"""A call that is to be made about an assignment."""
 
 
 class _OutdatedError(Exception):
@@ -209,10 +201,10 @@ class _OutdatedError(Exception):
 def claim(
     claim_requests: Sequence[ClaimRequest], worker: str, slots: Slots
 ) -> list[Claimed | Exception | None]:
-    """Claim every assignment that can be; None where somebody else was faster or nobody wants it any more.
+    """Claim assignments; None for each that another worker took or no run wants any more.
 
-    ``worker`` names who asks. Every call takes a place of ``slots``, each assignment first one and then as
-    many more as there are: whoever makes these calls gives the places back.
+    Each call takes a place of ``slots``: one for each assignment first, then further ones while there are
+    any. The caller gives them back when the calls end.
     """
     try:
         return list(_Batch(worker, slots).claim(claim_requests))
@@ -238,7 +230,7 @@ def _claim_alone(claim_request: ClaimRequest, worker: str, slots: Slots) -> Clai
 
 @transaction.atomic
 def put_back(assignments: Iterable[int]) -> None:
-    """Open claimed assignments about which nothing is in flight; what has its reply keeps it."""
+    """Reopen claimed assignments that have no call in flight; their replies are kept."""
     rows = Assignment.objects.filter(pk__in=list(assignments), state=Assignment.State.CLAIMED)
     held = [row.pk for row in rows.select_for_update(no_key=True).order_by("pk").only("pk")]
     busy = JudgeCall.objects.filter(assignment__in=held, state=JudgeCall.State.IN_FLIGHT)
@@ -273,7 +265,7 @@ class _Batch:
         return [claimed.pop(claim_request.assignment, None) for claim_request in claim_requests]
 
     def _put_aside(self, works: Mapping[int, Work], held: Collection[int]) -> dict[int, Claimed]:
-        """Put aside what cannot be rated any more."""
+        """Put aside what can no longer be rated."""
         gone = runs_work.unrateable(works.values())
         done: set[int] = set()
         for state, is_held in ((Assignment.State.CLAIMED, True), (Assignment.State.OPEN, False)):
@@ -284,7 +276,7 @@ class _Batch:
 
     @transaction.atomic
     def commit(self, plans: Sequence[ClaimPlan]) -> dict[int, Claimed]:
-        """Write what was planned. Locks assignments, then calls, then runs, as everybody does."""
+        """Write plans. Locks assignments, then calls, then runs, as everywhere."""
         plans = self._still_there(plans)
         calls = self._affordable(plans)
         reused = {plan.assignment: self._reused(plan) for plan in plans}
@@ -306,7 +298,7 @@ class _Batch:
         return claimed
 
     def _still_there(self, plans: Sequence[ClaimPlan]) -> list[ClaimPlan]:
-        """Those whose assignment is as it was when it was read, locked from now on."""
+        """Plans whose assignment is in the state it was read in, locked from now on."""
         rows = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
         states = dict(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", "state"))
         wanted = {True: Assignment.State.CLAIMED, False: Assignment.State.OPEN}
@@ -316,9 +308,9 @@ class _Batch:
         return still
 
     def _check_waiting(self, hashes: set[str]) -> None:
-        """Raise where a call that is waited for has ended, and keep the others from ending till this is done.
+        """Lock the calls that are waited for; raise _OutdatedError if one has ended.
 
-        Whoever commits its end looks for those that wait, after it has locked the call.
+        Whoever ends a call locks it first and then looks for assignments that wait for it.
         """
         if hashes:
             in_flight = JudgeCall.objects.filter(request_hash__in=hashes, state=JudgeCall.State.IN_FLIGHT)
@@ -327,7 +319,7 @@ class _Batch:
                 raise _OutdatedError("a call that was waited for has ended")
 
     def _affordable(self, plans: Sequence[ClaimPlan]) -> dict[int, list[tuple[JudgeCall, PreparedCall]]]:
-        """The calls that can be made now, by assignment: within limits, with places for them, and money."""
+        """The calls that can be made now, by assignment: within limits, places and budget."""
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for asked, plan in self._placed(plans):
             by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
@@ -343,14 +335,14 @@ class _Batch:
         return made
 
     def _placed(self, plans: Sequence[ClaimPlan]) -> Iterator[tuple[PreparedCall, ClaimPlan]]:
-        """The questions there are places for now: the first of every plan before any second one."""
+        """The questions there are places for: the first of every plan before any second one."""
         first = [(plan.asked[0], plan) for plan in plans if plan.asked]
         further = [(asked, plan) for plan in plans for asked in plan.asked[1:]]
         self._taken = self._slots.take(len(first) + len(further))
         yield from [*first, *further][: self._taken]
 
     def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
-        """Those that the limits of their judge allow now; the others are told when to come back."""
+        """The calls that the judge's limits allow now; the others get a time to come back."""
         if not self._is_limited:
             return wanted
         waits = limiting.start([(call, asked) for _, call, asked in wanted])
@@ -363,7 +355,7 @@ class _Batch:
         return let_in
 
     def _give_back(self, made: Mapping[int, Sequence[tuple[JudgeCall, PreparedCall]]]) -> None:
-        """Give places back that were taken for calls that cannot be made."""
+        """Give back the places taken for calls that cannot be made."""
         calls = {id(call) for each in made.values() for call, _ in each}
         limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in calls])
         self._entered = [(call, asked) for call, asked in self._entered if id(call) in calls]
@@ -405,15 +397,15 @@ class _Batch:
         ]
 
     def _check_replies(self, hashes: set[str]) -> None:
-        """Raise where a request was answered since the replies were looked up.
+        """Raise _OutdatedError if a request was answered since replies were looked up.
 
-        From now on nobody else can have it in flight, so nobody can answer it any more.
+        The calls just written keep others from having it in flight from now on.
         """
         if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._planner.seen).exists():
             raise _OutdatedError("a request was answered meanwhile")
 
     def _answered(self, plan: ClaimPlan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
-        """The last reply about an assignment that has all of them, kept for whoever submits it."""
+        """The last reply about a complete assignment, reserved for this worker to submit."""
         if not plan.is_complete:
             return None
         replied = [call for calls in plan.work.in_round.values() for call in calls if call.has_replied]
@@ -426,7 +418,7 @@ class _Batch:
         return last
 
     def _write_states(self, plans: Sequence[ClaimPlan], claimed: Mapping[int, Claimed]) -> None:
-        """Lease what is asked about or submitted; open what waits, until there is reason to look again."""
+        """Lease what is asked about or submitted; open what has to wait, with the time to look again."""
         leases: dict[datetime, list[ClaimPlan]] = defaultdict(list)
         waits: dict[tuple[str, datetime], list[ClaimPlan]] = defaultdict(list)
         in_flight = {call.request_hash for each in claimed.values() for call, _ in each.calls}

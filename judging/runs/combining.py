@@ -1,9 +1,7 @@
-"""Doing at once what many threads want at the same moment. Pure.
+"""Combining what many threads want at the same moment into batches. Pure.
 
-A transaction costs about the same for one row as for fifty. So threads hand their items in, and whoever comes
-first does the work of all: while one batch is handled the next one gathers, so that batches are large exactly
-when there is much to do, and one item alone waits for nobody. There is no thread of its own, which would have
-to be watched and stopped (flat combining: Hendler, Incze, Shavit, Tzafrir 2010).
+A transaction costs about the same for one row as for fifty. The first thread to come does the work of all
+that wait (flat combining: Hendler, Incze, Shavit, Tzafrir 2010), so no thread has to be watched or stopped.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,11 +15,10 @@ Result = TypeVar("Result")
 class Combiner(Generic[Item, Result]):
     """Hands the items of many threads to ``handle`` in batches, one batch at a time.
 
-    handle gets up to ``most`` items in the order they came in and returns one result for each, in order;
-    an exception among the results is raised in the thread of its item alone, one that handle raises in every
-    thread of the batch. ``linger`` says how many seconds a batch waits for more items, less when it is full
-    before. ``room`` waits until there is room for an item, and says for how many there is. handle must not
-    hand in items itself.
+    handle gets up to ``most`` items in order of arrival and returns one result for each; an exception among
+    the results is raised in the thread of its item, one that handle raises in every thread of the batch.
+    linger: seconds that a batch waits to fill up. room: waits until there is room for an item, returns for
+    how many. handle must not hand in items itself.
     """
 
     def __init__(
@@ -42,7 +39,7 @@ class Combiner(Generic[Item, Result]):
         self._full = Event()
 
     def do(self, item: Item) -> Result:
-        """The result for one item, once the batch it goes into is handled."""
+        """The result for one item, once its batch is handled."""
         place: _Place[Item, Result] = _Place(item)
         with self._lock:
             self._waiting.append(place)
@@ -61,7 +58,7 @@ class Combiner(Generic[Item, Result]):
         return place.result()
 
     def _lead(self) -> None:
-        """Handle the next batch, in which this thread is the first, and let the next thread lead."""
+        """Handle the next batch, then let the next thread lead."""
         room = self._room()
         if seconds := self._linger():
             self._full.wait(seconds)
@@ -96,7 +93,7 @@ class Combiner(Generic[Item, Result]):
             following.told.set()
 
     def _leave(self, place: "_Place[Item, Result]", leads: bool) -> None:
-        """Take an item back whose thread was interrupted while it waited."""
+        """Take back the item of an interrupted thread."""
         with self._lock:
             if place not in self._waiting:
                 return
@@ -113,7 +110,7 @@ UNKNOWN: Final = _Unknown()
 
 
 class _Place(Generic[Item, Result]):
-    """An item, and what came of it. ``told`` is set when that is known, or when its thread is to lead."""
+    """An item and its outcome. ``told`` is set when the outcome is known or its thread is to lead."""
 
     __slots__ = ("item", "outcome", "told")
 
@@ -123,7 +120,7 @@ class _Place(Generic[Item, Result]):
         self.told = Event()
 
     def result(self) -> Result:
-        """The outcome, raised where it is an exception."""
+        """The outcome, raised if it is an exception."""
         assert not isinstance(self.outcome, _Unknown)  # noqa: S101 - the batch was handled
         if isinstance(self.outcome, BaseException):
             raise self.outcome

@@ -1,4 +1,4 @@
-"""Committing what came of calls, many at a time, before anything else happens to it."""
+"""Committing the results of calls, in batches, before anything else happens to them."""
 
 import logging
 import random
@@ -28,10 +28,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call.
+    """The result of a call.
 
-    failures: how often asking this question failed before in this run. outage: that of the endpoint that it
-    failed in, which uses up no attempt.
+    failures: how often this question failed before in this run. outage: the outage of its endpoint in which
+    it failed; such a failure uses up no attempt.
     """
 
     call: JudgeCall
@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Failed:
-    """A call that failed, and when it is to be repeated; None for never."""
+    """A failed call and when it is repeated; None for never."""
 
     call: JudgeCall
     retry_at: datetime | None
@@ -52,10 +52,10 @@ class Failed:
 
 @dataclass(frozen=True)
 class Results:
-    """What came of calls about one assignment that were made at once.
+    """Results of calls about one assignment.
 
-    is_last: no other is in flight, so it is decided what becomes of the assignment. earlier: those of the
-    others that failed. answered: the call whose reply was the last one needed, to be submitted.
+    is_last: no other call about it is in flight, so its next state is decided. earlier: failures among calls
+    committed before. answered: the call whose reply completed the answer, to be submitted.
     """
 
     outcomes: Sequence[Outcome]
@@ -66,9 +66,8 @@ class Results:
 
 @dataclass(frozen=True)
 class Committed:
-    """What was committed of results: the calls that replied and those that failed, as they are stored.
-
-    A call that is in neither had been taken for abandoned.
+    """The calls of committed results that replied or failed, as stored; those abandoned before are in
+    neither.
     """
 
     replied: Sequence[JudgeCall]
@@ -76,10 +75,10 @@ class Committed:
 
 
 def commit_each(batch: Sequence[Results]) -> list[Committed | Exception]:
-    """Commit what came of calls, all at once; where that cannot be, each by itself.
+    """Commit results together, or one by one where that fails, so that one cannot cost the others their
+    replies.
 
-    One reply that cannot be stored must not cost the others, which are paid for. Raises OperationalError or
-    InterfaceError where the database is away.
+    Raises OperationalError or InterfaceError if the database is away.
     """
     if len(batch) > 1:
         try:
@@ -102,10 +101,9 @@ def _commit_alone(results: Results) -> Committed | Exception:
 
 @transaction.atomic
 def commit(batch: Sequence[Results]) -> list[Committed]:
-    """Commit what came of calls. Harmless when repeated.
+    """Commit results. Harmless when repeated. Locks assignments, then calls, then runs, as everywhere.
 
-    A call that was taken for abandoned meanwhile keeps its late reply for the record only: the assignment may
-    be asked anew already. Locks assignments, then calls, then runs, as everybody does.
+    The late reply of an abandoned call is kept for the record only: the assignment may be asked anew already.
     """
     now = timezone.now()
     outcomes = [outcome for results in batch for outcome in results.outcomes]
@@ -129,7 +127,7 @@ def commit(batch: Sequence[Results]) -> list[Committed]:
 
 
 def _live(calls: Collection[int]) -> set[int]:
-    """Those that are in flight, locked until the transaction ends."""
+    """The ids of the calls that are in flight, locked until the transaction ends."""
     rows = JudgeCall.objects.filter(pk__in=calls, state=JudgeCall.State.IN_FLIGHT)
     return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
@@ -142,7 +140,7 @@ def _keep_late(outcomes: Sequence[Outcome], now: datetime) -> None:
 
 
 def _decide(results: Results, ended: Sequence["_Ended"], now: datetime) -> Committed:
-    """What becomes of the assignment once all calls about it have ended."""
+    """What was committed; sets the next state of an assignment whose calls have all ended."""
     replied = [one.call for one in ended if one.call.has_replied]
     failed = [Failed(one.call, one.retry_at) for one in ended if not one.call.has_replied]
     every = [*results.earlier, *failed]
@@ -152,7 +150,7 @@ def _decide(results: Results, ended: Sequence["_Ended"], now: datetime) -> Commi
 
 
 def _put_aside(failed: Sequence[Failed], now: datetime) -> None:
-    """Open the assignment when all failed calls are due again; where one never is, it has failed by that."""
+    """Reopen the assignment once all its failed calls are due; fail it if one is never repeated."""
     given_up = [one.call for one in failed if one.retry_at is None]
     if given_up:
         JudgeCall.objects.filter(pk=given_up[0].pk).update(given_up=True)
@@ -161,13 +159,13 @@ def _put_aside(failed: Sequence[Failed], now: datetime) -> None:
 
 
 def lock_assignments(assignments: Collection[int]) -> None:
-    """Lock assignments until the transaction ends, in one order everywhere."""
+    """Lock assignments until the transaction ends, in the order of their ids."""
     rows = Assignment.objects.filter(pk__in=assignments).select_for_update(no_key=True).order_by("pk")
     list(rows.values_list("pk", flat=True))
 
 
 class _Ended:
-    """A call that has ended, about to be written. is_answer: its reply was the last one needed."""
+    """A call that has ended, about to be written. is_answer: its reply completed the answer."""
 
     def __init__(self, outcome: Outcome, now: datetime, *, is_answer: bool) -> None:
         # A copy: should this transaction fail, the next one begins with what is stored.
@@ -200,7 +198,6 @@ class _Ended:
             setattr(self.call, name, value)
 
     def write(self) -> None:
-        """Write the call, whose cost is known by now."""
         columns = {**self._columns, "cost": self.call.cost, "reserved": self.call.reserved}
         JudgeCall.objects.filter(pk=self.call.pk).update(**columns)
 
@@ -228,10 +225,7 @@ def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
 
 
 def end_abandoned(calls: Sequence[JudgeCall], now: datetime) -> None:
-    """Mark calls in flight as abandoned, which are locked: whoever made them is gone.
-
-    What they can have cost at most counts as spent, and whoever waits for their replies is sent for.
-    """
+    """Mark locked calls in flight as abandoned; the most they can have cost counts as spent."""
     for call in calls:
         call.state, call.finished_at = JudgeCall.State.ABANDONED, now
     spending.settle(calls)
@@ -241,7 +235,7 @@ def end_abandoned(calls: Sequence[JudgeCall], now: datetime) -> None:
 
 
 def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -> None:
-    """Put a claimed assignment back, to be asked when due; with no due time it has failed."""
+    """Reopen a claimed assignment for its due time; without one it has failed."""
     state = Assignment.State.OPEN if due_at else Assignment.State.FAILED
     Assignment.objects.filter(pk=assignment, state=Assignment.State.CLAIMED).update(
         state=state, leased_until=None, finished_at=None if due_at else now
@@ -251,9 +245,9 @@ def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -
 
 
 def wake(hashes: Collection[str], now: datetime) -> None:
-    """Send for the assignments that wait for requests which have ended, however they ended.
+    """Send messages about the assignments that wait for requests which have ended, however they ended.
 
-    In the transaction that ends the calls, after they were locked.
+    Call it in the transaction that ends the calls, after they are locked.
     """
     waiting = RunAssignment.objects.filter(waiting_for__in=set(hashes) - {""}).exclude(waiting_for="")
     rows = dict(waiting.values_list("pk", "assignment")[: settings.JUDGE_QUEUE_AHEAD])
@@ -264,7 +258,6 @@ def wake(hashes: Collection[str], now: datetime) -> None:
 
 
 def retry_policy() -> RetryPolicy:
-    """How patiently this arena retries."""
     return RetryPolicy(
         settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
     )
@@ -273,16 +266,15 @@ def retry_policy() -> RetryPolicy:
 # Writes that must not be lost because the database was away for a moment.
 
 
-PAUSE: Final = 0.5
-"""Seconds between two tries."""
+PAUSE: Final = 0.5  # seconds between two tries
 
 Result = TypeVar("Result")
 
 
 def retry_until(write: Callable[[], Result], until: datetime) -> Result:
-    """Do a write, again and again while the database cannot be reached or is locked, but not after ``until``.
+    """The result of a write, repeated while the database is away or locked, but not after ``until``.
 
-    The write may have happened although its try failed, so it must be harmless when repeated.
+    A failed try may have written, so the write must be harmless when repeated.
     """
     while True:
         try:

@@ -1,10 +1,8 @@
-"""What a run would take, before it is started: calls, tokens, money and time, each as a range. Never writes.
+"""What a run would take, before it starts: calls, tokens, money and time, each as a range. Never writes.
 
-Of a large run some assignments are looked at, evenly spread, and the rest is taken to be like them. What is
-asked about a prompt or about one answer alone is counted once for each of them, as it is asked. The lower end
-of a range is what to expect: prompts by their length, replies as long as earlier ones, no step that may turn
-out not to be needed. The upper end is what can be: prompts of as many tokens as bytes, replies as long as
-they may be, every step asked. Calls that fail and are repeated are in neither.
+Of a large run an even sample of assignments is looked at. The lower end of a range is what to expect; the
+upper end is what is possible: a token for every byte, the longest replies, every step. Retries are in
+neither.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,18 +31,13 @@ from judging.runs.work import Work, text_of
 # What earlier replies of a model tell about the next ones.
 
 
-RECENT: Final = 200
-"""So many replies are looked at, the latest."""
-
+RECENT: Final = 200  # most replies that are looked at, the latest
 RECENT_RUNS: Final = 20
 
 
 @dataclass(frozen=True)
 class ReplyStatistics:
-    """How long a model's tokens and replies are, and how long it takes for one, on average.
-
-    Tokens and seconds are None where no reply tells; replies is how many were looked at.
-    """
+    """Means over a model's earlier replies; None where none of them tells. replies: how many there were."""
 
     bytes_per_token: Decimal = costs.BYTES_PER_TOKEN
     reply_tokens: Decimal | None = None
@@ -53,7 +46,7 @@ class ReplyStatistics:
 
 
 def reply_statistics(judge: Judge) -> ReplyStatistics:
-    """How the judge's model has replied of late, to any judge; how long its replies are, to its protocol."""
+    """How the judge's model has replied of late, to any judge; reply lengths only for the same protocol."""
     alike = JudgeRun.objects.filter(judge__model=judge.model, judge__base_url=judge.base_url)
     runs = list(alike.order_by("-pk").values_list("pk", flat=True)[:RECENT_RUNS])
     calls = JudgeCall.objects.filter(
@@ -82,25 +75,19 @@ def reply_statistics(judge: Judge) -> ReplyStatistics:
     )
 
 
-LOOKED_AT: Final = (5, 100)
-"""The fewest and the most assignments that are looked at."""
-
-QUESTIONS: Final = 400
-"""About so many questions are worded for it, whatever the protocol."""
-
-USUAL_REPLY: Final = 100
-"""Tokens of a verdict with a short explanation; used until the judge has replied."""
+LOOKED_AT: Final = (5, 100)  # fewest and most assignments that are looked at
+QUESTIONS: Final = 400  # about how many questions are worded for an estimate
+USUAL_REPLY: Final = 100  # tokens of a verdict with a short explanation; used until the judge has replied
 
 
 @dataclass(frozen=True)
 class Estimate:
     """What a run would take.
 
-    looked_at of the assignments were looked at; where that is not all of them, calls, cached, tokens, cost
-    and time are about right. cached: first questions whose reply is there already, and which are therefore
-    not asked; later_steps: whether there are questions that rest on replies, of which that cannot be known.
-    prices are those of the models that have one, unpriced names the others. habits_from: how many earlier
-    replies lengths and times are learnt from.
+    looked_at: how many assignments were looked at; unless all were, numbers are approximate. cached: first
+    questions that have a reply and are not asked. later_steps: whether further questions build on replies, so
+    that nobody knows if they are cached. prices: by model; unpriced: models without one. habits_from: how
+    many earlier replies lengths and times are learnt from.
     """
 
     pairs: int
@@ -120,7 +107,7 @@ class Estimate:
     habits_from: int
 
     def covered(self, budget: Decimal) -> int | None:
-        """For about how many assignments a budget is enough; None where no price is known."""
+        """About how many assignments a budget is enough for; None if no price is known."""
         if self.cost is None:
             return None
         if self.cost.low <= budget:
@@ -129,7 +116,7 @@ class Estimate:
 
 
 def estimate(study: Study, judge: Judge, wanted: planning.Wanted, *, remote: bool = False) -> Estimate:
-    """What a run would take. Raises JudgeError where there can be none."""
+    """What a run would take. Raises JudgeError if there can be none."""
     check_usable(judge, study, remote=remote)
     every = list(planning.chosen(study, judge.rater, wanted))
     scope = _Scope([each for each in every if each.asked])
@@ -165,7 +152,7 @@ class _Scope:
 
 @dataclass
 class _Slot:
-    """A question as it was found in the assignments that were looked at."""
+    """A question with its sizes in the assignments that were looked at."""
 
     rehearsed: Rehearsed
     sizes: list[int] = field(default_factory=list)
@@ -246,7 +233,7 @@ class _Estimating:
         return works
 
     def _slots(self, works: Sequence[Work]) -> dict[str, _Slot]:
-        """Every question there can be, with its sizes where replies say next to nothing."""
+        """Every possible question by key, with its sizes when replies are minimal."""
         if not works:
             return {}
         slots = {each.question.key: _Slot(each) for each in rehearse(self._configured, works[0].pair_texts)}
@@ -258,7 +245,7 @@ class _Estimating:
         return slots
 
     def _cached(self, works: Sequence[Work], slots: Mapping[str, _Slot]) -> dict[str, Fraction]:
-        """Which share of the first questions has its reply already, by key."""
+        """The share of each first question that has a reply already, by key."""
         builder = CallBuilder()
         for work in works:
             for question in conversation.next_questions(self._configured, work.pair_texts, {}):
@@ -283,7 +270,7 @@ class _Estimating:
         endpoint: Endpoint,
         prices: Mapping[str, Prices | None],
     ) -> Load:
-        """A question as often as it will be asked, with the tokens of each call."""
+        """A question with how often it is asked and the tokens of each call."""
         rehearsed = slot.rehearsed
         times = _decimal(self._scope.times(slot.question) * (1 - cached))
         usual = self._usual_reply(endpoint)
@@ -301,12 +288,12 @@ class _Estimating:
         )
 
     def _usual_reply(self, endpoint: Endpoint) -> Decimal:
-        """Tokens of a reply, by those the judge has given, else by what is usual."""
+        """Expected tokens of a reply."""
         usual = self._statistics.reply_tokens or Decimal(USUAL_REPLY)
         return usual if endpoint.reply_limit is None else min(usual, Decimal(endpoint.reply_limit))
 
     def _seconds(self, whole: Total) -> Range | None:
-        """How long it takes, by earlier replies, concurrency and limits; None where nothing is known."""
+        """Duration by earlier replies, concurrency and limits; None if nothing is known."""
         judge = self._judge
         at_once = judge.concurrency
         if settings.EMBEDDED_WORKER:
@@ -337,7 +324,7 @@ def _decimal(number: Fraction) -> Decimal:
 
 
 def _whole(numbers: Range) -> Range:
-    """In whole numbers."""
+    """The range in whole numbers."""
 
     def rounded(number: Decimal) -> Decimal:
         return number.quantize(Decimal(1), ROUND_HALF_UP)

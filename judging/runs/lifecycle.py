@@ -1,4 +1,4 @@
-"""Starting, feeding, pausing, ending and cancelling runs."""
+"""Starting, feeding, pausing, finishing and cancelling runs."""
 
 import os
 import time
@@ -27,9 +27,9 @@ from judging.runs.spending import check_budget
 
 
 def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
-    """Raise JudgeError when the judge cannot start a run over the study now.
+    """Raise JudgeError if the judge cannot start a run over the study now.
 
-    ``remote``: judge workers on other machines are to ask. The key is then theirs to have.
+    remote: workers on other machines ask, so the key need not be here.
     """
     if not judge.active:
         raise JudgeError(f"The judge {judge.name} is inactive; activate it first.")
@@ -52,7 +52,7 @@ def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
 
 
 def check_wording(judge: Judge) -> None:
-    """Raise JudgeError where the judge would be asked in other words than it was first, or in none."""
+    """Raise JudgeError if the judge's wording has changed since it was first asked, or is gone."""
     try:
         current = judge.current_prompt_hash()
     except UnknownProtocolError as error:
@@ -79,7 +79,7 @@ def _check_remote(judge: Judge) -> None:
 
 
 def _check_keys(judge: Judge) -> None:
-    """Everyone who is asked for the judge can be: a model that writes something for it has its own key."""
+    """Raise JudgeError unless there is a key for every model that the judge's protocol asks."""
     for endpoint in endpoints(judge):
         try:
             key = read_key(endpoint.api_key_env, os.environ)
@@ -101,14 +101,9 @@ def _check_simulation(judge: Judge, study: Study) -> None:
         raise JudgeError(f"{judge.name} has no strength for {', '.join(missing)}.")
 
 
-QUEUE_PATIENCE = timedelta(minutes=2)
-"""A message that was not acted upon for so long is taken for lost."""
-
-AHEAD: Final = 1000
-"""So many rows of a run are looked through for what is next before all of them are."""
-
-LOOKED_THROUGH: Final = 5.0
-"""Seconds after which all of them are, so that what is due again need not wait for the end."""
+QUEUE_PATIENCE = timedelta(minutes=2)  # a message that was not acted upon for so long counts as lost
+AHEAD: Final = 1000  # rows of a run that are searched for due assignments before all of them are
+LOOKED_THROUGH: Final = 5.0  # least seconds between two searches of all rows
 
 NOTHING_TO_DO: Final = {
     JudgeRun.Kind.ALL: "{judge} has answered every pair of {study}; nothing is left to ask.",
@@ -116,7 +111,7 @@ NOTHING_TO_DO: Final = {
     JudgeRun.Kind.FAILURES: "No question to {judge} about {study} failed or was left over.",
     JudgeRun.Kind.UNSCORED: "No answer of {judge} about {study} lacks a rating.",
 }
-"""Why there is no run, by its kind."""
+"""Why a run of each kind would be empty."""
 
 
 def start_run(
@@ -131,7 +126,7 @@ def start_run(
     budget: Decimal | None = None,
     created_by: Any = None,
 ) -> JudgeRun:
-    """A new run, planned by the workers, and asked by them or (``remote``) by judge workers elsewhere.
+    """A new run, to be planned and asked by the arena's workers, or (``remote``) asked by workers elsewhere.
 
     Raises JudgeError saying why there can be none.
     """
@@ -204,8 +199,8 @@ def plan_run(run_id: int) -> None:
 def _rounds(run: JudgeRun) -> dict[int, int]:
     """The round of calls of each assignment that was asked before.
 
-    What has its answer and is asked anew gets another round, so that no reply of the former is taken for one
-    of this. A round that was begun and has no answer is gone on with: its replies are paid for.
+    An answered assignment that is asked anew gets a new round, so that no old reply is taken for a new one.
+    An unanswered one continues its round, whose replies are paid for.
     """
     calls = JudgeCall.objects.filter(assignment__study=run.study, assignment__rater=run.judge.rater)
     by_assignment = calls.order_by().values_list("assignment")
@@ -215,7 +210,7 @@ def _rounds(run: JudgeRun) -> dict[int, int]:
 
 
 def _take_over_replies(run: JudgeRun) -> None:
-    """Replies of earlier runs that were never submitted are submitted by this one instead of asked again."""
+    """Let this run submit replies of earlier runs that were never submitted, instead of asking again."""
     JudgeCall.objects.filter(
         state=JudgeCall.State.REPLIED,
         submit_attempts__gt=0,
@@ -225,19 +220,18 @@ def _take_over_replies(run: JudgeRun) -> None:
 
 
 def feed(run_id: int, now: datetime | None = None) -> int:
-    """Tell the workers of the run's next due assignments; returns how many.
+    """Send the workers messages about the run's next due assignments; returns how many.
 
-    Only so many messages are under way at a time (settings.JUDGE_QUEUE_AHEAD), topped up when half are used,
-    so a run of any size starts at once and a cancelled one leaves no heap of messages. A run with nothing
-    left to do becomes finished. Judge workers elsewhere ask for a remote run's assignments themselves.
+    At most settings.JUDGE_QUEUE_AHEAD messages are under way, topped up when half are used. A run with
+    nothing left to do becomes finished. Workers elsewhere fetch a remote run's assignments themselves.
     """
     return len(go_on(run_id, 0, now))
 
 
 def go_on(run_id: int, threads: int, now: datetime | None = None) -> list[int]:
-    """Up to ``threads`` due assignments of a run for the caller, then those the workers are told of.
+    """Up to ``threads`` due assignments for the caller, then those that messages were sent about.
 
-    The caller's calls have ended, so that there is room for as many more.
+    The caller's calls must have ended, which makes room for as many more.
     """
     now = now or timezone.now()
     free = settings.JUDGE_QUEUE_AHEAD - RunAssignment.objects.filter(run=run_id, queued_until__gt=now).count()
@@ -272,7 +266,7 @@ def go_on(run_id: int, threads: int, now: datetime | None = None) -> list[int]:
 
 @transaction.atomic
 def _choose(run: JudgeRun, threads: int, for_others: int, now: datetime) -> list[int]:
-    """Up to so many assignments that are due; the workers are told of all but the first ``threads``."""
+    """Up to so many due assignments; messages are sent about all but the first ``threads``."""
     due = (
         run.run_assignments.select_for_update(of=("self",), skip_locked=True)
         .filter(Q(queued_until=None) | Q(queued_until__lte=now), assignment__state="open", due_at__lte=now)
@@ -286,12 +280,9 @@ def _choose(run: JudgeRun, threads: int, for_others: int, now: datetime) -> list
 
 
 def _next(run: int, due: QuerySet[RunAssignment, tuple[int, int]], wanted: int) -> list[tuple[int, int]]:
-    """The first so many of what is due.
-
-    To look through a run from its beginning takes the longer the more of it is done. So what comes next is
-    looked for where the last was found, as long as enough is there, and all is looked through seldom enough
-    to take a twentieth of the time at most.
-    """
+    """The first ``wanted`` rows of ``due``."""
+    # The more of a run is done, the longer a search from its beginning takes. So it starts where the last
+    # row was found, and all rows are searched so seldom that it takes a twentieth of the time at most.
     begin, until = _looked.get(run, (0, 0.0))
     started = time.monotonic()
     if started < until:
@@ -306,11 +297,11 @@ def _next(run: int, due: QuerySet[RunAssignment, tuple[int, int]], wanted: int) 
 
 
 _looked: dict[int, tuple[int, float]] = {}
-"""By run: where the next one was found last, and until when it is enough to look from there."""
+"""By run: the first row found last, and the monotonic time until which searching from there is enough."""
 
 
 def _feed_later(run: int, seconds: float, now: datetime) -> None:
-    """Have a run fed when its judge may be asked again. Of many who find the door closed one is enough."""
+    """Schedule feeding for when the judge's limits allow it; one message for all who ask meanwhile."""
     if _later.get(run, now) <= now:
         _later[run] = now + timedelta(seconds=seconds)
         queue.nudge_feed(run, seconds)
@@ -320,7 +311,7 @@ _later: dict[int, datetime] = {}
 
 
 def finish_if_done(run: JudgeRun) -> bool:
-    """Mark a running run as finished when every assignment has its end; True if it is now finished."""
+    """Mark a running run as finished once every assignment has ended; True if it is now finished."""
     if run.run_assignments.filter(assignment__state__in=["open", "claimed"]).exists():
         return False
     if JudgeCall.objects.filter(run=run, submit_due_at__isnull=False).exists():
@@ -332,15 +323,14 @@ def finish_if_done(run: JudgeRun) -> bool:
 def pause_run(run: JudgeRun, why: str = "") -> bool:
     """Ask nothing more for now; False if the run is not queued or running.
 
-    Calls in flight are paid for, so their replies still count. The run keeps its place: there is one active
-    run of a judge over a study.
+    Replies to calls in flight still count. The run stays the judge's one active run over the study.
     """
     going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
     return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why))
 
 
 def resume_run(run: JudgeRun) -> bool:
-    """Go on with a paused run where it stopped; False if it is not paused.
+    """Continue a paused run; False if it is not paused.
 
     Raises JudgeError saying why the judge cannot be asked now.
     """
@@ -359,9 +349,9 @@ def resume_run(run: JudgeRun) -> bool:
 
 
 def cancel_run(run: JudgeRun, why: str = "") -> bool:
-    """Stop asking. Calls in flight are paid for, so their replies still count; False if it had ended already.
+    """Stop asking for good; False if the run had ended. Replies to calls in flight still count.
 
-    What was not asked stays planned and is taken up by the judge's next run over the study.
+    What was not asked stays planned for the judge's next run over the study.
     """
     cancelled = JudgeRun.objects.active().filter(pk=run.pk)
     return bool(cancelled.update(state=JudgeRun.State.CANCELLED, finished_at=timezone.now(), error=why))

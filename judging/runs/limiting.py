@@ -15,12 +15,11 @@ from judging.models import Judge, JudgeCall
 from judging.runs.asking import PreparedCall
 from judging.runs.combining import Combiner
 
-USUAL_REPLY: Final = 500
-"""Tokens that a reply is expected to have where the request sets no limit."""
+USUAL_REPLY: Final = 500  # tokens expected of a reply where the request sets no limit
 
 
 def start(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> list[float]:
-    """For each call, in order, the seconds until the next try; 0 for what may be made now."""
+    """For each call, in order, the seconds until the next try; 0 if it may be made now."""
     asking = [_starting(call, asked) for call, asked in calls if not call.run.judge.is_simulated]
     if not asking:
         return [0.0] * len(calls)
@@ -29,12 +28,12 @@ def start(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> list[float]:
 
 
 def cancel(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> None:
-    """Note that calls which might start are not made after all."""
+    """Note that calls which were let in are not made."""
     limiter().cancel([_starting(call, asked) for call, asked in calls if not call.run.judge.is_simulated])
 
 
 def end(call: JudgeCall, asked: PreparedCall, result: Reply | NoReplyError) -> Outage | None:
-    """The outage of its endpoint that a call failed in, None where there is none; notes that it has ended."""
+    """Note that a call has ended; returns the outage of its endpoint in which it failed, if any."""
     if call.run.judge.is_simulated:
         return None
     started = _starting(call, asked)
@@ -49,8 +48,7 @@ def end(call: JudgeCall, asked: PreparedCall, result: Reply | NoReplyError) -> O
     return _ending.do(EndedCall(started, result.kind, wait))
 
 
-_ended: deque[EndedCall] = deque()
-"""Calls of this process that ended well and are not noted yet."""
+_ended: deque[EndedCall] = deque()  # calls of this process that got replies and are not noted yet
 
 
 def note_ended() -> None:
@@ -60,7 +58,7 @@ def note_ended() -> None:
 
 
 def _taken() -> list[EndedCall]:
-    """The calls that are not noted yet; no other thread gets them."""
+    """The calls not noted yet, taken from ``_ended``."""
     taken = []
     with suppress(IndexError):
         while True:
@@ -74,7 +72,6 @@ def _end(failed: Sequence[EndedCall]) -> Sequence[Outage | None]:
 
 
 _ending = Combiner[EndedCall, Outage | None](_end, most=64)
-"""Calls of this process that fail at the same moment are noted at once."""
 
 
 def room(judge: Judge) -> tuple[float, int]:
@@ -89,7 +86,7 @@ def _limits(judge: Judge) -> Limits:
 
 
 def outage_of(judge: Judge) -> Outage | None:
-    """Since when the endpoint of a judge does not answer, if it does not."""
+    """The outage of a judge's endpoint; None while it answers."""
     return None if judge.is_simulated else limiter().outage(judge.base_url)
 
 

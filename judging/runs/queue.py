@@ -1,4 +1,7 @@
-"""Nudges to the workers. Tasks are named as strings: judging.tasks imports the services that send these."""
+"""Messages to the workers, by the names of tasks: judging.tasks imports the services that send them.
+
+A lost or doubled message does no harm.
+"""
 
 import logging
 from collections.abc import Iterable
@@ -15,11 +18,11 @@ CONVENE = "judging.tasks.convene_panel"
 
 
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
-"""A connection that Redis closed while it was restarted is noticed when it is used."""
+"""A connection that a restarted Redis closed is noticed only when it is used."""
 
 
 def nudge_assignments(assignments: Iterable[int]) -> None:
-    """Ask a worker to do what is next for each assignment. A lost or doubled message does no harm."""
+    """Ask a worker to do what is next for each assignment."""
     _send(JUDGE, assignments)
 
 
@@ -29,17 +32,17 @@ def nudge_plan(run: int) -> None:
 
 
 def nudge_panels(panels: Iterable[int]) -> None:
-    """Ask a worker to let each panel give the verdicts that follow by now."""
+    """Ask a worker to give the verdicts due of each panel."""
     _send(CONVENE, panels)
 
 
 def nudge_feed(run: int, seconds: float) -> None:
-    """Ask a worker to look for what is next in a run after so many seconds."""
+    """Ask a worker to feed a run after so many seconds."""
     _send(FEED, [run], seconds)
 
 
 def _send(task: str, ids: Iterable[int], seconds: float | None = None) -> None:
-    """One message for each id; where the queue cannot be reached, the sweep asks again."""
+    """Send one message for each id; if the queue cannot be reached, the sweep asks again."""
     try:
         with current_app.producer_or_acquire() as producer:  # one connection for all of them
             for pk in ids:

@@ -1,4 +1,4 @@
-"""What a lost message or a killed process leaves behind, found in the database and set right."""
+"""Repairing what lost messages and killed processes leave behind."""
 
 from datetime import datetime, timedelta
 
@@ -16,15 +16,14 @@ from judging.runs.claiming import put_back
 from judging.runs.committing import end_abandoned, lock_assignments, release
 from judging.runs.lifecycle import QUEUE_PATIENCE, check_wording, feed, pause_run
 
-RECEIVED_WITHIN = timedelta(seconds=10)
-"""Workers that have nothing else to do have begun with a message by then."""
+RECEIVED_WITHIN = timedelta(seconds=10)  # idle workers have begun with a message by then
 
 
 def sweep(now: datetime | None = None) -> dict[str, int]:
-    """Set right what is due; returns what was done, by kind. Called every settings.SWEEP_SECONDS.
+    """Repair what is due; returns counts by kind. Called every settings.SWEEP_SECONDS.
 
-    Calls past their deadline become abandoned and their assignments open again; committed replies that were
-    not submitted are submitted; queued runs are planned; running ones are fed, and finished when done.
+    Ends overdue calls, reopens their assignments, submits committed replies, plans queued runs, feeds running
+    ones.
     """
     now = now or timezone.now()
     abandoned = abandon(JudgeCall.objects.overdue(now), now)
@@ -44,7 +43,7 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
 
 
 def _keeps_its_wording(run: JudgeRun) -> bool:
-    """Whether the judge is asked as it was; pauses the run where an update of the arena has changed that."""
+    """Whether the judge's wording is unchanged; pauses the run if an update of the arena has changed it."""
     try:
         check_wording(run.judge)
     except JudgeError as error:
@@ -54,10 +53,10 @@ def _keeps_its_wording(run: JudgeRun) -> bool:
 
 
 def abandon_orphans(now: datetime | None = None) -> int:
-    """Take every call in flight that another process started for dead; returns how many there were.
+    """Abandon every call in flight that another process started; returns how many there were.
 
-    For the start of an arena whose only worker lives in this process. Messages died with the other process,
-    so whatever was queued or waiting to be submitted is due at once. Judge workers on other machines live on.
+    For the start of an arena whose only worker is this process. Queued messages died with the other one, so
+    all that was queued or waiting is due at once. Workers on other machines live on.
     """
     now = now or timezone.now()
     in_flight = JudgeCall.objects.filter(state="in_flight", run__remote=False)
@@ -70,27 +69,24 @@ def abandon_orphans(now: datetime | None = None) -> int:
 
 
 def _forget_lost_messages(run: int, now: datetime) -> None:
-    """Let a run be fed anew that has messages under way and yet no call in flight: nobody received them.
-
-    Workers that are busy with other runs may make this wrong; then messages come twice, which does no harm.
-    """
+    """Let a run be fed anew if it has messages under way and no call in flight: nobody received them."""
     if not JudgeCall.objects.filter(run=run, state=JudgeCall.State.IN_FLIGHT).exists():
         late = now + QUEUE_PATIENCE - RECEIVED_WITHIN
         RunAssignment.objects.filter(run=run, queued_until__lte=late).update(queued_until=None)
 
 
 def _reopen_idle(claimed: QuerySet[Assignment]) -> None:
-    """Open the assignments of a worker that died between two steps; the steps that have a reply keep it."""
+    """Reopen assignments whose worker died between two steps; their replies are kept."""
     busy = JudgeCall.objects.filter(Q(state=JudgeCall.State.IN_FLIGHT) | Q(submit_due_at__isnull=False))
     judged = claimed.filter(run_assignments__isnull=False).distinct()
     put_back(judged.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True))
 
 
 def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
-    """Mark calls abandoned and put their assignments back; returns how many calls there were.
+    """Mark calls abandoned and reopen their assignments, in a transaction each; returns how many calls there
+    were.
 
-    One assignment after the other, so that no lock is held for long. What the calls can have cost at most
-    counts as spent.
+    The most that the calls can have cost counts as spent.
     """
     assignments = sorted(set(calls.values_list("assignment", flat=True)))
     return sum(_abandon(calls, assignment, now) for assignment in assignments)

@@ -1,10 +1,9 @@
-"""What runs spend, and that none spends more than its budget.
+"""What runs spend, held within their budgets.
 
-Before a call is made, the most it can cost is reserved of its run; when it has ended, what it did cost takes
-the reservation's place. Both happen in single updates of the run's row, in the very transactions that commit
-the calls, so that any number of workers cannot pass a budget together, and a worker that dies leaves no
-reservation that nobody releases. These functions lock the run's row until the transaction ends: call them
-last. A call belongs to the budget of the run that made it, also where a later run takes its reply over.
+The most a call can cost is reserved before it is made, and replaced by its cost when it has ended, each by a
+single update of the run's row in the transaction that commits the call. So no number of workers passes a
+budget together, and a dead one leaves no reservation behind. These functions lock the run's row until the
+transaction ends, so call them last. A call belongs to the budget of the run that made it.
 """
 
 from collections import defaultdict
@@ -27,7 +26,7 @@ ZERO = Decimal(0)
 
 
 def prices_of(asked: Iterable[Endpoint]) -> list[Prices | None]:
-    """What each model costs at its endpoint; None where no price is known."""
+    """The price of each model at its endpoint; None where it is not known."""
     asked = list(asked)
     rows = Price.objects.filter(model__in={endpoint.model for endpoint in asked})
     known = {(row.model, row.base_url.rstrip("/")): row for row in rows}
@@ -39,10 +38,9 @@ def prices_of(asked: Iterable[Endpoint]) -> list[Prices | None]:
 
 
 def check_budget(judge: Judge, budget: Decimal) -> str:
-    """Raise JudgeError where a run of this judge cannot keep within a budget; else the budget's currency.
+    """The currency of a budget for runs of this judge. Raises JudgeError if the budget cannot be kept.
 
-    It takes a price and a longest reply of every model that is asked: without them nobody can say what a
-    call costs at most.
+    Every model that is asked needs a price and a longest reply, or no call has an upper bound.
     """
     if budget <= 0:
         raise JudgeError("The budget must be more than 0.")
@@ -73,12 +71,11 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
 
 
 def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]) -> int:
-    """Reserve the most that calls can cost; how many of them, from the first on, may be made.
+    """Reserve the most that calls can cost; returns how many of them, from the first on, may be made.
 
-    For the transaction that is about to write the calls: it gives those that may be made their prices and
-    ``reserved``. ``asked`` is where each goes. The others do not fit into the budget. Where that is because
-    of calls in flight, which mostly cost less than they could, it is worth coming back once they have ended;
-    otherwise the run is paused here, with a sentence. None may be made of a run that is not running.
+    For the transaction that writes the calls: sets prices and ``reserved`` of those. asked: the endpoint of
+    each call. If the next call can never fit into the budget, the run is paused with a sentence; if calls in
+    flight may still free enough, it is not. Returns 0 for a run that is not running.
     """
     prices = [price if price and run.currency in ("", price.currency) else None for price in prices_of(asked)]
     bounds = [
@@ -94,7 +91,7 @@ def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]
 
 
 def _bound(call: JudgeCall, endpoint: Endpoint, price: Prices | None) -> Decimal | None:
-    """The most that a call can cost; None where nobody can say."""
+    """The most that a call can cost; None if that is not known."""
     if price is None or endpoint.reply_limit is None:
         return None
     sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(endpoint.options)
@@ -102,7 +99,7 @@ def _bound(call: JudgeCall, endpoint: Endpoint, price: Prices | None) -> Decimal
 
 
 def _reserve(run: int, bounds: Sequence[Decimal | None], currency: str) -> int:
-    """Reserve as many bounds as fit, from the first on; pause the run where none ever will."""
+    """Reserve as many bounds as fit, from the first on; pause the run if none ever will."""
     together = sum((bound or ZERO for bound in bounds), ZERO)
     fits = Q(budget=None)
     if None not in bounds:
@@ -143,10 +140,10 @@ def _why_no_more(run: JudgeRun, bound: Decimal | None) -> str:
 
 
 def settle(calls: Iterable[JudgeCall]) -> None:
-    """Put what calls did cost in place of what was reserved for them.
+    """Replace the reservations of ended calls by their costs; sets ``cost`` and ``reserved``, for the caller
+    to store.
 
-    For the transaction that commits their end, and once for every call: their state, tokens and error_kind
-    are as they will be stored. It sets ``cost`` and ``reserved``, which are to be stored with them.
+    For the transaction that commits the end, once for every call. State, tokens and error_kind must be set.
     """
     released: dict[int, Decimal] = defaultdict(Decimal)
     spent: dict[int, Decimal] = defaultdict(Decimal)
@@ -162,10 +159,7 @@ def settle(calls: Iterable[JudgeCall]) -> None:
 
 
 def settle_deleted() -> None:
-    """Count what is reserved of a run without calls in flight as spent: their rows were deleted by hand.
-
-    Harmless when repeated.
-    """
+    """Count the reservations of runs without calls in flight as spent: those calls were deleted by hand."""
     in_flight = JudgeCall.objects.filter(state=JudgeCall.State.IN_FLIGHT)
     left = JudgeRun.objects.filter(reserved__gt=0).exclude(pk__in=in_flight.values("run"))
     for pk in left.order_by("pk").values_list("pk", flat=True):
@@ -178,10 +172,10 @@ def settle_deleted() -> None:
 
 
 def _cost(call: JudgeCall) -> Decimal | None:
-    """What a call cost that has ended; None where no price was known.
+    """The cost of a call that has ended; None if no price was known.
 
-    Where the endpoint does not say how many tokens it charges for, or may charge although no reply came, it
-    is the most that the call can have cost.
+    It is the most that the call can have cost where the endpoint does not tell its tokens, or may charge
+    although no reply came.
     """
     if call.cached_from_id is not None:
         return ZERO
@@ -196,12 +190,12 @@ def _cost(call: JudgeCall) -> Decimal | None:
 
 
 def _changed(amount: str, by: Decimal) -> dict[str, Any]:
-    """An update of an amount of a run. SQLite adds in binary, so the sum is rounded to what is stored."""
+    """An update of an amount of a run, rounded: SQLite adds in binary."""
     return {amount: Round(F(amount) + by, precision=8)}
 
 
 def _has_calls_without_bound(run: JudgeRun) -> bool:
-    """Whether it has made calls whose price, or whose longest reply, was not known."""
+    """Whether it has made calls whose price or longest reply was not known."""
     asked = run.calls.filter(cached_from=None)
     costs_something = Q(prompt_price__gt=0) | Q(completion_price__gt=0)
     unbounded = Q(state=JudgeCall.State.IN_FLIGHT, reserved=0) | (
@@ -212,9 +206,9 @@ def _has_calls_without_bound(run: JudgeRun) -> bool:
 
 @transaction.atomic
 def change_budget(run: JudgeRun, budget: Decimal | None) -> JudgeRun:
-    """Give a run that has not ended another budget, or none; it goes on only when it is resumed.
+    """Set or remove the budget of a run that has not ended; a paused run stays paused.
 
-    Raises JudgeError where it cannot be kept.
+    Raises JudgeError if the budget cannot be kept.
     """
     locked = JudgeRun.objects.select_for_update(of=("self",), no_key=True)
     current = locked.select_related("judge__rater", "study").get(pk=run.pk)

@@ -25,9 +25,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Submission:
-    """The answer to an assignment: its last call, with run, judge and assignment, and all calls of the round.
-
-    verdict is what their replies amount to.
+    """The answer to an assignment: its last call (with run, judge and assignment), all calls of the round,
+    the verdict.
     """
 
     call: JudgeCall
@@ -43,23 +42,22 @@ class Submission:
 
     @property
     def judge(self) -> Judge:
-        """Whose answer it is."""
         return self.call.run.judge
 
     def answer(self) -> dict[str, object]:
-        """What the API is sent."""
+        """The body that the API is sent."""
         name, points = self.call.assignment.public_id, self.judge.points
         return answer_to(name, self.verdict, points, text_of(self.call), self.seconds, self.expected)
 
     @property
     def seconds(self) -> float | None:
-        """What the calls took together; None where all replies were used again."""
+        """Total latency of the calls; None if all replies were used again."""
         taken = [call.latency for call in self.calls if call.has_replied and call.latency is not None]
         return sum(taken) if taken else None
 
     @property
     def expected(self) -> float | None:
-        """The expected rating: the mean over its verdicts, None where there is none or answers are scored."""
+        """Mean expected rating over the verdicts; None if there is none, or single answers are scored."""
         if has_scores(self.judge.configured_protocol.protocol):
             return None
         known = [call.expected for call in self.calls if call.has_replied and call.expected is not None]
@@ -74,10 +72,7 @@ def has_scores(protocol: Protocol) -> bool:
 
 @dataclass(frozen=True)
 class SubmissionOutcome:
-    """What is to be written about a call after its answer was submitted.
-
-    has_failed: the arena refuses the answer for good, so the assignment has failed.
-    """
+    """What to write about a submitted call. has_failed: the arena refuses the answer for good."""
 
     call: JudgeCall
     columns: Mapping[str, Any]
@@ -85,14 +80,14 @@ class SubmissionOutcome:
 
     @property
     def is_stored(self) -> bool:
-        """Whether the arena has the answer now."""
+        """Whether the arena has the answer."""
         return self.columns.get("submitted_at") is not None
 
 
 def submission_of(assignment: int) -> Submission | None:
-    """What is left to submit about an assignment, taken over from whoever was to submit it; None for nothing.
+    """The due submission of an assignment, reserved for this worker; None if there is none.
 
-    A committed reply whose submission failed, or whose worker died, is due after a while.
+    A committed reply is due again some time after its submission failed or its worker died.
     """
     call = JudgeCall.objects.unsubmitted_of(assignment)
     if call is None:
@@ -106,7 +101,7 @@ def submission_of(assignment: int) -> Submission | None:
 
 
 def post(submissions: Sequence[Submission]) -> list[SubmissionOutcome | Exception]:
-    """Post the answers, and say what to write. Nothing is written here."""
+    """Post answers; returns what to write about each. Nothing is written here."""
     outcomes: list[SubmissionOutcome | Exception] = [LookupError("not posted")] * len(submissions)
     by_judge: dict[int, list[int]] = defaultdict(list)
     for number, submission in enumerate(submissions):
@@ -118,7 +113,6 @@ def post(submissions: Sequence[Submission]) -> list[SubmissionOutcome | Exceptio
 
 
 def _post(submissions: Sequence[Submission]) -> Iterator[SubmissionOutcome]:
-    """The same for answers of one judge."""
     client = ArenaClient(rater_token(submissions[0].judge.rater))
     replies = client.submit([each.answer() for each in submissions])
     for submission, reply in zip(submissions, replies, strict=True):
@@ -156,7 +150,7 @@ def _stored(call: JudgeCall, status: str, reason: str, rating: int | None) -> Su
 
 
 def _later(call: JudgeCall, error: str) -> SubmissionOutcome:
-    """The sweep or the next nudge tries again, ever more slowly."""
+    """Due again after a pause that doubles with each try."""
     wait = min(SUBMITTING.total_seconds(), 2.0 ** min(call.submit_attempts, 10))
     logger.warning("Submitting assignment %s failed: %s", call.assignment_id, error)
     return SubmissionOutcome(
@@ -165,7 +159,7 @@ def _later(call: JudgeCall, error: str) -> SubmissionOutcome:
 
 
 def submit(submissions: Sequence[Submission]) -> list[bool | Exception]:
-    """Post answers and write what became of them; whether the arena has each."""
+    """Post answers and write the outcomes; returns whether the arena has each."""
     outcomes = post(submissions)
     written = iter(write([outcome for outcome in outcomes if isinstance(outcome, SubmissionOutcome)]))
     return [next(written) if isinstance(outcome, SubmissionOutcome) else outcome for outcome in outcomes]
@@ -173,7 +167,7 @@ def submit(submissions: Sequence[Submission]) -> list[bool | Exception]:
 
 @transaction.atomic
 def write(outcomes: Sequence[SubmissionOutcome]) -> list[bool]:
-    """Write what became of submitted answers; whether the arena has each. Harmless when repeated."""
+    """Write the outcomes of submitted answers; returns whether the arena has each. Harmless when repeated."""
     failed = [outcome.call.assignment_id for outcome in outcomes if outcome.has_failed]
     if failed:
         claimed = Assignment.objects.filter(pk__in=failed, state=Assignment.State.CLAIMED)

@@ -1,4 +1,4 @@
-"""Judge runs in words for a terminal, made of what the API says about them. Pure."""
+"""Judge runs in words for a terminal, from what the API says about them. Pure."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -7,16 +7,15 @@ from typing import Any
 from judging.endpoints.costs import in_words
 
 JsonObject = Mapping[str, Any]
-"""A JSON object of the API."""
 
 
 def label(found: JsonObject) -> str:
-    """Tells of a judge that is none."""
+    """A note for simulated judges; "" for others."""
     return " (simulated: no model is asked)" if found["simulated"] else ""
 
 
 def progress(run: JsonObject) -> str:
-    """How far a run is, in one line."""
+    """A run's progress in one line."""
     done = run["assigned"] - run["waiting"]
     parts = [
         f"{done:,}/{run['assigned']:,} done: {run['scored']:,} scored, {_unscored(run):,} unscored, "
@@ -34,7 +33,7 @@ def progress(run: JsonObject) -> str:
 
 
 def summary(run: JsonObject) -> str:
-    """What became of a run, once nothing more is asked."""
+    """The outcome of a run that has stopped."""
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(run["unscored"].items()))
     lines = [
         f"Run {run['id']} is {run['state']}.{' ' + run['error'] if run['error'] else ''}",
@@ -71,14 +70,14 @@ def whats_next(run: JsonObject) -> str:
 
 
 def estimate(found: JsonObject, budget: str | None = None) -> str:
-    """What a run would take, as a table."""
+    """An estimate as a table for a terminal."""
     rows = estimated(found, budget)
     width = max(len(name) for name, _ in rows) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in rows)
 
 
 def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, str]]:
-    """What a run would take: what is counted, and the count in words."""
+    """An estimate as pairs of a label and a value in words."""
     sampled = found["looked_at"] < found["assignments"]
     rows = [
         ("Pairs to judge", f"{found['pairs']:,}"),
@@ -99,7 +98,7 @@ def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, s
 
 
 def notes(found: JsonObject) -> list[str]:
-    """How an estimate came about, in sentences."""
+    """How an estimate was made, in sentences."""
     lines = ["Calls that fail and are repeated come on top."]
     if found["looked_at"] < found["assignments"]:
         lines.append(
@@ -114,7 +113,7 @@ def notes(found: JsonObject) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """A time for people: 45 s, 12 min, 3 h 20 min."""
+    """A time in words: 45 s, 12 min, 3 h 20 min."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -126,7 +125,7 @@ def _unscored(run: JsonObject) -> int:
 
 
 def _beside(run: JsonObject) -> str:
-    """What came to its end without being asked, where there is any."""
+    """Counts of what ended without being asked."""
     kinds = {"identical": "identical", "put_aside": "put aside"}
     return "".join(f", {run[name]:,} {words}" for name, words in kinds.items() if run[name])
 
@@ -138,7 +137,7 @@ def _spent(run: JsonObject) -> str:
 
 
 def _range(numbers: JsonObject, *, sampled: bool = False) -> str:
-    """A range of whole numbers. Where only a sample was looked at, its upper end is no bound."""
+    """A range of whole numbers; ``sampled`` says that its upper end is no bound."""
     low, high = (None if numbers[end] is None else Decimal(numbers[end]) for end in ("about", "at_most"))
     if low == high:
         return f"{'about ' if sampled else ''}{low:,}"

@@ -1,4 +1,4 @@
-"""Staff pages: the overview; runs, their progress and their calls."""
+"""Staff pages: the overview, and runs with their progress and calls."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -42,8 +42,6 @@ from judging.runs.spending import check_budget
 
 
 class BudgetField(forms.DecimalField):
-    """An amount that a run is never to pass; empty for no budget."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(
             **{"required": False, "max_digits": 12, "decimal_places": 6, "min_value": 0, **options}
@@ -55,8 +53,6 @@ class BudgetField(forms.DecimalField):
 
 
 class RunForm(forms.Form):
-    """Which judge is to rate which study, and how much of it."""
-
     study = forms.ModelChoiceField(Study.objects.filter(closed_at=None), to_field_name="slug")
     judge = forms.ModelChoiceField(Judge.objects.filter(active=True).select_related("rater"))
     kind = forms.ChoiceField(label="What is asked", choices=JudgeRun.Kind, required=False)
@@ -93,15 +89,12 @@ class RunForm(forms.Form):
     )
 
     def clean_kind(self) -> str:
-        """Whatever has no answer yet, unless something else is chosen."""
         return self.cleaned_data["kind"] or JudgeRun.Kind.ALL
 
     def clean_remote(self) -> bool:
-        """Whether workers elsewhere are to ask."""
         return bool(self.cleaned_data["remote"])
 
     def clean(self) -> dict[str, Any]:
-        """With both orders as the judge is configured, unless told otherwise."""
         found: dict[str, Any] = super().clean() or {}
         chosen, judge = found.get("both_orders"), found.get("judge")
         found["both_orders"] = chosen == "on" or (not chosen and judge is not None and judge.both_orders)
@@ -109,8 +102,6 @@ class RunForm(forms.Form):
 
 
 class ChangeBudgetForm(forms.Form):
-    """Another budget for a run that goes on."""
-
     budget = BudgetField(
         label="Budget", help_text="In all, what is spent already included. Empty: no budget."
     )
@@ -124,13 +115,12 @@ ENDED: Final = {
     JudgeRun.Kind.UNSCORED: "Ask again what has no rating",
     JudgeRun.Kind.EXTEND: "Extend to new pairs",
 }
-"""What can follow a run, in words."""
+"""What can follow a run."""
 
 
 @require_safe
 @staff_only
 def overview(request: HttpRequest) -> HttpResponse:
-    """All judges and the last runs."""
     runs = list(JudgeRun.objects.for_list()[:LAST_RUNS])
     progress = JudgeCall.objects.progress_of(runs)
     return render(
@@ -147,7 +137,6 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def start_run(request: HttpRequest) -> HttpResponse:
-    """Choose study and judge, see what will be asked and what it costs, start."""
     judges = list(Judge.objects.filter(active=True).values_list("pk", flat=True)[:2])
     only = {"judge": judges[0]} if len(judges) == 1 else {}
     form = RunForm(request.POST or None, initial=only | request.GET.dict())
@@ -165,7 +154,7 @@ def start_run(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def preview_run(request: HttpRequest) -> HttpResponse:
-    """What the run described by the form would ask and cost, as a part of the page."""
+    """The estimate for the filled-in form, as a part of the page."""
     form = RunForm(request.GET)
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
@@ -177,7 +166,7 @@ def preview_run(request: HttpRequest) -> HttpResponse:
 
 
 def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
-    """The estimate of a run in words, or why there would be none. Raises JudgeError."""
+    """The context of an estimate, or why the run would be empty. Raises JudgeError."""
     study, judge, budget = chosen["study"], chosen["judge"], chosen["budget"]
     if budget is not None:
         check_budget(judge, budget)
@@ -193,7 +182,6 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
 @require_safe
 @staff_only
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
-    """One run: its progress, and its last calls with what the model replied."""
     run = _run(run_id)
     context = _watched(run) | {
         "calls": JudgeCall.objects.for_page().filter(run=run)[:LAST_CALLS],
@@ -203,7 +191,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _watched(run: JudgeRun) -> dict[str, Any]:
-    """What is looked at again and again; an endpoint that does not answer, where it is asked from here."""
+    """The context of the part that is refreshed; outages count only for runs asked from here."""
     asked_here = run.state == JudgeRun.State.RUNNING and not run.remote
     outage = outage_of(run.judge) if asked_here else None
     now = time()
@@ -222,10 +210,7 @@ def _run(run_id: int) -> JudgeRun:
 @require_safe
 @staff_only
 def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
-    """The progress alone, asked for again and again while the run is active.
-
-    Once the run is in another state than the page that asks, the whole page is loaded anew.
-    """
+    """The progress alone, polled while the run is active; a changed state reloads the whole page."""
     run = _run(run_id)
     response = render(request, "judging/_progress.html", _watched(run))
     if request.GET.get("state", run.state) != run.state:
@@ -236,7 +221,7 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_safe
 @staff_only
 def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
-    """What can follow a run that has ended, with counts, as a part of its page."""
+    """What can follow an ended run, with counts, as a part of its page."""
     run = _run(run_id)
     other = JudgeRun.objects.active().filter(study=run.study, judge=run.judge).first()
     outlook = planning.outlook(run.study, run.judge.rater, both_orders=run.both_orders)
@@ -269,7 +254,6 @@ def _following(run: JudgeRun, kind: str) -> str:
 @require_POST
 @staff_only
 def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Stop asking."""
     done = "The run is cancelled. Calls in flight still come in."
     return _change(request, _run(run_id), services_cancel_run, done, "The run had ended already.")
 
@@ -277,7 +261,6 @@ def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_POST
 @staff_only
 def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Ask nothing more for now."""
     done = "The run is paused. Calls in flight still come in."
     nothing = "There was nothing to pause: the run is paused or has ended."
     return _change(request, _run(run_id), services_pause_run, done, nothing)
@@ -286,14 +269,12 @@ def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_POST
 @staff_only
 def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Go on with a paused run."""
     return _change(request, _run(run_id), services_resume_run, "The run goes on.", "The run was not paused.")
 
 
 @require_POST
 @staff_only
 def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Give a run another budget; one that is paused goes on when it is resumed."""
     run, form = _run(run_id), ChangeBudgetForm(request.POST)
     if not form.is_valid():
         messages.error(request, f"Budget: {form.errors['budget'][0]}")
@@ -305,7 +286,7 @@ def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
 def _change(
     request: HttpRequest, run: JudgeRun, change: Callable[[JudgeRun], object], done: str, nothing: str = ""
 ) -> HttpResponse:
-    """Change a run and say what came of it; ``nothing`` where ``change`` says that it did nothing."""
+    """Change a run and show a message; ``nothing`` if ``change`` returns something false."""
     try:
         if change(run):
             messages.success(request, done)

@@ -1,4 +1,4 @@
-"""Assignments that are to be asked about, with everything that takes, read for many at once."""
+"""Assignments of runs with everything needed to ask about them, read in batches."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,12 +22,12 @@ from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText
 
 MOST_OUTAGES: Final = 20
-"""So many failures of one question in outages use up no attempts; at the longest pause that takes an hour."""
+"""Failures of one question in outages that use up no attempts; at the longest pause they take an hour."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """An assignment as part of a run, and the calls there have been about it, oldest first."""
+    """An assignment as part of a run, and all calls about it, oldest first."""
 
     row: RunAssignment
     calls: tuple[JudgeCall, ...] = ()
@@ -77,24 +77,23 @@ class Work:
 
     @property
     def is_being_asked(self) -> bool:
-        """Whether a call of this round is in flight."""
         return any(call.is_in_flight for calls in self.in_round.values() for call in calls)
 
     def attempts(self, key: str) -> int:
-        """How often a question was asked already, in all rounds: workers elsewhere know calls by it."""
+        """How often a question was asked, in all rounds: workers elsewhere name calls by it."""
         return sum(call.key == key for call in self.calls)
 
     def failures(self, key: str) -> int:
-        """How often asking it failed in this run, while its endpoint answered others."""
+        """How often asking it failed in this run, outages of its endpoint not counted."""
         return sum(
             call.state == JudgeCall.State.FAILED and call.run_id == self.run.pk and not call.in_outage
             for call in self.in_round.get(key, ())
         )
 
     def is_to_blame(self, key: str) -> bool:
-        """Whether a question failed so often in outages of its endpoint that it may be what breaks it.
+        """Whether a question failed in so many outages that it may cause them.
 
-        Where the endpoint could not even be reached, no question can be.
+        Outages in which the endpoint could not be reached do not count: no question causes those.
         """
         return (
             sum(
@@ -105,7 +104,7 @@ class Work:
         )
 
     def open_questions(self, replies: Mapping[str, ReplyText]) -> list[Question]:
-        """What can be asked now and nobody is asking."""
+        """The questions that can be asked now and are not in flight."""
         asked = {key for key, calls in self.in_round.items() if any(call.is_in_flight for call in calls)}
         questions = conversation.next_questions(self.configured_protocol, self.pair_texts, replies)
         return [question for question in questions if question.key not in asked]
@@ -117,9 +116,9 @@ def wanted(now: datetime) -> QuerySet[RunAssignment]:
 
 
 def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work]:
-    """What to ask about those of the assignments that a running run wants asked now, by assignment.
+    """The work of running runs about these assignments, by assignment.
 
-    ``waiting`` are open, if nobody has taken them meanwhile; ``held`` are in the hands of this process.
+    ``waiting`` are left out unless still open and due; ``held`` unless claimed, which this process did.
     """
     waits = Q(assignment__in=waiting, assignment__state=Assignment.State.OPEN, due_at__lte=timezone.now())
     holds = Q(assignment__in=held, assignment__state=Assignment.State.CLAIMED)
@@ -128,7 +127,7 @@ def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work
 
 
 def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
-    """Rows of ``wanted`` with the calls about them."""
+    """Rows of ``wanted`` with their calls."""
     rows = list(rows)
     calls: dict[int, list[JudgeCall]] = defaultdict(list)
     for call in JudgeCall.objects.conversations([row.assignment_id for row in rows]):
@@ -163,7 +162,7 @@ def text_of(call: JudgeCall) -> ReplyText:
 
 @cache
 def boundary_secret() -> bytes:
-    """What the boundaries of prompts are made with; never leaves this process."""
+    """What the boundaries in prompts are made with; never leaves this process."""
     return salted_hmac("judging.protocols.rendering.boundary", "boundary", algorithm="sha256").digest()
 
 
@@ -171,25 +170,20 @@ def boundary_secret() -> bytes:
 # If that is taken back, the next run of the judge takes it up again, as it does with what failed.
 
 
-BATCH: Final = 1000
-"""Rows looked at or written in one statement."""
+BATCH: Final = 1000  # rows in one statement
 
-_Shown = tuple[int, int, int]
-"""The id of an assignment, and those of the two completions it shows."""
+_Shown = tuple[int, int, int]  # the ids of an assignment and of the two completions it shows
 
 
 def unrateable(works: Iterable[Work]) -> list[Work]:
-    """Those whose pair cannot be rated any more, and about which something is still to be asked.
-
-    What has all its replies is paid for and submitted as it is.
-    """
+    """Work with open questions whose pair can no longer be rated."""
     by_assignment = {work.assignment.pk: work for work in works}
     found = [by_assignment[pk] for pk in _unrateable(map(_shown, by_assignment.values()))]
     return [work for work in found if work.open_questions(work.replies)]
 
 
 def put_aside(works: Sequence[Work], state: Assignment.State) -> set[int]:
-    """Put aside what is in this state still; the ids of these assignments."""
+    """Put aside the assignments that are in this state; returns their ids."""
     by_run: dict[int, list[int]] = defaultdict(list)
     for work in works:
         by_run[work.run.pk].append(work.assignment.pk)
@@ -198,9 +192,9 @@ def put_aside(works: Sequence[Work], state: Assignment.State) -> set[int]:
 
 @transaction.atomic
 def put_waiting_aside(run: JudgeRun, waiting: QuerySet[RunAssignment]) -> int:
-    """Put aside those open assignments of a run that cannot be rated any more; returns how many.
+    """Put aside the open assignments of a run that can no longer be rated; returns how many.
 
-    Rows that somebody else has locked are about to be claimed and left alone.
+    Skips locked rows, which are about to be claimed.
     """
     rows = waiting.filter(run=run).select_for_update(of=("self",), skip_locked=True).order_by("pk")
     pair = "assignment__pair"
@@ -210,7 +204,7 @@ def put_waiting_aside(run: JudgeRun, waiting: QuerySet[RunAssignment]) -> int:
 
 @transaction.atomic
 def put_planned_aside(study: Study, rater: Rater) -> int:
-    """The same of all that is planned for a judge that is not configured here and that it does not hold."""
+    """Put aside what can no longer be rated of what is planned for a judge that is not configured here."""
     lapsed = Q(state=Assignment.State.CLAIMED, leased_until__lte=timezone.now())
     waiting = Q(state=Assignment.State.OPEN) | lapsed
     rows = Assignment.objects.filter(waiting, study=study, rater=rater, pair__isnull=False)
@@ -225,10 +219,7 @@ def _shown(work: Work) -> _Shown:
 
 
 def _unrateable(shown: Iterable[_Shown]) -> list[int]:
-    """The assignments that show a completion which cannot be rated.
-
-    Asked by the ids of the completions alone: with the study, SQLite goes through all its prompts.
-    """
+    """The assignments that show a completion which cannot be rated."""
     shown = list(shown)
     completions = sorted({pk for _, *both in shown for pk in both})
     rateable: set[int] = set()
@@ -240,10 +231,7 @@ def _unrateable(shown: Iterable[_Shown]) -> list[int]:
 
 @transaction.atomic
 def _end(assignments: Collection[int], condition: Q, run: int | None = None) -> list[int]:
-    """End those for which the condition holds, as parts of a run; which these were.
-
-    An answer that was to be asked for anew stands as it is.
-    """
+    """End the assignments for which ``condition`` holds; returns which. One that has an answer keeps it."""
     ended: list[int] = []
     ordered = sorted(assignments)
     for start in range(0, len(ordered), BATCH):

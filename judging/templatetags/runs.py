@@ -1,5 +1,3 @@
-"""Amounts and times of runs in words."""
-
 from decimal import Decimal
 
 from django import template
@@ -13,5 +11,4 @@ register.filter("duration", duration)
 
 @register.filter
 def money(amount: Decimal, currency: str) -> str:
-    """An amount with its currency."""
     return in_words(amount, currency)

@@ -1,4 +1,4 @@
-"""The arena as a judge worker sees it: every exchange, with what the arena says checked first."""
+"""The arena's API as a judge worker uses it; replies are checked before anything is made of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class WorkerError(Exception):
 
 @dataclass(frozen=True)
 class JudgeInfo:
-    """How the judge is to be asked, and what is left to do."""
+    """How the judge is asked, and what is left to do."""
 
     slug: str
     name: str
@@ -53,7 +53,7 @@ class JudgeInfo:
 
 @dataclass(frozen=True)
 class Task:
-    """A claimed assignment: what to ask, the journal entry it begins with, and its lease in seconds."""
+    """A claimed assignment: what to ask, its journal entry, and its lease in seconds."""
 
     entry: Entry
     request: Request
@@ -89,7 +89,7 @@ class Task:
 
 
 def check_wording(judge: JudgeInfo) -> None:
-    """Raise WorkerError unless this worker would ask the judge in the very wording of the arena."""
+    """Raise WorkerError unless this worker words the judge's protocol exactly as the arena does."""
     if judge.protocol not in PROTOCOLS:
         raise WorkerError(
             f'This worker knows no protocol "{judge.protocol}"; install the version of the arena here.'
@@ -111,15 +111,15 @@ def check_wording(judge: JudgeInfo) -> None:
 
 
 def check_unchanged(entry: Entry, prompt_hash: str) -> None:
-    """Raise WorkerError where a call is worded differently than the judge was when this worker began."""
+    """Raise WorkerError if a call is worded differently than when this worker began."""
     if entry.prompt_hash != prompt_hash:
         raise WorkerError("The arena words the judge differently now; start the worker again.")
 
 
 def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:
-    """The variable that holds the judge's key on this machine, "" where none is needed, and the key.
+    """The variable with the judge's key on this machine ("" for none) and the key.
 
-    Raises WorkerError where the variable is one of our own secrets, is not set, or holds what cannot be sent.
+    Raises WorkerError if there is no key that can be sent.
     """
     variable = override or judge.key_variable
     try:
@@ -149,7 +149,9 @@ class Outcome(Enum):
 
 
 class Arena:
-    """The arena as one judge sees it. Every method may raise ArenaUnreachableError and ArenaBusyError."""
+    """The arena as one judge sees it. Every method may raise ArenaUnreachableError, ArenaBusyError,
+    WorkerError.
+    """
 
     def __init__(self, client: ArenaClient, judge: str, worker: str) -> None:
         self._client = client
@@ -157,19 +159,19 @@ class Arena:
         self._worker = worker
 
     def look_up(self) -> JudgeInfo:
-        """How the judge is asked and what is left; raises WorkerError."""
+        """How the judge is asked and what is left."""
         reply = self._client.get(f"/judges/{self._judge}/")
         if reply.status == 404:
             raise WorkerError(reply.detail)
         return JudgeInfo.of(_checked(reply, 200).body)
 
     def claim(self) -> Task | None:
-        """The next assignment; None where there is nothing to do now. Raises WorkerError."""
+        """The next assignment; None where there is nothing to do now."""
         reply = self._client.post("/assignments/", {"worker": self._worker})
         return None if reply.status == 204 else Task.of(_checked(reply, 201).body)
 
     def renew(self, entry: Entry) -> float | None:
-        """Seconds of the new lease; None where the assignment is lost. Raises WorkerError."""
+        """Seconds of the new lease; None if the assignment is lost."""
         reply = self._client.post(f"/assignments/{entry.assignment}/renew/", {"attempt": entry.attempt})
         if reply.status == 409 or (reply.status == 403 and reply.body.get("field") == "assignment"):
             return None
@@ -179,10 +181,7 @@ class Arena:
             raise ArenaBusyError("The arena renews a lease in a way unknown here") from error
 
     def deliver(self, entry: Entry) -> Outcome:
-        """Give the arena what there is to say about a call; raises WorkerError.
-
-        Whatever is delivered twice counts once.
-        """
+        """Report an entry's reply or failure. Harmless when repeated."""
         if entry.reply is None:
             self._report(entry, vars(entry.failure))
             return Outcome.NO_REPLY
@@ -209,7 +208,7 @@ class Arena:
 
 
 def _expected(configured: ConfiguredProtocol, reply: Reply) -> float | None:
-    """The expected rating of the one question that such a judge is asked."""
+    """The expected rating: such a judge is asked one question."""
     step = configured.steps[-1]
     return expected_rating(reply, configured.scale_of(step), configured.place_of(step))
 
@@ -219,7 +218,7 @@ def _outcome(verdict: Verdict) -> Outcome:
 
 
 def _record(entry: Entry) -> dict[str, object]:
-    """The record of the call, as the arena takes it with an answer."""
+    """The call's record that goes with an answer."""
     reply = entry.reply
     assert reply is not None  # noqa: S101 - only replies have one
     record = {
@@ -238,7 +237,7 @@ def _record(entry: Entry) -> dict[str, object]:
 
 
 def _about(entry: Entry, reply: ArenaReply) -> ArenaReply:
-    """The reply, if it is about this assignment and not, say, the page of a proxy that is in the way."""
+    """The reply, if it is about this assignment and not, say, a proxy's page."""
     if reply.body.get("assignment") != entry.assignment:
         raise ArenaBusyError("Something else than the arena answers at its address")
     return reply

@@ -1,4 +1,4 @@
-"""A client of the arena's API v1, as any rater on any machine could write it. It imports no models."""
+"""A client of the arena's API v1 without models, as any rater could write it."""
 
 import http.client
 import json
@@ -18,27 +18,23 @@ from judging.protocols.replies import ReplyText, Verdict
 # Connections are kept open between requests: making one costs more than a small request.
 
 LONGEST_IDLE: Final = 1.0
-"""Seconds after which an idle connection is used no more; gunicorn closes its side after two."""
+"""Seconds after which an idle connection is dropped; gunicorn closes its side after two."""
 
-MOST_IDLE: Final = 16
-"""Idle connections that are kept for each address."""
+MOST_IDLE: Final = 16  # idle connections kept for each address
+TIMEOUT: Final = 60  # seconds to wait for a reply
 
-TIMEOUT: Final = 60
-"""Seconds to wait for a reply."""
-
-Address = tuple[bool, str, int | None]
-"""Whether it is https, host, and port."""
+Address = tuple[bool, str, int | None]  # whether it is https, host, port
 
 
 class Connections:
-    """Idle connections by address, for all threads of a process."""
+    """Idle connections by address, shared by all threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._idle: dict[Address, list[tuple[http.client.HTTPConnection, float]]] = defaultdict(list)
 
     def take(self, address: Address) -> http.client.HTTPConnection:
-        """An idle connection that still seems to be open, or a new one."""
+        """An idle connection that still seems open, or a new one."""
         while kept := self._newest(address):
             connection, since = kept
             if time.monotonic() - since < LONGEST_IDLE and _is_quiet(connection):
@@ -49,7 +45,7 @@ class Connections:
         return connect(host, port, timeout=TIMEOUT)
 
     def give(self, address: Address, connection: http.client.HTTPConnection) -> None:
-        """Keep a connection, whose reply was read to its end, for the next request."""
+        """Keep a connection whose reply was read to its end."""
         with self._lock:
             if connection.sock is not None and len(self._idle[address]) < MOST_IDLE:
                 self._idle[address].append((connection, time.monotonic()))
@@ -62,25 +58,19 @@ class Connections:
 
 
 def _is_quiet(connection: http.client.HTTPConnection) -> bool:
-    """Whether nothing came since the last reply; an end of the connection would be to read."""
+    """Whether there is nothing to read; the end of a connection would be."""
     try:
         return not select.select([connection.sock], [], [], 0)[0]
     except (OSError, ValueError):
         return False
 
 
-LONGEST_REPLY = 64 * 2**20
-"""Bytes of a reply that are read; a claim holds two completions and the messages made of them."""
-
+LONGEST_REPLY = 64 * 2**20  # bytes; a claim holds two completions and the messages made of them
 MOST_ANSWERS = 100
-MOST_BYTES = 2_000_000
-"""Of what is submitted in one request; the arena reads 2.5 MB."""
-
+MOST_BYTES = 2_000_000  # bytes in one request; the arena reads 2.5 MB
 LONGEST_DETAIL = 600
-"""Characters of what the arena says went wrong."""
 
-FINAL = frozenset({400, 413, 422})
-"""Refusals that the same answer would meet again."""
+FINAL = frozenset({400, 413, 422})  # statuses that the same answer would get again
 
 
 class ArenaUnreachableError(Exception):
@@ -89,7 +79,7 @@ class ArenaUnreachableError(Exception):
 
 @dataclass(frozen=True)
 class ArenaReply:
-    """Status and decoded body; the body is {} where it was no JSON object."""
+    """A status and a JSON object; {} where the body was none."""
 
     status: int
     body: dict[str, Any]
@@ -101,7 +91,7 @@ class ArenaReply:
 
     @property
     def refuses_answer(self) -> bool:
-        """Whether the arena refused the answer itself, not the moment or the way it was sent."""
+        """Whether the answer itself was refused, not the moment or the way it was sent."""
         refuses_assignment = self.status == 403 and self.body.get("field") == "assignment"
         return "detail" in self.body and (self.status in FINAL or refuses_assignment)
 
@@ -114,7 +104,7 @@ def answer_to(
     seconds: float | None,
     expected: float | None = None,
 ) -> dict[str, object]:
-    """The body of POST /comparisons/ that gives a judge's verdict with the reply it was read from."""
+    """The body of POST /comparisons/ for a judge's verdict."""
     return {
         "assignment": assignment,
         "rating": verdict.rating,
@@ -129,7 +119,9 @@ def answer_to(
 
 
 class ArenaClient:
-    """Talks to one arena, settings.ARENA_URL unless another is named, with one bearer token."""
+    """One arena, settings.ARENA_URL by default, asked with one bearer token. Methods raise
+    ArenaUnreachableError.
+    """
 
     def __init__(self, token: str, url: str = "") -> None:
         self._token = token
@@ -137,19 +129,19 @@ class ArenaClient:
         self._url = urlsplit(self._address)
 
     def get(self, path: str) -> ArenaReply:
-        """GET a path below /api/v1; raises ArenaUnreachableError."""
+        """GET a path below /api/v1."""
         return self._ask("GET", path, None)
 
     def post(self, path: str, body: Mapping[str, object]) -> ArenaReply:
-        """POST a JSON object to a path below /api/v1; raises ArenaUnreachableError."""
+        """POST a JSON object to a path below /api/v1."""
         return self._ask("POST", path, json.dumps(body).encode())
 
     def patch(self, path: str, body: Mapping[str, object]) -> ArenaReply:
-        """PATCH with a JSON object; raises ArenaUnreachableError."""
+        """PATCH with a JSON object."""
         return self._ask("PATCH", path, json.dumps(body).encode())
 
     def submit(self, answers: Sequence[Mapping[str, object]]) -> list[ArenaReply | ArenaUnreachableError]:
-        """Submit comparisons, many in one request; for each, in order, the reply that it has by itself."""
+        """Submit comparisons in batches; returns each one's own reply or error."""
         outcomes: list[ArenaReply | ArenaUnreachableError] = []
         for batch in _batches([json.dumps(answer).encode() for answer in answers]):
             try:
@@ -200,7 +192,7 @@ _connections = Connections()
 
 
 def _batches(answers: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """The answers in their order, no more of them together than one request may hold."""
+    """The answers in order, split by what one request may hold."""
     batch: list[bytes] = []
     for answer in answers:
         size = sum(len(each) + 2 for each in batch)
@@ -213,7 +205,7 @@ def _batches(answers: Sequence[bytes]) -> Iterator[list[bytes]]:
 
 
 def _result(result: object) -> ArenaReply:
-    """One of the replies in the reply to a batch."""
+    """One reply of the reply to a batch."""
     found = result if isinstance(result, dict) else {}
     status, body = found.get("status"), found.get("body")
     if isinstance(status, int) and isinstance(body, dict):

@@ -14,8 +14,7 @@ from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
 
-ASSIGNMENT: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
-"""Ids of assignments name files here, so nothing else is taken for one."""
+ASSIGNMENT: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")  # ids of assignments; they name files here
 
 
 class JournalError(Exception):
@@ -24,7 +23,7 @@ class JournalError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there was no reply, as judging.endpoints.client.NoReplyError says it."""
+    """Why there was no reply; the fields of judging.endpoints.client.NoReplyError."""
 
     kind: str
     detail: str
@@ -33,17 +32,16 @@ class Failure:
 
     @classmethod
     def of(cls, error: NoReplyError) -> "Failure":
-        """What an attempt to ask ended in."""
         return cls(error.kind[:50], str(error)[:600], error.retryable, error.retry_after[:100])
 
 
 CUT_OFF: Final = Failure("abandoned", "the judge worker ended before the model replied")
-"""What became of a call of which nothing more is known."""
+"""What became of a call whose process died."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One call: in flight until it has a reply or a failure. seconds is how long that took."""
+    """A call: in flight until it has a reply or a failure. seconds: how long that took."""
 
     assignment: str
     attempt: int
@@ -59,27 +57,25 @@ class Entry:
 
     @property
     def configured_protocol(self) -> ConfiguredProtocol:
-        """How its reply is read; raises ValueError for a protocol or answer scale that is unknown here."""
+        """How its reply is read; raises ValueError if protocol or answer scale is unknown here."""
         return ConfiguredProtocol(PROTOCOLS.named(self.protocol), answer_scale(self.form, self.points))
 
     def replied(self, reply: Reply, seconds: float) -> "Entry":
-        """The call with its reply."""
         return replace(self, reply=reply, seconds=seconds)
 
     def failed(self, failure: Failure, seconds: float) -> "Entry":
-        """The call without one."""
         return replace(self, failure=failure, seconds=seconds)
 
     @classmethod
     def from_json(cls, text: str) -> "Entry":
-        """An entry as ``write`` stored it; raises ValueError, KeyError or TypeError for anything else."""
+        """Inverse of ``Journal.write``; raises ValueError, KeyError or TypeError."""
         fields: dict[str, Any] = json.loads(text)
         reply = _reply(fields.pop("reply")) if fields["reply"] else None
         return cls(**{**fields, "reply": reply, "failure": Failure(**fields.pop("failure"))})
 
 
 def _reply(fields: dict[str, Any]) -> Reply:
-    """A reply with its tokens, which JSON keeps as lists."""
+    """A reply with tokens, which JSON keeps as lists."""
     tokens = tuple(
         Token(one["text"], one["logprob"], tuple((text, logprob) for text, logprob in one["alternatives"]))
         for one in fields.get("tokens", [])
@@ -108,13 +104,13 @@ class Journal:
             ) from error
 
     def close(self) -> None:
-        """Leave the folder to the next process. The lock goes with the process in any case."""
+        """Leave the folder to the next process; the end of the process does the same."""
         os.close(self._lock)
 
     def write(self, entry: Entry) -> None:
-        """Store an entry, in place of what was known of its call; raises JournalError.
+        """Store an entry in place of its call's former one, synced to disk; raises JournalError.
 
-        On the disk before this returns: the complete entry or, if the machine stops, the earlier one.
+        If the machine stops, the file holds the new entry or the former one.
         """
         path = self._path(entry)
         draft = path.with_suffix(".draft")
@@ -130,7 +126,7 @@ class Journal:
             raise JournalError(f"Cannot write to {self.folder} ({error.strerror}).") from error
 
     def entries(self) -> Iterator[Entry]:
-        """What an earlier process left; raises JournalError naming a file that is none of ours."""
+        """What an earlier process left; raises JournalError naming a file that is no entry."""
         for path in sorted(self.folder.glob("*.json")):
             try:
                 yield Entry.from_json(path.read_text(encoding="utf-8"))
@@ -140,11 +136,10 @@ class Journal:
                 ) from error
 
     def remove(self, entry: Entry) -> None:
-        """Forget an entry that the arena has."""
         self._path(entry).unlink(missing_ok=True)
 
     def refuse(self, entry: Entry) -> Path:
-        """Set aside a reply that the arena will not take; where it is now."""
+        """Set aside a reply that the arena refuses; returns its new path."""
         path = self._path(entry)
         try:
             refused = self.folder / "refused"

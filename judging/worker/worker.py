@@ -1,4 +1,4 @@
-"""The judge worker: threads that claim, ask and deliver, and the renewal of leases beside them."""
+"""The judge worker: threads that claim, ask and deliver, while leases are renewed."""
 
 import logging
 import threading
@@ -16,19 +16,14 @@ from judging.worker.journal import Entry, Failure, Journal, JournalError
 logger = logging.getLogger(__name__)
 
 FIRST_PAUSE: Final = 0.5
-LONGEST_PAUSE: Final = 15.0
-"""Seconds between two tries, doubled from the one to the other."""
-
-TICK: Final = 0.5
-"""Seconds between two looks at the leases."""
-
-PROGRESS_SECONDS: Final = 10.0
-"""Seconds between two lines of progress."""
+LONGEST_PAUSE: Final = 15.0  # seconds between two tries, doubled from one to the next
+TICK: Final = 0.5  # seconds between two looks at the leases
+PROGRESS_SECONDS: Final = 10.0  # seconds between two lines of progress
 
 
 @dataclass
 class Lease:
-    """A call under way; its lease is renewed when a third of it has passed."""
+    """The lease of a call under way; renewed when a third of it has passed."""
 
     entry: Entry
     seconds: float
@@ -39,10 +34,10 @@ class Lease:
 
 
 class Worker:
-    """Judges for one arena until it is stopped or, with ``drain``, until no work is left.
+    """Judges for one arena until stopped or, with ``drain``, until no work is left.
 
-    Every thread holds one assignment at a time and delivers it before it claims another, so an arena that is
-    away costs no more than one reply of each, kept in the journal.
+    Each thread delivers its assignment before it claims another, so while the arena is away at most one reply
+    of each waits in the journal.
     """
 
     def __init__(
@@ -77,7 +72,7 @@ class Worker:
     def run(self) -> None:
         """Deliver what an earlier process left, then judge. Raises WorkerError or JournalError.
 
-        Ctrl-C lets the calls under way come in; pressed again it leaves them to the journal.
+        Ctrl-C lets the calls under way come in; a second one leaves them to the journal.
         """
         left = list(self._journal.entries())
         if left:
@@ -100,7 +95,7 @@ class Worker:
         self._stopping.set()
 
     def progress(self) -> str:
-        """What was delivered so far, in words."""
+        """Counts of delivered calls, in words."""
         count = self.outcomes
         words = {
             "scored": count[Outcome.SCORED],
@@ -136,7 +131,7 @@ class Worker:
                 self._leases[name] = Lease(lease.entry, seconds)
 
     def _guarded(self) -> None:
-        """A thread; what it cannot deal with ends the worker."""
+        """Runs a thread; an error ends the worker."""
         try:
             self._judge()
         except (WorkerError, JournalError) as error:
@@ -198,7 +193,7 @@ class Worker:
         return task.entry.replied(reply, time.monotonic() - started)
 
     def _deliver(self, entry: Entry) -> None:
-        """Give the entry to the arena, however long that takes; once stopping, at the first try or never."""
+        """Deliver until the arena takes it; once stopping, try only once."""
         pause = FIRST_PAUSE
         while True:
             try:
@@ -219,19 +214,19 @@ class Worker:
             self._journal.remove(entry)
 
     def _mention(self, error: Exception) -> None:
-        """Tell of trouble that is waited out, once for each kind."""
+        """Tell of an error that is waited out, once in a row."""
         with self._lock:
             known, self._trouble = self._trouble, str(error)
         if str(error) != known:
             self._tell(f"{error}; trying again.")
 
     def _fine(self) -> None:
-        """The arena answers; the next trouble is told again."""
+        """The arena answers; the next error is told again."""
         self._trouble = ""
 
 
 def look_up_patiently(arena: Arena, tell: Callable[[str], None]) -> JudgeInfo:
-    """How the judge is asked, as soon as the arena answers; raises WorkerError."""
+    """How the judge is asked, waiting until the arena answers; raises WorkerError."""
     pause, known = FIRST_PAUSE, ""
     while True:
         try:

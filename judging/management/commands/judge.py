@@ -1,4 +1,4 @@
-"""Start a judge run on the running arena and watch it, or say what it would cost."""
+"""Start a judge run on the running arena and watch it, or estimate its cost."""
 
 from argparse import ArgumentParser, BooleanOptionalAction
 from decimal import Decimal, InvalidOperation
@@ -14,15 +14,11 @@ from judging.runs import summary as runs_text
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 
 POLL_SECONDS = 1.0
-PATIENCE_SECONDS = 60.0
-"""The arena may be restarted during a run; it is waited for so long."""
-
+PATIENCE_SECONDS = 60.0  # how long a run is watched while the arena does not answer
 GOES_ON = ("queued", "running")
 
 
 class Command(BaseCommand):
-    """See ``help``."""
-
     help = "Ask a judge about the pairs of a study; the running arena does the asking."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -103,7 +99,7 @@ class Command(BaseCommand):
             self.stdout.write(hint)
 
     def _followed(self, run: dict[str, Any]) -> dict[str, Any]:
-        """The run when nothing more is asked of it; its progress is shown until then."""
+        """The run once it has stopped; its progress is shown until then."""
         shown = ""
         silent_since: float | None = None
         while run["state"] in GOES_ON:
@@ -142,12 +138,11 @@ def _amount(text: str | None) -> str | None:
 
 
 def _change(run: int, verb: str) -> dict[str, Any]:
-    """Pause, resume or cancel a run; the run afterwards."""
     return _ask("POST", f"/judge-runs/{run}/{verb}/", {})
 
 
 def _ask(method: str, path: str, body: dict[str, Any], expected: int = 200) -> dict[str, Any]:
-    """What the arena says; CommandError with its sentence where it refuses or is not there."""
+    """The arena's reply; CommandError with its sentence if it refuses or is not there."""
     client = ArenaClient(operator_token())
     try:
         reply = client.patch(path, body) if method == "PATCH" else client.post(path, body)

@@ -1,4 +1,4 @@
-"""Run a judge on a machine that has no database: it asks the model and speaks with the arena's API alone."""
+"""Run a judge on a machine without a database, through the arena's API alone."""
 
 import os
 import re
@@ -23,8 +23,6 @@ MOST_THREADS = 256
 
 
 class Command(BaseCommand):
-    """See ``help``."""
-
     help = "Ask a judge's model on this machine, for runs of an arena elsewhere. Needs no database."
     requires_system_checks = []
     requires_migrations_checks = False
@@ -74,7 +72,7 @@ class Command(BaseCommand):
 
 
 def printable(line: str) -> str:
-    """The line without what could steer a terminal: it may hold what an arena says."""
+    """The line without what could control a terminal: it may hold what an arena says."""
     return "".join(each if each.isprintable() else "\ufffd" for each in line)
 
 
@@ -100,7 +98,7 @@ def check_options(options: dict[str, Any]) -> None:
 
 
 def is_address(url: str) -> bool:
-    """Whether an arena can be reached at this URL: visible ASCII, since it goes into requests as it is."""
+    """Whether an arena can be reached at this URL; visible ASCII, since requests hold it as it is."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and _plain(url)
@@ -113,7 +111,6 @@ def _plain(url: str) -> bool:
 
 
 def introduction(judge: JudgeInfo, variable: str, options: dict[str, Any]) -> str:
-    """Which model is asked, where, with which key, and for whom."""
     key = f"the key in {variable}" if variable else "no key"
     return (
         f"{judge.name} asks {judge.model} at {judge.base_url} with {key}, {options['concurrency']} at "

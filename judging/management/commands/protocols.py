@@ -14,8 +14,6 @@ from judging.protocols.protocol import Protocol, UnknownProtocolError
 
 
 class Command(BaseCommand):
-    """See ``help``."""
-
     help = "Lists the ways a judge can be asked; with a name, shows one of them and its texts."
     requires_system_checks = []
 
@@ -63,7 +61,7 @@ def _as_json(protocol: Protocol) -> str:
 
 
 def _write(protocol: Protocol, folder: Path) -> list[Path]:
-    """Each text in a file of its own, named as the judge's form takes it; nothing there is overwritten."""
+    """Write each text to a file named as the judge's form takes it; nothing is overwritten."""
     files = {folder / file_name(name): text for name, text in protocol.texts.items()}
     there = [path for path in files if path.exists()]
     if there:
