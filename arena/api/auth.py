@@ -1,7 +1,6 @@
-"""Who is asking, and for what: bearer tokens of raters and of operators, and their scopes.
+"""Bearer tokens of raters and operators. See docs/decisions/0004.
 
-Two kinds (docs/decisions/0004): tokens stored as SHA-256, for judges on other machines, and short-lived
-tokens signed with the secret key, for workers and commands of this arena. Nothing is stored in clear.
+Stored tokens are for judges on other machines, signed ones for workers and commands of this arena.
 """
 
 import hashlib
@@ -18,17 +17,15 @@ from arena.models import ApiToken, Rater
 
 Scope = ApiToken.Scope
 USUAL_SCOPES = (Scope.RATE, Scope.READ)
-"""What a new token may be used for unless something else is asked."""
 STORED_PREFIX = "arena_"
 SIGNED_PREFIX = "signed_"
 SIGNED_SALT = "arena.api.auth"
 SIGNED_SECONDS = 900
-"""How long a signed token is good for."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: a rater, an operator, or an operator who rates."""
+    """A rater, an operator, or an operator who rates."""
 
     rater: Rater | None
     is_operator: bool
@@ -36,14 +33,11 @@ class Caller:
 
 
 class ScopeError(ValueError):
-    """Nobody may make a token of this rater for this; the message is a sentence for who wanted to."""
+    """The rater can have no such token; the message says why."""
 
 
 def issue_token(rater: Rater, label: str = "", scopes: Collection[str] = USUAL_SCOPES) -> str:
-    """A new stored token for this rater. It is returned here and never can be read again.
-
-    Raises ScopeError.
-    """
+    """A new stored token, which can be read only here. Raises ScopeError."""
     check_scopes(rater, scopes)
     row = ApiToken(rater=rater, label=label, scopes=sorted(scopes))
     token = renew_key(row)
@@ -52,7 +46,7 @@ def issue_token(rater: Rater, label: str = "", scopes: Collection[str] = USUAL_S
 
 
 def renew_key(row: ApiToken) -> str:
-    """A new token, whose hash the row, still to be saved, now holds."""
+    """A new token; the row, still to be saved, holds its hash."""
     token = STORED_PREFIX + secrets.token_urlsafe(32)
     row.digest = digest(token)
     return token
@@ -74,29 +68,29 @@ def _is_operator(rater: Rater) -> bool:
 
 
 def digest(token: str) -> str:
-    """What is kept of a stored token. The token has 256 random bits, so a plain hash is enough."""
+    """The hash of a stored token; 256 random bits need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def rater_token(rater: Rater) -> str:
-    """A signed token with which a worker of this arena submits as ``rater``."""
+    """A signed token with which a worker submits as ``rater``."""
     return SIGNED_PREFIX + signing.dumps({"rater": rater.pk}, salt=SIGNED_SALT)
 
 
 def operator_token() -> str:
-    """A signed token with which a command on the operator's machine starts and watches runs."""
+    """A signed token for commands on the operator's machine."""
     return SIGNED_PREFIX + signing.dumps({"operator": True}, salt=SIGNED_SALT)
 
 
 class BearerAuth(HttpBearer):
-    """``Authorization: Bearer TOKEN`` with a scope. A paused rater is refused whatever its token."""
+    """``Authorization: Bearer TOKEN`` with a scope; refuses paused raters."""
 
     def __init__(self, scope: str) -> None:
         super().__init__()
         self.scope = scope
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
-        """The caller, or None (401) for a token that is unknown, revoked or too old."""
+        """The caller, or None (401) for a token that is unknown, revoked or expired."""
         caller = _signed(token) if token.startswith(SIGNED_PREFIX) else _stored(token)
         if caller and caller.rater and caller.rater.paused_at:
             raise AuthorizationError(message="This rater is paused by the operator.")
@@ -106,7 +100,7 @@ class BearerAuth(HttpBearer):
 
 
 class OpenAuth(BearerAuth):
-    """The same, or nobody in particular: what is public can be read without a token."""
+    """BearerAuth that also lets anonymous callers read."""
 
     def __call__(self, request: HttpRequest) -> Caller | None:
         if not request.headers.get(self.header):
@@ -138,13 +132,12 @@ def _stored(token: str) -> Caller | None:
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """The authenticated caller of an API request."""
     caller: Caller = request.auth  # type: ignore[attr-defined]
     return caller
 
 
 def rater_of(request: HttpRequest) -> Rater:
-    """The rater who asks; 403 for a token that belongs to none."""
+    """The rater who asks; 403 for a token without one."""
     rater = caller_of(request).rater
     if rater is None:
         raise AuthorizationError(message="This token belongs to no rater.")

@@ -1,4 +1,4 @@
-"""Reading the body of a request: JSON in UTF-8, and nothing that two readers could understand differently."""
+"""Strict JSON bodies, conditional replies and HEAD for the API."""
 
 import hashlib
 import json
@@ -17,9 +17,9 @@ Run = Callable[..., HttpResponseBase]
 
 
 def conditional(run: Run) -> Run:
-    """Give the reply of an operation an ETag, the digest of its content; send 304 where the caller has it.
+    """Give a reply an ETag of its content; 304 if the caller has it.
 
-    It stands around the whole operation, so whoever may not read something learns nothing by guessing.
+    Wraps the whole operation, so that callers without access learn nothing by guessing.
     """
 
     @wraps(run)
@@ -43,7 +43,7 @@ PREFIX: Final = "/api/"
 
 
 class HeadMiddleware:
-    """Answers HEAD below PREFIX as GET: the router of the API knows the methods of its operations alone."""
+    """Answers HEAD below PREFIX, which Ninja's router does not know, like GET without a body."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -59,7 +59,7 @@ class HeadMiddleware:
 
 
 class UnreadableBodyError(Exception):
-    """The body cannot be read; the message is a sentence, status the reply's."""
+    """The body cannot be read; the message says why, ``status`` is the reply's."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -67,8 +67,6 @@ class UnreadableBodyError(Exception):
 
 
 class JSONParser(Parser):
-    """Django Ninja's parser, but strict, and with a sentence for whatever is wrong."""
-
     def parse_body(self, request: HttpRequest) -> Any:
         """The decoded body; raises UnreadableBodyError."""
         if request.content_type != "application/json":

@@ -1,4 +1,4 @@
-"""The page that explains the API: every operation of the OpenAPI document, as plain text and tables."""
+"""The page that explains the API: every operation of the OpenAPI document."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,15 +14,11 @@ from ninja.openapi.docs import DocsBase
 Schema = Mapping[str, Any]
 
 _OPEN: Final = "OpenAuth"
-"""How the document names what public studies are read with: a token or none."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One value of a request or an answer.
-
-    ``path`` of a nested one has dots, [] for every entry of a list, and NAME for whatever name.
-    """
+    """A value of a request or response. ``path`` has dots, [] for every entry, NAME for any name."""
 
     path: str
     kind: str
@@ -32,7 +28,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Answer:
-    """One status an operation answers with, and the fields it then has."""
+    """A status and the fields of its response."""
 
     status: int
     phrase: str
@@ -40,7 +36,7 @@ class Answer:
 
     @property
     def says_more(self) -> bool:
-        """Whether it holds more than a sentence about the request, as refusals do."""
+        """Whether it has more than the fields of an error."""
         return not {field.path for field in self.fields} <= {"detail", "field"}
 
 
@@ -55,7 +51,6 @@ class Operation:
 
     @property
     def element(self) -> str:
-        """Its id on the page."""
         return str(self.entry["operationId"])
 
     @property
@@ -68,12 +63,10 @@ class Operation:
 
     @property
     def needs_token(self) -> bool:
-        """Whether nobody may ask without one."""
         return not any(_OPEN in each for each in self.entry.get("security", ()))
 
     @property
     def parameters(self) -> list[Field]:
-        """What stands in its address, and behind the question mark."""
         return [
             Field(
                 each["name"], _kind(each["schema"]), each.get("required", False), each.get("description", "")
@@ -83,13 +76,11 @@ class Operation:
 
     @property
     def body(self) -> list[Field]:
-        """What is sent as JSON."""
         content = self.entry.get("requestBody", {}).get("content", {})
         return list(self._fields(content))
 
     @cached_property
     def answers(self) -> list[Answer]:
-        """By status."""
         return [
             Answer(int(status), HTTPStatus(int(status)).phrase, list(self._fields(given.get("content", {}))))
             for status, given in sorted(self.entry["responses"].items())
@@ -104,7 +95,7 @@ class Operation:
             yield from self._within(media["schema"])
 
     def _within(self, schema: Schema, before: str = "", opened: tuple[str, ...] = ()) -> Iterator[Field]:
-        """The fields of the objects a value is made of; one that holds itself is not opened again."""
+        """The fields of objects in a value; one inside itself is not opened again."""
         for name, mark in _objects(schema):
             found = self.schemas[name] if name not in opened else {}
             start = f"{before}{mark}.".lstrip(".")
@@ -115,7 +106,7 @@ class Operation:
 
 
 def _objects(schema: Schema, mark: str = "") -> Iterator[tuple[str, str]]:
-    """The names of objects within a value, and how a path gets to them."""
+    """The names of objects in a value, and the paths to them."""
     if "$ref" in schema:
         yield schema["$ref"].rpartition("/")[2], mark
     for each in schema.get("anyOf", ()):
@@ -127,7 +118,7 @@ def _objects(schema: Schema, mark: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _kind(schema: Schema) -> str:
-    """In words: "integer or null", "one of 2, 3, 5, 8", "list of text"."""
+    """A type in words: "integer or null", "one of 2, 3, 5, 8", "list of text"."""
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_kind(each) for each in schema["anyOf"]))
     if "enum" in schema:
@@ -143,7 +134,6 @@ def _kind(schema: Schema) -> str:
 
 
 def operations(document: Schema) -> list[Operation]:
-    """Every operation of an OpenAPI document, in its order."""
     schemas = document.get("components", {}).get("schemas", {})
     return [
         Operation(method.upper(), path, entry, schemas)
@@ -153,7 +143,7 @@ def operations(document: Schema) -> list[Operation]:
 
 
 def by_subject(found: Iterable[Operation]) -> dict[str, list[Operation]]:
-    """Operations under the first of their tags."""
+    """Operations by their first tag."""
     groups: dict[str, list[Operation]] = {}
     for each in found:
         groups.setdefault(each.entry["tags"][0], []).append(each)
@@ -161,7 +151,7 @@ def by_subject(found: Iterable[Operation]) -> dict[str, list[Operation]]:
 
 
 class Reference(DocsBase):
-    """Ninja's place for a documentation page, filled with one that is made here and needs no script."""
+    """Ninja's documentation page, made without scripts."""
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         context = {"document_url": self.get_openapi_url(api, kwargs), **_explained(api)}
@@ -170,6 +160,6 @@ class Reference(DocsBase):
 
 @cache
 def _explained(api: NinjaAPI) -> dict[str, object]:
-    """What does not change while the process runs, and takes a tenth of a second to find out."""
+    """The part of the context that never changes; it takes a tenth of a second."""
     document = api.get_openapi_schema()
     return {"about": document["info"], "groups": by_subject(operations(document))}

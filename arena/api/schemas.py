@@ -1,4 +1,4 @@
-"""What goes over the wire of API v1."""
+"""Requests and responses of API v1."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,6 @@ from pydantic import (
 Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
 LONGEST_TEXT = 1_000_000
 MOST_COMPARISONS = 100
-"""Comparisons that are submitted at once."""
 MOST_MESSAGES = 100
 MOST_REASONS = 100
 
@@ -148,7 +147,7 @@ class ConflictOut(ErrorOut):
 
 
 def first_wrong(errors: Sequence[Any]) -> ErrorOut:
-    """The first thing that is wrong with a request: which field, and why."""
+    """The first error: field and reason."""
     place = [str(part) for part in errors[0]["loc"] if part not in ("body", "given", "path", "query")]
     field = ".".join(place) or None
     message = str(errors[0]["msg"]).removeprefix("Value error, ")
@@ -186,7 +185,7 @@ class BatchOut(Schema):
 
 
 REFUSALS = {401: ErrorOut, 403: ErrorOut, 503: ErrorOut}
-"""Errors every operation can answer with: no token, not with this token, and a database busy for long."""
+"""Errors of every operation."""
 
 ERRORS = {400: ErrorOut, **REFUSALS, 413: ErrorOut, 415: ErrorOut, 422: ErrorOut}
-"""Errors of operations that take a body: besides, one that is unreadable, too long, no JSON, or wrong."""
+"""Errors of operations with a body."""

@@ -1,4 +1,4 @@
-"""API v1: its one NinjaAPI, its error replies, and its routes. Other apps' routers are named as strings."""
+"""API v1: its NinjaAPI, error replies and routes. Routers of other apps are named as strings."""
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -38,13 +38,11 @@ api.add_router("/snapshots", "leaderboard.results.api.snapshots", auth=READ)
 
 @api.exception_handler(ValidationError)
 def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    """422 with the first thing that is wrong: which field, and why."""
     return api.create_response(request, first_wrong(error.errors), status=422)
 
 
 @api.exception_handler(AuthenticationError)
 def unknown(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    """401 with how to say who asks."""
     detail = "Send the header Authorization: Bearer TOKEN, with a token that is in use."
     response = api.create_response(request, {"detail": detail, "field": None}, status=401)
     response["WWW-Authenticate"] = "Bearer"
@@ -53,7 +51,6 @@ def unknown(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
 
 @api.exception_handler(HttpError)
 def refused(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """Any other refusal as a sentence."""
     unreadable = error.__cause__
     status = unreadable.status if isinstance(unreadable, UnreadableBodyError) else error.status_code
     detail = str(unreadable if isinstance(unreadable, UnreadableBodyError) else error)
@@ -62,13 +59,11 @@ def refused(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 @api.exception_handler(Http404)
 def missing(request: HttpRequest, error: Http404) -> HttpResponse:
-    """404 as a sentence."""
     return api.create_response(request, {"detail": "There is no such thing here.", "field": None}, status=404)
 
 
 @api.exception_handler(RequestDataTooBig)
 def too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    """413 for a body over Django's limit."""
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     detail = f"The body of a request may have at most {limit} bytes."
     return api.create_response(request, {"detail": detail, "field": None}, status=413)

@@ -51,11 +51,10 @@ def submit_comparisons(request: HttpRequest, given: BatchIn) -> object:
 
 
 Outcome = tuple[int, Schema]
-"""Status and body of a reply."""
 
 
 def _outcomes(rater: Rater, given: Sequence[ComparisonIn | ErrorOut]) -> list[Outcome]:
-    """What becomes of answers that could be read, or not."""
+    """The reply to each answer, parsed or not."""
     asked = timezone.now()
     taken = [each for each in given if isinstance(each, ComparisonIn)]
     stored = iter(services.record_comparisons(rater, [_submission(each) for each in taken]))

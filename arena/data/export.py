@@ -1,7 +1,6 @@
-"""The database side of export: a study's rows under the names that our importers read, streamed.
+"""A study's rows under the names that imports read, streamed.
 
-What is exported is the study as it stands: current completions and current comparisons. A comparison about a
-text that has been changed since is exported too, so that the standings stay what they are.
+Comparisons about a text changed since are exported, too, so that the standings stay the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +24,6 @@ from arena.models import (
 from arena.rating.apart import APART
 
 CHUNK: Final = 2000
-"""Rows fetched at a time."""
 
 _SIDES: Final = (
     "pair__prompt__external_id",
@@ -39,17 +37,15 @@ _SIDES: Final = (
 
 
 def rows(study: Study, what: str) -> Iterator[Row]:
-    """The rows of a table, which is one of ``arena.data.formats.records.TABLES``."""
     return _ROWS[what](study)
 
 
 def count(study: Study, what: str) -> int:
-    """How many rows the table has now."""
     return _SETS[what](study).count()
 
 
 def about_old_texts(study: Study) -> int:
-    """How many exported comparisons are about a text that was changed since."""
+    """How many exported comparisons are about a text changed since."""
     old = Q(pair__first__is_current=False) | Q(pair__second__is_current=False)
     return _comparison_set(study).filter(old).count()
 
@@ -59,7 +55,7 @@ def _contestant_set(study: Study) -> QuerySet[Contestant]:
 
 
 def _rater_set(study: Study) -> QuerySet[Rater]:
-    """Raters that came with an import or have said something here."""
+    """Raters that came with an import or have rated here."""
     said = _comparison_set(study).order_by().values("rater")
     return Rater.objects.filter(Q(study=study) | Q(pk__in=said)).order_by("pk")
 
@@ -73,13 +69,12 @@ def _completion_set(study: Study) -> QuerySet[Completion]:
 
 
 def _pair_set(study: Study) -> QuerySet[Pair]:
-    """Pairs of current completions with a gold label."""
     labelled = Pair.objects.filter(prompt__study=study, first__is_current=True, second__is_current=True)
     return labelled.exclude(gold="").exclude(prompt__subset=APART).order_by("pk")
 
 
 def _comparison_set(study: Study) -> QuerySet[Comparison]:
-    """Those that count: read into another study they make the same board. See docs/rater-quality.md."""
+    """The comparisons that count: imported elsewhere they give the same board. See docs/rater-quality.md."""
     return Comparison.objects.counted(study).order_by("pk")
 
 
@@ -108,10 +103,7 @@ def _raters(study: Study) -> Iterator[Row]:
 
 
 def rater_slugs(study: Study) -> dict[int, str]:
-    """What each rater is called in files, by id.
-
-    One who rates here may have the slug of one who came with an import: then a number keeps them apart.
-    """
+    """Unique slugs of raters by id, numbered if an imported rater has the same."""
     found: dict[int, str] = {}
     taken: set[tuple[str, str]] = set()
     imported_first = _rater_set(study).order_by(Coalesce("study", 0).desc(), "pk")
@@ -144,7 +136,7 @@ def _prompts(study: Study) -> Iterator[Row]:
 
 
 def _texts(single: str, turns: list[str]) -> Row:
-    """One text under its own name; several, or none because the text is unknown, as turns."""
+    """One text under its own name; none or several as turns."""
     return {single: turns[0]} if len(turns) == 1 else {"turns": turns}
 
 
@@ -161,7 +153,7 @@ def _completions(study: Study) -> Iterator[Row]:
 
 
 def _sides(values: tuple[Any, ...]) -> Row:
-    """Both completions in the order shown, from the columns _SIDES: by contestant where there is one."""
+    """Both completions in the order shown, by contestant if there is one."""
     prompt, subset, one, one_id, two, two_id, swapped = values
     first, first_id, second, second_id = (two, two_id, one, one_id) if swapped else (one, one_id, two, two_id)
     return {
@@ -182,7 +174,6 @@ def _pairs(study: Study) -> Iterator[Row]:
 
 _NUMBERS: Final = ("points", "rating", "first_score", "second_score", "repeat", "seconds", "created_at")
 _WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
-"""Columns of a comparison that are exported under their own names; words only where there are any."""
 
 
 def _comparisons(study: Study) -> Iterator[Row]:

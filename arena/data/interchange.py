@@ -1,7 +1,4 @@
-"""What other programs read: votes in Chatbot Arena's columns, evalica's, and preference pairs. Pure.
-
-The first completion of a row is the one that was shown first.
-"""
+"""Votes as Chatbot Arena and evalica have them, and preference pairs. Pure."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +9,12 @@ from arena.data.writing import Table, Type
 from arena.rating import scales
 
 WINNERS: Final[Mapping[float, str]] = {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
-"""Chatbot Arena's word by the first completion's score."""
+"""By the first completion's score."""
 
 SIDES: Final[Mapping[float, str]] = {1.0: "left", 0.5: "tie", 0.0: "right"}
-"""Evalica's word by the first completion's score."""
+"""By the first completion's score."""
 
 LANGUAGE_NOT_KNOWN: Final = "unknown"
-"""What Chatbot Arena's files say where no language was told."""
 
 _MESSAGES: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.MESSAGES)
 _TEXTS: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.TEXT)
@@ -46,7 +42,7 @@ ARENA: Final = Table(
     },
     complete=True,
 )
-"""One row per scored comparison, in Chatbot Arena's columns and then ours."""
+"""One row per scored comparison."""
 
 EVALICA: Final = Table(
     "evalica",
@@ -54,33 +50,32 @@ EVALICA: Final = Table(
     complete=True,
     marked=False,
 )
-"""One row per game of the ranking; ``prompt`` numbers what was drawn together in the bootstrap."""
+"""One row per game; ``prompt`` numbers what the bootstrap drew together."""
 
 PREFERENCES: Final = Table("preferences", {**_TEXTS, **_JUDGED}, complete=True)
 """One row per pair, texts as strings."""
 
 CONVERSATIONS: Final = Table("preferences", {**_MESSAGES, **_JUDGED}, complete=True)
-"""The same with texts as lists of messages."""
+"""One row per pair, texts as lists of messages."""
 
 
 def winner(rating: int, points: int, words: Mapping[float, str], *, ties: bool) -> str | None:
-    """The verdict in the words of another format; None where the rating takes no side with ties off."""
+    """The rating in another format's words; None if it takes no side with ties off."""
     found = scales.score(rating, points, ties=ties)
     return None if found is None else words[found]
 
 
 def question(external_id: str, subset: str) -> str:
-    """A prompt's id that stays unique where subsets number theirs alike."""
+    """A prompt's id, unique across subsets."""
     return f"{subset}/{external_id}" if subset else external_id
 
 
 def messages(role: str, text: str) -> list[dict[str, Any]]:
-    """One message as the list that chat templates take."""
     return [{"role": role, "content": text}]
 
 
 class Said(NamedTuple):
-    """One rating of the pair; ``swapped`` tells that the pair's second completion was shown first."""
+    """A rating of a pair; ``swapped`` if the pair's second completion was shown first."""
 
     rater: Hashable
     rating: int
@@ -101,9 +96,9 @@ class LeftOut(Enum):
 
 @dataclass(frozen=True)
 class Preference:
-    """The side of a pair: ``margin`` is the mean preference for it on (0, 1], 1 being "much better".
+    """The preferred side of a pair.
 
-    ``agreement`` is the share of the ``raters`` who take that side, above 1/2.
+    ``margin`` is the mean preference for it, in (0, 1], ``agreement`` the share of ``raters`` who prefer it.
     """
 
     first_chosen: bool
@@ -113,10 +108,9 @@ class Preference:
 
 
 def preference(ratings: Iterable[Said], *, ties: bool) -> Preference | LeftOut | None:
-    """What the raters prefer; None where none of them took part.
+    """The raters' preference; None without ratings that count.
 
-    A rating that takes no side while ties are off (the middle of an odd scale) takes no part. With ties on,
-    the tie band of the scale has no side.
+    A rating that takes no side is a tie, or with ties off does not count.
     """
     raters: dict[Hashable, list[tuple[float, float]]] = {}
     for said in ratings:
@@ -134,7 +128,6 @@ def preference(ratings: Iterable[Said], *, ties: bool) -> Preference | LeftOut |
 
 
 def _decided(sides: Sequence[float], mean: float) -> Preference | LeftOut:
-    """``sides`` are the raters' mean scores of the first completion, ``mean`` their preference for it."""
     first, second = sum(side > 0.5 for side in sides), sum(side < 0.5 for side in sides)
     if first == second:
         return LeftOut.TIE
@@ -147,7 +140,7 @@ def _decided(sides: Sequence[float], mean: float) -> Preference | LeftOut:
 
 @dataclass(frozen=True)
 class Texts:
-    """A prompt's turns with its input, and the turns of both completions; no turns: the text is not known."""
+    """Turns of a prompt (with its input) and its completions; no turns if unknown."""
 
     prompt: Sequence[str]
     input: str
@@ -156,7 +149,7 @@ class Texts:
 
 
 def texts_row(texts: Texts, first_chosen: bool, *, conversational: bool) -> dict[str, Any] | LeftOut:
-    """``prompt``, ``chosen`` and ``rejected`` as strings or, if ``conversational``, lists of messages."""
+    """``prompt``, ``chosen`` and ``rejected`` as strings, or as messages if ``conversational``."""
     if not (texts.prompt and texts.first and texts.second):
         return LeftOut.TEXT_NOT_KNOWN
     if list(texts.first) == list(texts.second):
@@ -174,7 +167,6 @@ def texts_row(texts: Texts, first_chosen: bool, *, conversational: bool) -> dict
 
 
 def _answer(asked: Sequence[str], answered: Sequence[str]) -> list[dict[str, Any]]:
-    """A completion as messages: its first turn, and then what the user said next and its answer to that."""
     found = messages("assistant", answered[0])
     for question, answer in zip(asked, answered[1:], strict=False):
         found += [*messages("user", question), *messages("assistant", answer)]

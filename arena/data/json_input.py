@@ -1,4 +1,4 @@
-"""The form field for JSON: takes what every database stores, and refuses the rest with a sentence."""
+"""The form field for JSON, which refuses what some database cannot store."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from arena.data.formats.reading import unstorable
 
 
 class JSONInput(forms.JSONField):
-    """JSON without infinite numbers, NUL characters, halves of surrogate pairs and endless nesting."""
+    """JSON without infinite numbers, NUL, halves of surrogate pairs and deep nesting."""
 
     def to_python(self, value: Any) -> Any:
         try:
@@ -21,7 +21,7 @@ class JSONInput(forms.JSONField):
         return parsed
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """The value to show again; as it was typed where it is refused."""
+        """The value to show again, as typed if it is refused."""
         try:
             self.to_python(data)
         except forms.ValidationError:

@@ -1,4 +1,4 @@
-"""Tables, and writing them piece by piece as CSV, JSON Lines or Parquet. Pure."""
+"""Tables, written in pieces as CSV, JSON Lines or Parquet. Pure."""
 
 import csv
 import gzip
@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 Row: TypeAlias = Mapping[str, Any]
-"""Values by column name. None, or no value, means that there is nothing to say."""
+"""Values by column name; None, or no entry, for no value."""
 
 
 class Type(Enum):
-    """What stands in a column."""
-
     TEXT = "text"
     INTEGER = "integer"
     NUMBER = "number"
@@ -35,10 +33,10 @@ class Type(Enum):
 
 @dataclass(frozen=True)
 class Table:
-    """A table by its name, which is also the name of its file.
+    """A table, whose name is also that of its file.
 
-    ``complete``: JSON Lines write null where nothing is said, because readers want every column in every row.
-    ``marked``: CSV begins with a byte order mark, by which spreadsheets tell UTF-8.
+    ``complete``: JSON Lines write null for no value. ``marked``: CSV begins with a byte order mark, by which
+    spreadsheets recognise UTF-8.
     """
 
     name: str
@@ -48,7 +46,6 @@ class Table:
 
 
 def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    """The rows in lists of ``size``; the last may be shorter."""
     remaining = iter(rows)
     while batch := list(islice(remaining, size)):
         yield batch
@@ -63,7 +60,7 @@ _FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
 
 
 def csv_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
-    """The file as spreadsheets open it: UTF-8, commas, CR LF; texts that begin like formulas are guarded."""
+    """CSV for spreadsheets: UTF-8, commas, CR LF, and guarded texts."""
     yield (("\ufeff" if table.marked else "") + _lines([list(table.columns)])).encode()
     for batch in batches(rows, ROWS):
         cells = ([_cell(row.get(name), kind) for name, kind in table.columns.items()] for row in batch)
@@ -89,12 +86,11 @@ def _cell(value: Any, kind: Type) -> str:
 
 
 def guarded(text: str) -> str:
-    """The text, with an apostrophe in front where a spreadsheet would take it for a formula."""
+    """The text, with an apostrophe in front if a spreadsheet would take it for a formula."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def json_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
-    """One object per row; what is not said is left out, or null in a complete table."""
     for batch in batches(rows, ROWS):
         yield "".join(_line(table, row) for row in batch).encode()
 
@@ -120,12 +116,11 @@ PARQUET_MISSING: Final = "Parquet needs pyarrow: .venv/bin/pip install -r requir
 
 
 def has_parquet() -> bool:
-    """Whether pyarrow is installed."""
     return importlib.util.find_spec("pyarrow") is not None
 
 
 def parquet_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
-    """The file, a row group at a time; its columns have the same types where the table is empty."""
+    """Parquet by row groups; the types do not depend on the rows."""
     pyarrow = _pyarrow()
     types = _arrow_types()
     schema = pyarrow.schema([(name, types[kind]) for name, kind in table.columns.items()])
@@ -142,7 +137,7 @@ def parquet_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 class _Sink(io.RawIOBase):
-    """Takes what the writer writes and hands it on."""
+    """A file whose content can be taken away while it is written."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -156,7 +151,6 @@ class _Sink(io.RawIOBase):
         return len(piece)
 
     def taken(self) -> bytes:
-        """What was written since this was asked last."""
         found, self._pieces = b"".join(self._pieces), []
         return found
 
@@ -169,7 +163,6 @@ def _pyarrow() -> Any:
 
 
 def _arrow_types() -> dict[Type, Any]:
-    """The column type of each; what has no fixed shape is JSON in a column of texts."""
     pyarrow = _pyarrow()
     return {
         Type.TEXT: pyarrow.string(),
@@ -205,9 +198,9 @@ MEDIA_TYPES: Final = {
 
 
 def save(path: Path, pieces: Iterable[bytes]) -> int:
-    """Write the file beside its place and rename it there; a name ending in ``.gz`` is compressed.
+    """Write the file beside ``path`` and rename it; a name ending in ``.gz`` is compressed.
 
-    Returns its size in bytes. Raises OSError; then whatever stood there before is unchanged.
+    Returns its size in bytes. Raises OSError; then an existing file is unchanged.
     """
     part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
     try:

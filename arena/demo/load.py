@@ -1,4 +1,4 @@
-"""Loading the demo study: texts and simulated votes take the same way in as any import."""
+"""Loads the demo study: its texts and simulated votes are imported like any others."""
 
 import json
 from collections.abc import Iterator
@@ -21,19 +21,18 @@ SLUG: Final = "demo"
 NAME: Final = "Demo study (simulated votes)"
 
 PEOPLE_WANTED: Final = 4
-"""Ratings wanted per pair from people: more than are simulated, so that a visitor can rate at once."""
+"""More than are simulated, so that a visitor can rate at once."""
 
 PANEL: Final = "simulated-judges"
-"""Slug of the group that holds the simulated judges."""
 
 
 class DemoError(Exception):
-    """The files of the demo study cannot be imported; the message lists the first problems."""
+    """The demo's files cannot be imported; the message lists the first problems."""
 
 
 @dataclass(frozen=True)
 class Demo:
-    """The demo study, and what loading it did: ``report`` is None where it was there already."""
+    """The demo study; ``report`` is None if it existed before."""
 
     study: Study
     report: ImportReport | None
@@ -41,10 +40,7 @@ class Demo:
 
 @transaction.atomic
 def load_demo() -> Demo:
-    """Make the demo study with its texts and simulated votes; an existing one is left as it is.
-
-    Raises DemoError where its files are damaged; then nothing is changed.
-    """
+    """Make the demo study unless it exists. Raises DemoError and then changes nothing."""
     study, made = Study.objects.get_or_create(slug=SLUG, defaults=_settings())
     if not made:
         return Demo(study, None)
@@ -69,7 +65,6 @@ def _settings() -> dict[str, object]:
 
 
 def _items() -> Iterator[Item]:
-    """Everything the study holds, what others name before what names it."""
     files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
     yield from catalogue.gather(FOLDER / name for name in files).items()
     for rater in votes.RATERS:

@@ -1,11 +1,9 @@
-"""Simulated votes for the demo study, from stated strengths and stated biases. Pure and deterministic.
+"""Simulated votes for the demo study, from stated strengths and biases. Pure and deterministic.
 
-Everything is in Elo points (400 points are odds of 10 to 1). Each completion has a quality: its contestant's
-strength plus a deviation of its own that all raters see. A rater perceives the second completion's quality
-minus the first's, plus the rater's position bias and a random error, and answers with the rating in whose
-band the sum falls. Strengths, quality deviations and errors of people together spread like the errors of the
-Elo model, so that strengths come back as ratings. Judges perceive part of the difference only, less in some
-categories. The simulated raters do not read the texts.
+All in Elo points. A completion's quality is its contestant's strength plus a deviation. A rater perceives the
+second quality minus the first, plus a position bias and an error, and gives the rating of that band; judges
+perceive a part of the difference only. Deviations and errors together spread like the Elo model's errors, so
+that ratings reproduce the strengths.
 """
 
 import random
@@ -18,10 +16,8 @@ from statistics import fmean
 from typing import Final
 
 SEED: Final = 2025
-"""Seed of every random choice made here."""
 
 POINTS: Final = 8
-"""Points of the scale the simulated raters use."""
 
 STRENGTHS: Final[Mapping[str, int]] = {
     "Lapwing 34B": 1180,
@@ -30,7 +26,7 @@ STRENGTHS: Final[Mapping[str, int]] = {
     "Dunnock 7B": 920,
     "Turnstone 3B": 740,
 }
-"""True strength of each contestant; the mean is 1000."""
+"""True strengths; the mean is 1000."""
 
 AGREEMENT: Final[Mapping[str, float]] = {
     "generation": 1.0,
@@ -40,34 +36,31 @@ AGREEMENT: Final[Mapping[str, float]] = {
     "commonsense": 0.6,
     "coding": 0.35,
 }
-"""Share of the difference in quality that a simulated judge perceives, by category; people perceive all."""
+"""Share of a difference in quality that judges perceive, by category; people perceive all."""
 
 TEXT_DEVIATION: Final = 140.0
-"""Standard deviation of a completion's quality about its contestant's strength."""
+"""Standard deviation of quality about strength."""
 
 ERROR: Final = 220.0
-"""Standard deviation of a rater's error in one comparison."""
+"""Standard deviation of a rater's error."""
 
 BANDS: Final = (-550.0, -300.0, -100.0, 0.0, 100.0, 300.0, 550.0)
-"""Where one rating ends and the next begins; about one vote in five falls into 4 or 5."""
+"""Bounds between ratings; about one vote in five is a 4 or 5."""
 
 PEOPLE_PER_PAIR: Final = 2
 UNSCORED_SHARE: Final = 0.02
-"""Share of a judge's replies that hold no rating: half of them "0", half empty."""
+"""Share of judges' replies without a rating: half "0", half empty."""
 
 START: Final = datetime(2025, 3, 3, 9, 0, tzinfo=UTC)
-"""When the simulated people begin."""
 
 JUDGES_START: Final = START + timedelta(days=7)
-"""When the simulated judges begin."""
 
 
 @dataclass(frozen=True)
 class SimulatedRater:
-    """A rater that does not exist. ``bias`` is added to the side shown second; negative favours the first.
+    """A rater; ``bias`` is added to the second side.
 
-    ``both_orders``: rates every pair twice, once in each order. ``gives_scores``: gives each completion a
-    score, and the higher one wins.
+    ``both_orders``: rates every pair once in each order. ``gives_scores``: the higher score wins.
     """
 
     name: str
@@ -97,21 +90,20 @@ RATERS: Final = (
         gives_scores=True,
     ),
 )
-"""Everyone who votes, with the position bias they were given."""
 
 SCORED_POINTS: Final = 3
-"""Points of the scale that two scores come to: the first higher, equal, the second higher."""
+"""The first score is higher, both are equal, the second is higher."""
 
 SCORES: Final = (1, 10)
 """Lowest and highest score."""
 
 SCORE_STEP: Final = 90.0
-"""Points of quality from one score to the next; a strength of 1000 is a 5.5."""
+"""Quality per score; a strength of 1000 is a 5.5."""
 
 
 @dataclass(frozen=True)
 class Showing:
-    """Two contestants' completions of one prompt, shown to a rater in this order."""
+    """Two completions of one prompt in the order shown to a rater."""
 
     prompt: str
     first: str
@@ -121,11 +113,7 @@ class Showing:
 
 @dataclass(frozen=True)
 class Vote:
-    """One simulated answer. rating is 1..points, None where a judge gave none.
-
-    raw_reply is what a judge replied, empty for people. scores are those of the first and the second
-    completion, by a judge that gives scores.
-    """
+    """A simulated answer: ``rating`` is 1..points, None if a judge gave none."""
 
     showing: Showing
     rating: int | None
@@ -136,23 +124,20 @@ class Vote:
 
     @property
     def points(self) -> int:
-        """Points of the scale the rating is on."""
         return SCORED_POINTS if self.showing.rater.gives_scores else POINTS
 
     @property
     def reason(self) -> str:
-        """Why there is no rating: "empty" or "out_of_range"; empty where there is one."""
         if self.rating is not None:
             return ""
         return "out_of_range" if self.raw_reply else "empty"
 
 
 def simulate(categories: Mapping[str, str], seed: int = SEED) -> list[Vote]:
-    """Votes on every pair of contestants for every prompt, in the order in which they were given.
+    """Votes on every pair of contestants for every prompt, by time.
 
-    ``categories`` maps prompt id to category; each must be a key of AGREEMENT. Each pair is rated by
-    PEOPLE_PER_PAIR people and by every judge, once or in both orders, in balanced presentation orders. The
-    same arguments give the same votes.
+    ``categories`` maps prompt id to a key of AGREEMENT. PEOPLE_PER_PAIR people and every judge rate each pair
+    in balanced orders. The same arguments give the same votes.
     """
     rng = random.Random(seed)  # noqa: S311 - a simulation, no secret
     quality = _qualities(list(categories), rng)
@@ -173,7 +158,7 @@ def simulate(categories: Mapping[str, str], seed: int = SEED) -> list[Vote]:
 
 
 def _qualities(prompts: list[str], rng: random.Random) -> dict[tuple[str, str], float]:
-    """The quality of each completion. A contestant's deviations are centred, so its strength is its mean."""
+    """The quality of each completion; centred, so that a contestant's mean is its strength."""
     quality = {}
     for contestant, strength in STRENGTHS.items():
         deviations = [rng.gauss(0, TEXT_DEVIATION) for _ in prompts]
@@ -184,10 +169,7 @@ def _qualities(prompts: list[str], rng: random.Random) -> dict[tuple[str, str], 
 
 
 def _showings(prompts: list[str], rng: random.Random) -> Iterator[Showing]:
-    """Who is shown what: two people on one pair see opposite orders, a judge sees half the pairs swapped.
-
-    Judges that rate in both orders see the other order of every pair when all have seen the first.
-    """
+    """Who is shown what: two people on a pair see opposite orders, a judge sees half the pairs swapped."""
     people = [rater for rater in RATERS if not rater.is_judge]
     judges = [rater for rater in RATERS if rater.is_judge]
     pairs = [(prompt, *pair) for prompt in prompts for pair in combinations(STRENGTHS, 2)]
@@ -210,7 +192,7 @@ def _showings(prompts: list[str], rng: random.Random) -> Iterator[Showing]:
 def _answer(
     rater: SimulatedRater, difference: float, agreement: float, rng: random.Random
 ) -> tuple[int | None, str]:
-    """The rating, None where a judge gave none, and a judge's raw reply."""
+    """The rating (None if a judge gave none) and a judge's raw reply."""
     seen = difference * agreement if rater.is_judge else difference
     rating = 1 + bisect(BANDS, seen + rater.bias + rng.gauss(0, ERROR))
     if not rater.is_judge:
@@ -223,7 +205,7 @@ def _answer(
 def _scores(
     rater: SimulatedRater, shown: tuple[float, float], agreement: float, rng: random.Random
 ) -> tuple[int, int]:
-    """Both scores. Each has an error of its own, so that the difference has the error of one rating."""
+    """Both scores, whose difference has the error of one rating."""
     lowest, highest = SCORES
     favoured = (-rater.bias / 2, rater.bias / 2)
     seen = (
@@ -237,13 +219,11 @@ def _scores(
 
 
 def _compared(scores: tuple[int, int]) -> int:
-    """The rating on SCORED_POINTS points: the higher score wins, equal scores are a tie."""
     first, second = scores
     return 1 if first > second else 2 if first == second else 3
 
 
 def _seconds(rater: SimulatedRater, rng: random.Random) -> float:
-    """How long the rater took: people about half a minute, judges a few seconds."""
     return round(rng.lognormvariate(1.0, 0.3) if rater.is_judge else rng.lognormvariate(3.5, 0.5), 1)
 
 
@@ -251,7 +231,6 @@ _NO_MODEL: Final = "Simulated reply: no model was asked."
 
 
 def method_note() -> str:
-    """How the votes were made, as Markdown for the study's page."""
     strengths = "\n".join(f"| {name} | {strength} |" for name, strength in STRENGTHS.items())
     biases = "\n".join(f"| {rater.name} | {_bias_in_words(rater.bias)} |" for rater in RATERS)
     shares = "\n".join(f"| {category} | {share:.0%} |" for category, share in AGREEMENT.items())

@@ -1,4 +1,4 @@
-r"""Formulas in Markdown: found between $, $$, \( and \[, set aside, and put in behind the sanitiser. Pure."""
+r"""Formulas in Markdown, converted to MathML and inserted behind the sanitiser. Pure."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
 
 LONGEST: Final = 2_000
-"""Characters of one formula. The converter descends into what is nested: so long a formula cannot be so deep
-that the stack of a thread would overflow, which would end the process."""
+"""Characters: a longer formula may nest so deep that it overflows the stack and ends the process."""
 
 DEEPEST: Final = 40
-"""How deep braces may be nested in a formula, and twice that the elements of its MathML."""
+"""Deepest nesting of braces in a formula, and half that of its MathML."""
 
 _MACROS: Final = {
     "dotsb": r"\cdots",
@@ -47,7 +46,7 @@ _ENVIRONMENTS: Final = {
     "smallmatrix": "matrix",
     "split": "aligned",
 }
-"""What a text displays with, and its like without the numbers that only a whole document has."""
+"""Environments of a document, and the like without numbers."""
 
 _ENVIRONMENT: Final = re.compile(r"\\(begin|end)\{(\w+)\*?\}")
 _NUMBERED: Final = re.compile(r"\\(?:label\{[^{}]*\}|nonumber\b|notag\b|(?:begin|end)\{equation\*?\})")
@@ -57,7 +56,7 @@ _REFUSED: Final = re.compile(
     r"\\(?:[egx]?def|let|(?:re)?newcommand|providecommand|DeclareMath\w*)(?![a-z])"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]"
 )
-"""Commands that define commands, as what those expand to has no bound; and what is no character of a text."""
+"""Commands that define commands, whose expansion has no bound, and control characters."""
 
 _ELEMENTS: Final = frozenset(
     {
@@ -67,7 +66,7 @@ _ELEMENTS: Final = frozenset(
     }
 )
 _DROPPED: Final = frozenset({"a"})
-"""Elements of which only what is inside is shown: a reference to another formula."""
+"""Elements of which only the content is kept: references to other formulas."""
 
 _FLAG: Final = re.compile("true|false")
 _LENGTH: Final = re.compile(r"\d{1,2}(?:\.\d+)?(?:em|ex|pt|rem)?")
@@ -92,7 +91,6 @@ _ATTRIBUTES: Final = {
     "symmetric": _FLAG,
     "width": _LENGTH,
 }
-"""Attributes that are kept, and the values they may have."""
 
 _STYLES: Final = {
     "border-bottom": "m-line-bottom",
@@ -106,15 +104,14 @@ _STYLES: Final = {
     "text-align:left": "m-left",
     "text-align:right": "m-right",
 }
-"""Declarations of a style that are kept, as classes: a page takes no style from a text. Colours are not kept,
-because black on a dark page, or white on a light one, could not be read."""
+"""Allowed styles as classes. No colours: they may be unreadable on a dark or light page."""
 
 _MARKUP: Final = re.compile(r"<(/?)([a-z]+)((?: [a-z]+=\"[^\"<>]*\")*) ?(/?)>")
 _ATTRIBUTE: Final = re.compile(r'([a-z]+)="([^"]*)"')
 
 
 def to_mathml(source: str, *, display: bool) -> str | None:
-    """A LaTeX formula as MathML, on a line of its own or in one; None where it cannot be shown as such."""
+    """A LaTeX formula as MathML; None if it cannot be converted safely."""
     if not source.strip() or len(source) > LONGEST or _depth(source) > DEEPEST or _REFUSED.search(source):
         return None
     from math_core import LatexError
@@ -136,7 +133,7 @@ def _converter() -> LatexToMathML:
 
 
 def _usual(source: str) -> str:
-    """The formula without what only a document with numbered equations gives a meaning to."""
+    """The formula without what has a meaning only in a document with numbered equations."""
     source = _TAG.sub(r"\\qquad(\\text{\1})", _NUMBERED.sub("", source))
     # To LaTeX the rest of the line would be a comment; in an answer it is "50%".
     source = _PERCENT.sub(lambda found: r"\%" if found[0] == "%" else found[0], source)
@@ -152,7 +149,7 @@ def _depth(source: str) -> int:
 
 
 def _only_known(mathml: str) -> str | None:
-    """MathML with every tag written anew from the lists of what is allowed; None where there is another."""
+    """MathML with every tag rewritten from the allow-lists; None if it has another."""
     parts: list[str] = []
     inside: list[str] = []
     end = 0
@@ -181,7 +178,6 @@ def _only_known(mathml: str) -> str | None:
 
 
 def _kept(attributes: str) -> str:
-    """The attributes of a tag that are allowed, with classes in place of a style."""
     kept = []
     for name, value in _ATTRIBUTE.findall(attributes):
         allowed = _ATTRIBUTES.get(name)
@@ -196,30 +192,29 @@ def _kept(attributes: str) -> str:
 
 
 MOST: Final = 500
-"""Formulas converted in one text; the others are shown as their source."""
 
 LARGEST: Final = 200_000
-"""Characters of the MathML of one text."""
+"""Characters of MathML per text."""
 
 _PLACE: Final = "\ufdd0"
-"""Stands around the number of a formula until the text is sanitised. A code point that no text may hold."""
+"""Surrounds a formula's number until the text is sanitised; no text may hold this code point."""
 _BAR: Final = "\ufdd1"
-"""Stands for a | inside a formula while the cells of a table are told apart."""
+"""Replaces a | inside a formula while the cells of a table are split."""
 _WIDE: Final = 30
-"""Characters from which a formula may be wider than a phone: it scrolls, so it can be reached by keyboard."""
+"""Characters from which a formula may be wider than a phone: it scrolls, and by keyboard, too."""
 
 _TYPE: Final = "formula"
 
 
 @dataclass
 class Formulas:
-    """The formulas of one text, set aside while the rest of it is sanitised."""
+    """The formulas of one text, kept aside while the rest is sanitised."""
 
     _mathml: list[str] = field(default_factory=list)
     _size: int = 0
 
     def add(self, source: str, *, display: bool) -> str | None:
-        """Convert a formula: what stands for it until ``put_in``, or None where its source is to be shown."""
+        """A placeholder for the formula, or None if its source is to be shown."""
         if len(self._mathml) >= MOST or self._size >= LARGEST:
             return None
         mathml = to_mathml(source, display=display)
@@ -234,12 +229,11 @@ class Formulas:
         return f"{_PLACE}{len(self._mathml) - 1}{_PLACE}"
 
     def put_in(self, html: str) -> str:
-        """Sanitised HTML with the formulas in their places."""
         return re.sub(f"{_PLACE}(\\d+){_PLACE}", lambda found: self._mathml[int(found[1])], html)
 
 
 def without_marks(text: str) -> str:
-    """A text without the code points that stand for something here; no text has a use for them."""
+    """A text without the code points used as marks here."""
     return text.replace(_PLACE, "\ufffd").replace(_BAR, "\ufffd")
 
 
@@ -272,7 +266,7 @@ _CLOSERS: Final = {
 
 
 def formulas_plugin(parser: MarkdownIt) -> None:
-    """Find formulas. A text is then rendered with ``formulas`` in its environment, a Formulas."""
+    """Find formulas; rendering needs ``formulas``, a Formulas, in its environment."""
     inside: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     parser.block.ruler.before("fence", _TYPE, _display_block, inside)
     parser.inline.ruler.before("escape", _TYPE, _inline)
@@ -301,7 +295,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _is_prose(found: re.Match[str]) -> bool:
-    """Whether what stands between delimiters is rather money, a variable of a shell or a bracket."""
+    """Whether the text between delimiters is money, a shell variable or a bracket."""
     kind = str(found.lastgroup)
     content = found[kind]
     if kind == "square":
@@ -314,7 +308,7 @@ def _is_prose(found: re.Match[str]) -> bool:
 
 
 def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A formula that begins a line: what is in its lines is neither a list nor a heading."""
+    """A formula that begins a line: its lines are neither lists nor headings."""
     if state.is_code_block(start):
         return False
     begin = state.bMarks[start] + state.tShift[start]
@@ -348,7 +342,6 @@ def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 
 def _push(state: StateBlock, content: str, opener: str, closer: str, rest: str) -> None:
-    """A paragraph that holds the formula and what follows it."""
     state.push("paragraph_open", "p", 1)
     inline = state.push("inline", "", 0)
     inline.content = f"{opener}{content}{closer}{rest}"
@@ -357,7 +350,7 @@ def _push(state: StateBlock, content: str, opener: str, closer: str, rest: str) 
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The parser's own rule for tables, blind to each | inside a formula."""
+    """The parser's rule for tables, blind to each | inside a formula."""
     from markdown_it.rules_block import table
 
     if state.env.get("bars") is None:

@@ -1,8 +1,7 @@
-"""Prompts and completions to safe HTML: Markdown, highlighted code, formulas, and a sanitiser. Pure.
+"""Markdown of prompts and completions, which is hostile input, as safe HTML. Pure.
 
-They are hostile input. Markdown is parsed with raw HTML turned off, images become links (a page that loads a
-picture from a text tells its author who looks at it), and what comes out passes an allow-list.
-Formulas are set aside before the sanitiser and put in after it (arena.texts.formulas has a list of its own).
+Raw HTML is off, images become links (loading one would tell its host who looks), and the result passes an
+allow-list. Formulas, under one of their own, are inserted after it.
 """
 
 from __future__ import annotations
@@ -25,17 +24,16 @@ if TYPE_CHECKING:
     from markdown_it.utils import EnvType, OptionsDict
 
 RENDERER = 3
-"""Raised whenever the same text would give other HTML; stored renderings of before are then unused."""
+"""Raise it when the same text gives other HTML; it makes stored renderings unused."""
 
 LONGEST_MARKDOWN = 50_000
-"""Characters above which a text is shown as it is: parsing hostile Markdown takes more than linear time."""
+"""Characters above which a text stays unrendered: hostile Markdown takes more than linear time."""
 
 LONGEST_HIGHLIGHT = 8_000
-"""Characters of code that are coloured in one text, the rest stays plain: slow lexers take quadratic time."""
+"""Characters of code coloured per text: slow lexers take quadratic time."""
 
 DEEPEST = 100
-"""Levels of lists and quotations inside each other; a list and its items are two. What is deeper the parser
-leaves out, and nothing of an answer may be left out."""
+"""Levels of nested lists and quotations. The parser drops what is deeper; nothing may be dropped."""
 
 _DEEPEST_INLINE = (
     20  # links and emphasis inside each other, of which the time grows fast; deeper ones are text
@@ -58,8 +56,8 @@ _LINKS = ("http://", "https://", "mailto:")
 def render(text: str) -> str:
     """The sanitised HTML of a Markdown text.
 
-    A text that is longer than LONGEST_MARKDOWN, or nested deeper than DEEPEST, is shown as it is in a <pre>.
-    The HTML holds no script, style, form, frame, image or id, and links only to http, https and mailto.
+    A text above LONGEST_MARKDOWN or DEEPEST stays unrendered in a <pre>. The HTML has no script, style, form,
+    frame, image or id, and links only to http, https and mailto.
     """
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     if len(clean) > LONGEST_MARKDOWN:
@@ -71,12 +69,12 @@ def render(text: str) -> str:
 
 
 def is_plain(html: str) -> bool:
-    """Whether ``render`` shows a text as it is."""
+    """Whether ``render`` left a text unrendered."""
     return html.startswith(_PLAIN)
 
 
 def _plain(text: str) -> str:
-    """A text as it is, in pieces of which a browser only lays out those in sight (static/highlight.css).
+    """An unrendered text in pieces, of which a browser lays out those in sight.
 
     A million characters in one piece take it half a minute.
     """
@@ -87,7 +85,7 @@ def _plain(text: str) -> str:
 
 
 def render_document(text: str) -> str:
-    """The HTML of one of the project's own documents: headings as written, lines flowing into paragraphs."""
+    """The HTML of a document of the project: headings as written, lines joined."""
     return _html(text, breaks=False, shift=0)
 
 
@@ -99,7 +97,6 @@ def _html(text: str, *, breaks: bool, shift: int) -> str:
 
 
 def _with_copy_buttons(html: str) -> str:
-    """Every block of code with a button that copies it, shown where a script can do that."""
     button = '<button class="copy needs-script" type="button" data-copy hidden>Copy</button>'
     html = html.replace("<pre ", f'<div class="code">{button}<pre ')
     return html.replace("</pre>", "</pre></div>")
@@ -133,10 +130,10 @@ def _sanitise(html: str) -> str:
 
 @cache
 def _parser(*, breaks: bool) -> MarkdownIt:
-    """A parser; ``breaks`` keeps what plain text means, because that is written as often as Markdown.
+    """A parser; ``breaks`` keeps what plain text means, because answers mix it with Markdown.
 
-    Kept are line breaks, the spaces a line begins with, definitions of links, and links within a site: they
-    would lead through this one.
+    Kept are line breaks, indents, definitions of links, and relative links, which would lead through this
+    site.
     """
     parser, inside = _with_nesting(DEEPEST, breaks=breaks), _with_nesting(_DEEPEST_INLINE, breaks=breaks)
 
@@ -167,12 +164,11 @@ def _with_nesting(most: int, *, breaks: bool) -> MarkdownIt:
 
 
 def _leads_elsewhere(address: str) -> bool:
-    """Whether a link is one; what is none stays to be read as it was written."""
     return address.lower().startswith(_LINKS)
 
 
 def _newline(state: StateInline, silent: bool) -> bool:
-    """The end of a line, with the spaces that the next one begins with: code without a fence needs them."""
+    """The end of a line, keeping the next one's indent: code without a fence needs it."""
     from markdown_it.rules_inline import newline
 
     end = state.pos
@@ -185,7 +181,7 @@ def _newline(state: StateInline, silent: bool) -> bool:
 
 
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The definition of a link, which Markdown shows nowhere: "[Question]: Why?" is one, too."""
+    """The definition of a link, which Markdown hides; "[Question]: Why?" is one."""
     from markdown_it.rules_block import reference
 
     if not reference(state, start, end, silent):
@@ -204,11 +200,11 @@ def _definition_as_text(
 
 
 class _TooDeepError(Exception):
-    """The parser has left something out."""
+    """The parser has dropped something."""
 
 
 def _adapt(state: Any) -> None:
-    """Fit the tokens to the page: lower headings, aligned cells by class, only so much coloured code."""
+    """Fit the tokens to the page: lower headings, cells aligned by class, limited highlighting."""
     code = 0
     for token in state.tokens:
         if token.nesting == 1 and token.level >= DEEPEST - 1:
@@ -237,7 +233,7 @@ def _image_as_link(
 
 
 def _highlight(code: str, language: str, _attributes: str) -> str:
-    """Code with the classes of Pygments; the empty string leaves it uncoloured."""
+    """Code with the classes of Pygments; empty to leave it uncoloured."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name

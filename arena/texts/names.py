@@ -1,10 +1,8 @@
-"""Does a text tell who wrote it? Pure.
+"""Finds what tells a completion's author, and hides it from raters. Pure.
 
-A rater is to judge a completion without knowing its author. Two things give the author away: the text holds
-an invented word or a whole phrase of its author's own name, family or organisation ("Vicuna", "OpenAI",
-"Falcon 40B"), or it speaks of itself ("I am Koala", "a language model trained by Google"). A name that may
-be an ordinary word, or that many texts are about, counts in the second way only. A text that calls itself
-somebody else's model is found too.
+An invented word or a phrase of the author's name, family or organisation tells by itself ("Vicuna", "Falcon
+40B"). A name that may be an ordinary word tells only if the text speaks of itself ("I am Koala"). A text that
+claims to be another model is found, too.
 """
 
 from __future__ import annotations
@@ -31,10 +29,10 @@ _GENERIC: Final = _words(
     tuned turbo ultra uncensored university with
     """
 )
-"""Words that say nothing about who wrote a text, even where they are a part of a name."""
+"""Words that tell no author, even as part of a name."""
 
 _TELLING: Final = _words("anthropic chatgpt deepseek laion lmsys mixtral openai qwen vicuna")
-"""Invented names that texts are seldom about: their author gives itself away by the bare word."""
+"""Invented names that texts are seldom about."""
 
 _KNOWN: Final = (
     "ChatGPT",
@@ -81,7 +79,6 @@ _KNOWN: Final = (
     "Grok",
     "Salesforce",
 )
-"""Models and makers a text may call itself."""
 
 _GAP: Final = r"[^.!?\n]"
 _ABOUT_ITSELF: Final = re.compile(
@@ -99,16 +96,16 @@ _ABOUT_ITSELF: Final = re.compile(
     )\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What stands right before a name by which a text calls itself or its maker."""
+"""Words before a name by which a text calls itself or its maker."""
 
 _REACH: Final = 200
-"""Characters before a name in which it may be said that the text speaks of itself."""
+"""Characters before a name in which the text may speak of itself."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)*[^\W\d_]?")
 
 
 _CAMEL: Final = re.compile(r"[^\W\d_][a-z]{2,}[A-Z]")
-"""A name like RedPajama or OpenAI, which is no ordinary word."""
+"""An inner capital, as in OpenAI: no ordinary word."""
 
 
 _VERSION: Final = re.compile(
@@ -119,16 +116,16 @@ _VERSION: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What may follow a name and belongs to it."""
+"""A version behind a name."""
 
 
 _SENTENCE_END: Final = re.compile(r"[.!?]\s|\n")
 
 
 class Named(NamedTuple):
-    """What gives a text's author away, as it stands in the text: the ``name``, and the ``phrase`` around it.
+    """The ``name`` that tells a text's author, and the ``phrase`` around it.
 
-    ``own``: it names its own author; otherwise it calls itself the model or the work of somebody else.
+    ``own``: it is the author's name; otherwise the text claims to be somebody else.
     """
 
     name: str
@@ -137,9 +134,9 @@ class Named(NamedTuple):
 
 
 class _Mention(NamedTuple):
-    """A name as it stands in a text, what tells it from other names, and ``named`` where it tells the author.
+    """A name in a text; ``named`` is set where it tells the author.
 
-    ``follows``: nothing ends a sentence between the name before and this one.
+    ``follows``: no sentence ends between the name before and this one.
     """
 
     name: str
@@ -149,7 +146,7 @@ class _Mention(NamedTuple):
 
 
 class NameFinder:
-    """Finds what gives away one contestant, given its name, family and organisation (may be empty)."""
+    """Finds what tells one contestant."""
 
     def __init__(self, name: str, family: str = "", organisation: str = "") -> None:
         telling: set[str] = set()
@@ -165,14 +162,14 @@ class NameFinder:
         self._names = re.compile(rf"(?<!\w)(?:{'|'.join(map(_pattern, phrases))})(?![^\W\d_])")
 
     def find(self, text: str) -> Named | None:
-        """What gives the author of this text away first; None where nothing does."""
+        """The first thing that tells the text's author, or None."""
         return next((mention.named for mention in self._mentions(text) if mention.named), None)
 
     def find_all(self, turns: Iterable[str]) -> list[str]:
-        """Every name in a completion that gives its author away, as it stands there; each once.
+        """Every name in a completion that tells its author, each once.
 
-        Once a text has called itself by an ordinary name, that name tells wherever it stands again, and so do
-        the names in the rest of the sentence: "I am Koala, trained by Google".
+        Once a text has called itself by an ordinary name, that name tells everywhere, and so do names in the
+        rest of the sentence: "I am Koala, trained by Google".
         """
         mentions = [mention for turn in turns for mention in self._mentions(turn)]
         keys = {mention.key for mention in mentions if mention.named}
@@ -217,7 +214,7 @@ class NameFinder:
 
 
 def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:
-    """Sort the parts of a label into phrases that tell by themselves, and words that tell only in context."""
+    """Sort the parts of a label into phrases that tell by themselves and words that need a context."""
     words = [word for word in _WORD.findall(label.partition(":")[0]) if word.lower() != "v"]
     # In "Claude v2" what is capitalised is the name; of "text-davinci-003" the first word that is no filler.
     names = [word for word in words if word[0].isalpha() and len(word) > 2 and word.lower() not in _GENERIC]
@@ -231,7 +228,6 @@ def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:
 
 
 def _pattern(phrase: str) -> str:
-    """A regular expression for a phrase, whatever separates its words."""
     return r"[\s._-]?v?".join(map(re.escape, phrase.split(" ")))
 
 
@@ -244,31 +240,21 @@ def _bare(phrase: str) -> str:
 
 
 HIDDEN: Final = "[name hidden]"
-"""What stands in place of a name."""
 
 
 def mask(text: str, phrases: Iterable[str]) -> str:
-    """The text with each of the phrases hidden wherever it stands as a whole word; the rest stays as it is.
-
-    A phrase that begins or ends with a letter does not count inside a longer word: hiding "Meta" leaves
-    "metaphor" and "Metadata" alone.
-    """
+    """The text with each phrase hidden as a whole word: "Meta", but not "metaphor"."""
     pattern = _phrase_pattern(phrases)
     return pattern.sub(HIDDEN, text) if pattern else text
 
 
 class Piece(NamedTuple):
-    """A part of a text, a phrase or what is between phrases."""
-
     text: str
     is_phrase: bool
 
 
 def in_context(text: str, phrases: Iterable[str], *, around: int = 70, most: int = 3) -> list[list[Piece]]:
-    """The first passages of a text with a phrase as a whole word, and ``around`` characters on both sides.
-
-    Up to five phrases that stand near each other are in one passage.
-    """
+    """The first passages with a phrase, and ``around`` characters on both sides."""
     pattern = _phrase_pattern(phrases)
     passages: list[list[re.Match[str]]] = []
     for found in pattern.finditer(text) if pattern else ():
@@ -305,7 +291,7 @@ def _whole(phrase: str) -> str:
 
 
 def shown_turns(completion: Completion, study: Study) -> list[str]:
-    """The turns of a completion as raters of the study are shown them."""
+    """The turns of a completion as raters of the study see them."""
     turns: list[str] = completion.turns
     if study.naming != "mask" or not completion.telling:
         return turns

@@ -1,4 +1,4 @@
-"""Which completions tell who wrote them, and so break the blindness of a rating."""
+"""Finds completions that tell their author, which breaks the blindness of a rating."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,12 +14,11 @@ from arena.texts.names import Named, NameFinder
 EXAMPLES: Final = 20
 
 BATCH: Final = 500
-"""Completions that are read and written at once."""
 
 
 @dataclass(frozen=True)
 class NamingExample:
-    """A completion that names a maker or model; ``phrase`` is what it says, ``own`` whether it is its own."""
+    """A completion that names a maker or model; ``own`` if it is its author's."""
 
     contestant: str
     prompt: str
@@ -30,16 +29,14 @@ class NamingExample:
 
 @dataclass
 class SelfNaming:
-    """Completions in the files whose text says who wrote it."""
+    """Completions in the files that tell their author."""
 
     own: int = 0
-    """Completions that name their own model, family or maker."""
+    """They name their own model, family or maker."""
     others: int = 0
-    """Completions that call themselves the model or work of somebody else."""
+    """They claim to be another model or maker's work."""
     by_contestant: dict[str, int] = field(default_factory=dict)
-    """How many of both there are, by contestant."""
     examples: list[NamingExample] = field(default_factory=list)
-    """The first of them."""
 
     @property
     def count(self) -> int:
@@ -47,7 +44,6 @@ class SelfNaming:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "SelfNaming":
-        """What ``dataclasses.asdict`` made of it."""
         return cls(**{**values, "examples": [NamingExample(**example) for example in values["examples"]]})
 
     def add(self, record: CompletionRecord, found: Named) -> None:
@@ -61,13 +57,11 @@ class SelfNaming:
 
 
 class _Finders:
-    """One finder per contestant."""
-
     def __init__(self) -> None:
         self._by_name: dict[str, NameFinder] = {}
 
     def of(self, contestant: Contestant | None) -> NameFinder | None:
-        """What finds the names of a contestant; what people wrote, or nobody known, names no model."""
+        """The finder of a contestant; None for people and unknown authors."""
         if contestant is None or contestant.kind == Contestant.Kind.PEOPLE:
             return None
         finder = self._by_name.get(contestant.name)
@@ -78,14 +72,12 @@ class _Finders:
 
 
 class SelfNamingWatch:
-    """Looks at every completion of an import."""
-
     def __init__(self, found: SelfNaming) -> None:
         self._found = found
         self._finders = _Finders()
 
     def look(self, record: CompletionRecord, contestant: Contestant | None) -> list[str]:
-        """Report a completion whose text says who wrote it; the words that do."""
+        """The words by which a completion tells its author, after counting it."""
         finder = self._finders.of(contestant)
         if finder is None:
             return []
@@ -98,21 +90,17 @@ class SelfNamingWatch:
 
 @dataclass(frozen=True)
 class NamesFound:
-    """What looking through the completions of a study came to."""
+    """What a search through a study's completions found."""
 
     completions: int
-    """Completions looked at: those with a known text, earlier versions included."""
+    """Completions with a known text, earlier versions included."""
     telling: int
-    """Those with words that tell who wrote them."""
     changed: int
-    """Those of which something else was known before."""
+    """Those whose words differ from the stored ones."""
 
 
 def find_names(study: Study) -> NamesFound:
-    """Look for names in all completions of a study anew, as after an import before there was this search.
-
-    Doing it again changes nothing, unless a contestant's name, family or organisation was changed.
-    """
+    """Search all completions of a study for names again, and store the words found."""
     finders = _Finders()
     looked = telling = 0
     changed: list[Completion] = []

@@ -1,4 +1,4 @@
-"""Texts rendered once and kept: by the digest of the text and the version of the renderer."""
+"""Rendered texts, stored by digest and version of the renderer."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -10,7 +10,7 @@ from arena.texts import markdown
 
 
 def rendered(texts: Iterable[str]) -> dict[str, SafeString]:
-    """The sanitised HTML of each Markdown text, by text; what is shown for the first time is stored."""
+    """The sanitised HTML of each Markdown text, by text; renders and stores what is new."""
     by_digest = {sha256(text.encode("utf-8", "replace")).hexdigest(): text for text in texts}
     stored = Rendering.objects.filter(digest__in=by_digest, renderer=markdown.RENDERER)
     html = dict(stored.values_list("digest", "html"))

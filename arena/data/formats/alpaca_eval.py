@@ -1,10 +1,6 @@
 """AlpacaEval: outputs of models, and annotators' preferences between two outputs. Pure.
 
-Instructions have no ids in these files: a prompt is named by the digest of its text, so that outputs and
-annotations of different files meet. Annotations hold the texts too; they fill in what is missing.
-
-AlpacaEval shuffles the two outputs before it asks, maps the answer back and does not write down what it
-did: output_1 is taken as shown first, and a note says that nothing follows for position bias.
+Prompts are named by the digest of their text. The order shown is not recorded; a note says so.
 """
 
 import json
@@ -21,11 +17,11 @@ ANNOTATION: Final = frozenset({"instruction", "output_1", "output_2", "preferenc
 
 TIE: Final = Decimal("1.5")
 NO_ANSWER: Final = Decimal(-1)
-"""What the annotator's cache holds where a reply could not be read; result files hold null."""
+"""An unparsable reply in the annotator's cache; result files hold null."""
 
 
 class Preference(NamedTuple):
-    """A preference on three points; scores only where the annotator weighed the two outputs."""
+    """A rating on three points, with scores if the outputs were weighed."""
 
     rating: int | None
     scores: tuple[Decimal, Decimal] | None = None
@@ -61,7 +57,7 @@ def _output(fields: Fields) -> Iterator[Item]:
 
 
 def _prompt(fields: Fields) -> PromptRecord:
-    """The prompt of a row; instruction and input are joined with a blank line, as AlpacaEval asks them."""
+    """The prompt of a row, joined as AlpacaEval asks it."""
     parts = fields.required_text("instruction"), fields.text("input")
     instruction = "\n\n".join(part for part in parts if part)
     return PromptRecord(
@@ -107,10 +103,9 @@ def _annotation(fields: Fields) -> Iterator[Item]:
 
 
 def _weighed(fields: Fields, preference: Decimal | None) -> Preference:
-    """The side a preference is on: 1 is output_1, 2 is output_2, 1.5 (0 in old files) is a tie.
+    """The rating of a preference: 1 is output_1, 2 is output_2, 1.5 (0 in old files) is a tie.
 
-    A preference between them is the weight an annotator gave to output_2, plus one. It is rated by the side
-    with more weight, which is the answer such an annotator wrote; both weights are kept as scores.
+    A value between is one plus the weight of output_2. The heavier side wins; both weights are the scores.
     """
     if preference is None or preference == NO_ANSWER:
         return Preference(None)
@@ -128,7 +123,7 @@ def _weighed(fields: Fields, preference: Decimal | None) -> Preference:
 
 
 def _raw_reply(fields: Fields) -> str:
-    """The annotator's reply: a text, or the JSON of what its endpoint returned."""
+    """The annotator's reply: a text, or the JSON of its endpoint's response."""
     reply = fields.take("raw_completion")
     if reply is None or isinstance(reply, str):
         return reply or ""

@@ -1,9 +1,4 @@
-"""Chatbot-Arena-style battles: model_a, model_b and who won, as CSV or JSON Lines. Pure.
-
-model_a is the answer shown first. Where a battle has no conversations the texts are unknown: prompts,
-contestants and completions are made where they are missing, and nothing is changed where they exist. With
-conversations, the user's turns are the prompt and the model's are the completion.
-"""
+"""Chatbot Arena battles: model_a, shown first, model_b and the winner. Pure."""
 
 import ast
 import json
@@ -26,25 +21,25 @@ from arena.data.formats.reading import (
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
 
 RATINGS: Final = {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "both_bad": 2, "model_b": 3}
-"""The winner literals there are, as ratings on three points."""
+"""The winner as a rating on three points."""
 
 FLAGS: Final = {"winner_model_a": "model_a", "winner_tie": "tie", "winner_model_b": "model_b"}
-"""Columns of which one is 1 and the others 0, where there is no winner: which winner each stands for."""
+"""Columns instead of a winner, of which exactly one is 1."""
 
 COMMON_PROMPT: Final = "battles"
-"""Prompt of the battles that neither say which question they were about nor hold it."""
+"""Prompt of battles without a question."""
 
 UNNAMED: Final = "anonymous"
-"""Rater of the battles that do not say who judged."""
+"""Rater of battles that name none."""
 
 MAX_PYTHON: Final = 1024 * 1024
-"""Greatest length of a cell that is read as Python's way of writing a list, which takes much memory."""
+"""Longest cell parsed as a Python list, which takes much memory."""
 
 Turns = tuple[str, ...]
 
 
 class Texts(NamedTuple):
-    """What was said in a battle; nothing at all where the file does not hold it."""
+    """The turns of a battle; empty if the file lacks them."""
 
     user: Turns = ()
     first: Turns = ()
@@ -52,8 +47,6 @@ class Texts(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """One side of a battle: the user's turns and the model's."""
-
     user: Turns = ()
     model: Turns = ()
 
@@ -64,7 +57,6 @@ def recognise(head: Head) -> Kind | None:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    """Each battle as a comparison, after what it names in passing for the first time."""
     mentions = Mentions()
     return read_rows(file, lambda fields: _records(fields, mentions))
 
@@ -103,7 +95,7 @@ def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
 
 
 def _prompt_id(fields: Fields, texts: Texts) -> str:
-    """The question's id. A battle with texts and without one is known by its own id, or by its question."""
+    """The question's id, or for texts the battle's id or a digest."""
     named = fields.text("question_id")
     if named or not texts.user:
         return named or COMMON_PROMPT
@@ -111,7 +103,7 @@ def _prompt_id(fields: Fields, texts: Texts) -> str:
 
 
 def _winner(fields: Fields) -> str:
-    """The winner in the file's words, or an empty text after adding a problem."""
+    """The winner in the file's words; empty after adding a problem."""
     if "winner" in fields or not any(name in fields for name in FLAGS):
         winner = fields.required_text("winner")
         if winner and winner not in RATINGS:
@@ -127,7 +119,7 @@ def _winner(fields: Fields) -> str:
 
 
 def _texts(fields: Fields) -> Texts:
-    """The texts of a battle: two conversations, or a prompt's turns and two lists of responses."""
+    """The texts of two conversations, or of a prompt and two lists of responses."""
     if "conversation_a" in fields or "conversation_b" in fields:
         # This one repeats both conversations.
         fields.take("full_conversation")
@@ -147,7 +139,7 @@ def _texts(fields: Fields) -> Texts:
 
 
 def _turns(fields: Fields, name: str) -> Turns:
-    """A list of texts; null is what the Arena writes where a model said nothing."""
+    """A list of texts; null, where a model said nothing, is an empty text."""
     value = _list(fields, name, "a list of texts")
     if not all(turn is None or isinstance(turn, str) for turn in value):
         fields.problem(name, "expected a list of texts")
@@ -165,7 +157,7 @@ def _conversation(fields: Fields, name: str) -> Conversation:
 
 
 def _content(fields: Fields, name: str, turn: Any) -> str:
-    """The text of a turn, or of its parts where it is a list of parts that are all texts."""
+    """The text of a turn or of its parts."""
     content = turn.get("content") if isinstance(turn, dict) else turn
     if content is None or isinstance(content, str):
         return content or ""
@@ -179,7 +171,7 @@ def _content(fields: Fields, name: str, turn: Any) -> str:
 
 
 def _list(fields: Fields, name: str, wanted: str) -> list[Any]:
-    """A list with something in it, which a cell holds as JSON or as Python writes it; else a problem."""
+    """A list that is not empty, or in a cell its JSON or Python text."""
     value = fields.take(name)
     if isinstance(value, str):
         value = _parsed(value)
@@ -193,7 +185,7 @@ def _list(fields: Fields, name: str, wanted: str) -> list[Any]:
 
 
 def _parsed(text: str) -> Any:
-    """The value written in a text; None where it is none."""
+    """The value written in a text, or None."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

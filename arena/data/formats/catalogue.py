@@ -1,7 +1,4 @@
-"""Importers: one file per format, listed in CATALOGUE. Pure.
-
-``gather`` finds out what the given files and folders hold; ``Sources.items()`` then streams their records.
-"""
+"""The formats, and which of them each file of an import has. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -39,7 +36,7 @@ __all__ = [
 ]
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-"""Files of a folder that must be understood; others (licences, read-me files) are left alone."""
+"""Files of a folder that must be understood; others, such as licences, are ignored."""
 
 
 class UnknownFormatError(ValueError):
@@ -47,7 +44,7 @@ class UnknownFormatError(ValueError):
 
 
 def catalogue(*formats: Format) -> dict[str, Format]:
-    """The formats by name, in the order in which they are tried. Raises ValueError for a name used twice."""
+    """Formats by name in their order. Raises ValueError for a double name."""
     found: dict[str, Format] = {}
     for entry in formats:
         if entry.name in found:
@@ -68,19 +65,17 @@ CATALOGUE: Final = catalogue(
     *ours.FORMATS,
     table.FORMAT,
 )
-"""Every format there is; the more particular come first."""
+"""All formats, the more specific first."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file whose format and kind are known."""
-
     file: InputFile
     format: Format
     kind: Kind
 
     def items(self, companions: Companions) -> Iterator[Item]:
-        """Its records and problems; what makes the rest unreadable is the last problem."""
+        """Records and problems; an error that ends the file is the last problem."""
         try:
             yield from self.format.read(self.file, self.kind, companions)
         except BrokenFileError as error:
@@ -90,13 +85,11 @@ class Source:
 
 @dataclass
 class Sources:
-    """What is to be imported, in the order of import, and what could not be understood."""
-
     sources: list[Source] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def items(self) -> Iterator[Item]:
-        """Problems first, then everything the files hold: what others name comes before what names it."""
+        """The problems, then all records in the order of import."""
         yield from self.problems
         for source in sorted(self.sources, key=lambda source: source.kind):
             yield from source.items(self._companions(source.format))
@@ -116,14 +109,12 @@ class Sources:
 
 
 class Choice(NamedTuple):
-    """What somebody says a file is, instead of what its content tells."""
-
     format_name: str
     mapping: ColumnMapping | None = None
 
 
 class Look(NamedTuple):
-    """What a file seems to be: its format (empty where none fits), kind and columns, or what is wrong."""
+    """A file's format (empty if none fits), kind and columns, or what is wrong with it."""
 
     format: str
     kind: Kind | None
@@ -138,10 +129,10 @@ def gather(
     mapping: ColumnMapping | None = None,
     choices: Mapping[str, Choice] = MappingProxyType({}),
 ) -> Sources:
-    """Find out what files and folders hold, by content unless a format is named.
+    """The sources in files and folders, recognised by content unless a format is named.
 
-    ``mapping`` belongs to the format ``table``; ``choices`` says by file name what single files are. Raises
-    UnknownFormatError. Everything else that is wrong becomes a Problem in the result.
+    ``mapping`` belongs to the format ``table``; ``choices`` are for single files, by name. Raises
+    UnknownFormatError; what else is wrong is a Problem in the result.
     """
     general = Choice(format_name, mapping)
     for choice in (general, *choices.values()):
@@ -164,7 +155,7 @@ def gather(
 
 
 def look(file: InputFile) -> Look:
-    """What a file seems to be, for somebody who may know better."""
+    """What a file seems to be."""
     outcome = _recognised(file, Choice(""))
     try:
         columns = file.columns()
@@ -176,7 +167,7 @@ def look(file: InputFile) -> Look:
 
 
 def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
-    """The data files behind a path."""
+    """The data files at a path; problems go to ``found``."""
     if isinstance(path, InputFile):
         return [path]
     try:
@@ -210,7 +201,7 @@ def _is_data(path: Path) -> bool:
 
 
 def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
-    """The file as a source of the first format that recognises it, or why none does."""
+    """The file as a source of the first format that fits, or why none does."""
     try:
         head, problems = _head(file)
         if head is None:
@@ -232,7 +223,7 @@ def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
 
 
 def _needs(formats: list[Format]) -> str:
-    """What a file must have to be of one of these formats: our own fields, and the other formats by name."""
+    """The fields that these formats require, for messages."""
     if len(formats) == 1:
         return formats[0].needs
     others = [entry.name for entry in formats if entry.needs not in (ours.NEEDS, table.FORMAT.needs)]
@@ -240,7 +231,6 @@ def _needs(formats: list[Format]) -> str:
 
 
 def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Problem]:
-    """The file as a table, or what is wrong with the mapping."""
     if mapping is None:
         return [file.problem(0, "the format table needs a mapping of its columns")]
     faults = mapping.faults() or mapping.missing_from(file.columns())
@@ -250,7 +240,6 @@ def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Pro
 
 
 def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
-    """The file's form and first fields; None with the problems met where nothing can be made out."""
     if file.form is not Form.JSON:
         columns = file.columns()
         return (Head(file, file.form, frozenset(columns)) if columns else None), []
@@ -266,5 +255,5 @@ def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
 
 
 def _is_spread_out(file: InputFile) -> bool:
-    """Whether the file is one JSON object written over several lines."""
+    """Whether the file is one JSON object over several lines."""
     return file.opening == "{" and next(line.strip() == b"{" for _, line in file.lines() if line.strip())

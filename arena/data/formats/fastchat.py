@@ -1,9 +1,6 @@
-"""FastChat: questions, answers, models and reviews of its first evaluation, and those of MT-bench. Pure.
+"""FastChat: questions, answers, models and reviews, and MT-bench's judgments. Pure.
 
-A review names answers by their ids; GPT-4 wrote it and gave both answers a score. Its reviewer_id tells which
-text GPT-4 was asked with, in one file by name and in another by number, so all reviews are of one judge.
-MT-bench asks twice, the second time with the answers in the other order, and once more about the second turn;
-its reference answers go to the questions.
+A reviewer_id only tells the prompt GPT-4 was given, so all reviews are of one judge.
 """
 
 from collections.abc import Iterator
@@ -24,16 +21,15 @@ from arena.data.formats.records import (
 )
 
 DEFAULT_JUDGE: Final = "gpt-4"
-"""Who wrote reviews; files by another model begin with its name: gpt-3.5-turbo_review_..."""
+"""Reviewer unless the file is named after another: gpt-3.5-turbo_review_..."""
 
 NOT_READ: Final = (Decimal(-1), Decimal(-1))
-"""What FastChat writes as scores where it could not read any in the reply."""
+"""Scores for a reply without any."""
 
 REFERENCES: Final = "reference_answer"
-"""MT-bench's folder of reference answers."""
 
 WINNERS: Final = ("model_1", "model_2", "tie", "error")
-"""``error`` is a reply that could not be read."""
+"""``error`` is a reply that could not be parsed."""
 
 _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
     (frozenset({"question_id", "model_1", "model_2", "g1_winner", "g2_winner"}), Kind.COMPARISONS),
@@ -49,7 +45,7 @@ _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
 )
 
 GRADED_ALONE: Final = frozenset({"m1_score", "m2_score"})
-"""Fields of winners that were worked out from two gradings of single answers: nobody compared."""
+"""Fields of winners computed from grades of single answers: no comparisons."""
 
 
 def recognise(head: Head) -> Kind | None:
@@ -60,7 +56,7 @@ def recognise(head: Head) -> Kind | None:
 
 
 def _holds_references(file: InputFile) -> bool:
-    """Reference answers look like any others of their model; the name of the file or its folder tells."""
+    """Whether answers are references, which only names of file or folder tell."""
     return "reference" in file.stem or Path(file.name).parent.name == REFERENCES
 
 
@@ -93,7 +89,7 @@ def _model(fields: Fields) -> Iterator[Item]:
 
 
 def _prompt(several: list[Fields]) -> Build:
-    """How to read a question, or an answer that is a question's reference."""
+    """A builder for questions and reference answers."""
     reference = _reference(several)
     return lambda fields: reference(fields) if "model_id" in fields else _question(fields)
 
@@ -111,7 +107,6 @@ def _question(fields: Fields) -> Iterator[Item]:
 
 
 def _texts(fields: Fields, name: str) -> tuple[str, ...]:
-    """A list of texts, one per turn; empty where absent."""
     value = fields.json(name)
     if value is None:
         return ()
@@ -122,7 +117,7 @@ def _texts(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def _answer(several: list[Fields]) -> Build:
-    """How to read an answer; those with more than one choice are added to ``several``."""
+    """A builder for answers; adds those with several choices to ``several``."""
 
     def build(fields: Fields) -> Iterator[Item]:
         yield CompletionRecord(
@@ -138,7 +133,7 @@ def _answer(several: list[Fields]) -> Build:
 
 
 def _reference(several: list[Fields]) -> Build:
-    """How to read a reference answer, which adds to a question that another file or the study holds."""
+    """A builder for reference answers."""
 
     def build(fields: Fields) -> Iterator[Item]:
         author = fields.required_text("model_id")
@@ -186,7 +181,7 @@ def _found(value: Any) -> str:
 
 
 def _comparison(reviewer: str) -> Build:
-    """How to read a line of reviews, which are by ``reviewer``, or of MT-bench's pairwise judgments."""
+    """A builder for reviews and MT-bench's judgments."""
 
     def build(fields: Fields) -> Iterator[Item]:
         if "answer1_id" in fields or "review_id" in fields:
@@ -234,12 +229,11 @@ def _is_score(value: Any) -> bool:
 
 
 def _rating(first: Decimal, second: Decimal) -> int:
-    """The higher score wins; equal scores are a tie."""
     return 2 if first == second else 1 if first > second else 3
 
 
 def _judgment(fields: Fields) -> Iterator[Item]:
-    """The two games of a line: model_1 was shown first in the first and second in the other."""
+    """Both games of a line; model_1 was shown first in the first."""
     models = fields.required_text("model_1"), fields.required_text("model_2")
     if models[0] and models[0] == models[1]:
         fields.problem("model_2", f'the same model as model_1 ("{models[0]}")')
@@ -269,7 +263,7 @@ def _judgment(fields: Fields) -> Iterator[Item]:
 
 
 def _game(fields: Fields, number: int) -> tuple[str, str, str]:
-    """Winner, reply and question of one game."""
+    """Winner, reply and question of a game."""
     winner = fields.choice(f"g{number}_winner", WINNERS)
     if winner is None and not any(problem.field == f"g{number}_winner" for problem in fields.problems):
         fields.problem(f"g{number}_winner", "missing")
@@ -277,7 +271,7 @@ def _game(fields: Fields, number: int) -> tuple[str, str, str]:
 
 
 def _judge(fields: Fields) -> tuple[str, str]:
-    """The judge's model and the name of the text it was asked with."""
+    """The judge's model and the name of its prompt."""
     value = fields.json("judge")
     if isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) and name for name in value):
         return value[0], value[1]

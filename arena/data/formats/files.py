@@ -1,7 +1,4 @@
-"""Reading files row by row: plain or gzipped, UTF-8, with every defect named by its line. Pure.
-
-A file is streamed; at no time is more of it held than one line or object, and these have a greatest length.
-"""
+"""Reads CSV, JSON and Parquet row by row and names every defect by its line. Pure."""
 
 import codecs
 import csv
@@ -24,21 +21,20 @@ from arena.data.formats.records import Place, Problem
 from arena.data.writing import PARQUET_MISSING
 
 CHUNK: Final = 64 * 1024
-"""Characters of a list that are looked at together; more where one element is longer."""
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _TAIL: Final = 16
-"""What happens this near the end of what was read may come of something that was cut in two."""
+"""An error this near the end may come from a value that was cut in two."""
 
 
 def json_type(value: object) -> str:
-    """The name of a JSON value's type for messages."""
+    """A JSON value's type in words."""
     names: dict[type, str] = {bool: "true or false", str: "a text", list: "a list", dict: "an object"}
     return "null" if value is None else names.get(type(value), "a number")
 
 
 class JsonError(ValueError):
-    """What is wrong with a text that is no JSON, for people; ``line`` is where, from 1."""
+    """A text is not JSON; ``line``, from 1, is where."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
         super().__init__(reason)
@@ -46,7 +42,7 @@ class JsonError(ValueError):
 
 
 class Element(NamedTuple):
-    """A member of a list: its number and the line it begins in, from 1; ``fault`` says what is wrong."""
+    """A member of a list with number and first line, from 1, and what is wrong with it."""
 
     number: int
     line: int
@@ -55,17 +51,14 @@ class Element(NamedTuple):
 
 
 class _Decoder:
-    """Reads a value as JSON; numbers that are none and keys that stand twice are told as ``fault``."""
+    """Decodes JSON; ``fault`` names numbers such as NaN, and keys that stand twice."""
 
     def __init__(self) -> None:
         self.fault = ""
         self._decoder = json.JSONDecoder(parse_constant=self._constant, object_pairs_hook=self._object)
 
     def read(self, text: str, start: int = 0) -> tuple[Any, int]:
-        """The value that begins at ``start``, and where it ends.
-
-        Raises JSONDecodeError, and JsonError for what Python does not take in.
-        """
+        """The value at ``start``, and where it ends. Raises JSONDecodeError and JsonError."""
         self.fault = ""
         try:
             return self._decoder.raw_decode(text, start)
@@ -90,7 +83,7 @@ class _Decoder:
 
 
 def parse_json(text: str) -> Any:
-    """The one value a text without blanks around it holds. Raises JsonError."""
+    """The one JSON value of a text without surrounding blanks. Raises JsonError."""
     decoder = _Decoder()
     try:
         value, end = decoder.read(text)
@@ -104,10 +97,9 @@ def parse_json(text: str) -> Any:
 
 
 class ListReader:
-    """The elements of a JSON list that comes in pieces; no more than about one of them is held.
+    """The elements of a JSON list that comes in pieces; holds about one of them.
 
-    ``limit`` is the greatest length of one, in characters. Reading raises JsonError where the rest cannot
-    be made out.
+    ``limit`` is the most characters of one. Iterating raises JsonError.
     """
 
     def __init__(self, pieces: Iterator[str], limit: int) -> None:
@@ -185,7 +177,7 @@ class ListReader:
         self._at = to
 
     def _more(self) -> bool:
-        """Read about as much again as is held; False at the end, and where an element gets too long."""
+        """Read about as much again; False at the end or if an element is too long."""
         held = len(self._text) - self._at
         if held > self._limit:
             return False
@@ -219,11 +211,11 @@ _BEGINNINGS: Final = {
     b"7z\xbc\xaf\x27\x1c": "the file is a 7z archive; please unpack it",
     b"\x1f\x8b": "the file was packed with gzip twice; please unpack it once",
 }
-"""What such files begin with, the longer first where one begins like another, and what is said of them."""
+"""Messages by first bytes of unreadable files, longer ones first."""
 
 
 def why_not_text(start: bytes) -> str:
-    """Why a file that, unpacked, begins like this cannot be read; empty where nothing speaks against it."""
+    """Why a file that begins like this cannot be read; empty if it may be text."""
     found = next((said for beginning, said in _BEGINNINGS.items() if start.startswith(beginning)), "")
     if not found and b"\x00" in start[:4]:
         return "the file is UTF-16 or holds no text; please save it as UTF-8"
@@ -231,21 +223,19 @@ def why_not_text(start: bytes) -> str:
 
 
 MAGIC: Final = b"PAR1"
-"""What a Parquet file begins with."""
 
 BATCH: Final = 64
-"""Rows in memory at once: few, as a cell may be long."""
+"""Few rows at a time, because a cell may be long."""
 
 BUFFER: Final = 1024 * 1024
-"""Bytes of a column that are read from the disk together."""
 
 
 class ParquetError(Exception):
-    """What is wrong with a Parquet file, for people."""
+    """A Parquet file cannot be read; the message says why."""
 
 
 def columns(path: Path) -> list[str]:
-    """The names of the columns. Raises ParquetError."""
+    """Column names of a Parquet file. Raises ParquetError."""
     with _file(path) as file:
         names: list[str] = file.schema_arrow.names
     doubled = {name for name in names if names.count(name) > 1}
@@ -255,7 +245,7 @@ def columns(path: Path) -> list[str]:
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
-    """Each row by column name, with the share of the rows read so far. Raises ParquetError."""
+    """Each row, and the share of rows read so far. Raises ParquetError."""
     columns(path)
     done = 0
     with _file(path) as file:
@@ -282,7 +272,6 @@ def _pyarrow() -> Any:
 
 
 def _file(path: Path) -> Any:
-    """The opened file, to be used in a ``with`` statement."""
     pyarrow = _pyarrow()
     try:
         return pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
@@ -296,7 +285,7 @@ def _damage(error: Exception) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """A cell as JSON has it: times in ISO 8601, spans in seconds, maps as objects, decimals as numbers."""
+    """A cell as JSON: times in ISO 8601, durations in seconds, maps as objects."""
     if isinstance(value, list):
         # A map comes as a list of pairs.
         if value and all(isinstance(part, tuple) for part in value):
@@ -317,40 +306,36 @@ def _json_value(value: Any) -> Any:
 
 
 MAX_LINE: Final = 16 * 1024 * 1024
-"""Greatest length of one line in bytes, and of one object of a JSON list in characters."""
+"""Bytes of a line, or characters of an object of a JSON list."""
 
 MAX_FILE: Final = 2 * 1024 * 1024 * 1024
-"""Greatest length of a file in bytes, unpacked: a small gzip file can hold endless zeros."""
+"""Unpacked bytes: a small gzip file can hold endless zeros."""
 
 MAX_COLUMNS: Final = 16_384
-"""Columns of a table: as many as a spreadsheet has."""
+"""As many as a spreadsheet has."""
 
 MAX_BLANK: Final = 10_000
-"""Blank lines one after the other: a small gzip file can hold hundreds of millions of them."""
+"""Blank lines in a row: a small gzip file can hold millions."""
 
 HEAD: Final = 64
-"""Lines looked at to tell what a file holds."""
 
 
 GZIP: Final = b"\x1f\x8b"
-"""What a gzip file begins with."""
 
 T = TypeVar("T")
 
 Row: TypeAlias = tuple[int, dict[str, Any]]
-"""The number of a line, or of a row, and the fields of the object or table row that begins there."""
+"""Number and fields of an object or row."""
 
 
 class Form(Enum):
-    """How a file is written."""
-
     JSON = "JSON Lines or a JSON list"
     CELLS = "CSV"
     PARQUET = "Parquet"
 
 
 class BrokenFileError(Exception):
-    """The rest of a file cannot be read; the problem says why."""
+    """The rest of a file cannot be read; ``problem`` says why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -361,8 +346,7 @@ class BrokenFileError(Exception):
 class InputFile:
     """A file to import.
 
-    ``name`` is what messages call it, by default its path; ``position`` is how far it was read, in bytes;
-    ``unit`` is what places in it count.
+    ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count.
     """
 
     path: Path
@@ -377,7 +361,7 @@ class InputFile:
 
     @property
     def stem(self) -> str:
-        """The name without folders, ``.gz`` and the ending, in small letters: ``gpt4-comparisons``."""
+        """The lower-case file name without ``.gz`` and ending: ``gpt4-comparisons``."""
         return Path(self.name.lower().removesuffix(".gz")).stem
 
     def place(self, line: int = 0) -> Place:
@@ -387,7 +371,7 @@ class InputFile:
         return Problem(self.place(line), field, reason)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Each line with its number, from 1, ends of line included. Raises BrokenFileError."""
+        """Each line with its number and line end. Raises BrokenFileError."""
         pieces = self._pieces(lambda stream: stream.readline(MAX_LINE + 1))
         blank = 0
         for number, line in enumerate(pieces, start=1):
@@ -401,7 +385,7 @@ class InputFile:
             yield number, line
 
     def _pieces(self, read: Callable[[IO[bytes]], bytes]) -> Iterator[bytes]:
-        """The file piece by piece, unpacked. Raises BrokenFileError."""
+        """The unpacked file piece by piece. Raises BrokenFileError."""
         line, total = 1, 0
         try:
             with self.path.open("rb") as raw:
@@ -431,7 +415,7 @@ class InputFile:
         return gzip.GzipFile(fileobj=raw) if magic == GZIP else raw  # type: ignore[return-value]
 
     def decode(self, number: int, line: bytes) -> str:
-        """A line as text, a byte order mark taken away. Raises BrokenFileError where it is not UTF-8."""
+        """A line as text without byte order mark. Raises BrokenFileError."""
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         try:
@@ -442,11 +426,10 @@ class InputFile:
             raise BrokenFileError(self.problem(number, reason)) from error
 
     def text_lines(self) -> Iterator[str]:
-        """The lines as text. Raises BrokenFileError at the first that is not UTF-8."""
         return (self.decode(number, line) for number, line in self.lines())
 
     def _texts(self) -> Iterator[str]:
-        """The file as text in pieces of some length, a byte order mark taken away. Raises BrokenFileError."""
+        """The file as pieces of text without byte order mark. Raises BrokenFileError."""
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         line = 1
         try:
@@ -464,14 +447,14 @@ class InputFile:
 
     @cached_property
     def opening(self) -> str:
-        """The first character that is not blank; empty where there is none. Raises BrokenFileError."""
+        """The first character that is not blank, or an empty text. Raises BrokenFileError."""
         for piece in self._pieces(lambda stream: stream.read(CHUNK)):
             if rest := piece.removeprefix(codecs.BOM_UTF8).lstrip():
                 return chr(rest[0])
         return ""
 
     def json_objects(self) -> Iterator[Row | Problem]:
-        """The objects of JSON Lines or of one JSON list; anything else in their place yields a Problem."""
+        """The objects of JSON Lines or a JSON list; a Problem for anything else."""
         return self._list_objects() if self.opening == "[" else self._line_objects()
 
     def _line_objects(self) -> Iterator[Row | Problem]:
@@ -490,7 +473,7 @@ class InputFile:
                     yield self.problem(number, f"expected a JSON object, found {json_type(value)}")
 
     def _list_objects(self) -> Iterator[Row | Problem]:
-        """The objects of a list, by the line each begins in; by their number where all are in one line."""
+        """The objects by first line, or by number if all are in one line."""
         self.unit = "line"
         try:
             for element in ListReader(self._texts(), MAX_LINE):
@@ -509,7 +492,7 @@ class InputFile:
             yield self.problem(error.line, str(error))
 
     def _check_line_ends(self, start: bytes) -> None:
-        """Raise BrokenFileError for lines that end in CR alone: they would read as one line."""
+        """Raise BrokenFileError for lines that end in CR alone: they would read as one."""
         if b"\r" in start.rstrip() and b"\n" not in start:
             reason = "the lines end in CR alone; please save the file with line ends LF or CRLF"
             raise BrokenFileError(self.problem(1, reason))
@@ -527,7 +510,7 @@ class InputFile:
         return Form.JSON if self.opening in ("{", "[") else Form.CELLS
 
     def columns(self) -> tuple[str, ...]:
-        """The file's fields in its order; in JSON those of its first objects. Raises BrokenFileError."""
+        """The fields in file order. Raises BrokenFileError."""
         if self.form is Form.PARQUET:
             return tuple(self._parquet(columns))
         if self.form is Form.CELLS:
@@ -536,7 +519,7 @@ class InputFile:
         return tuple(dict.fromkeys(chain.from_iterable(rows)))
 
     def rows(self) -> Iterator[Row | Problem]:
-        """The file's objects or rows, whatever it is written in. Raises BrokenFileError."""
+        """Objects or rows of any form. Raises BrokenFileError."""
         if self.form is Form.PARQUET:
             return self._parquet_rows()
         return self.json_objects() if self.form is Form.JSON else self.table().rows()
@@ -562,12 +545,11 @@ class InputFile:
             raise BrokenFileError(self.problem(0, str(error))) from error
 
     def table(self) -> "Table":
-        """The file as comma-separated values. Raises BrokenFileError where there is no usable header."""
         return Table(self)
 
 
 class Table:
-    """Rows of a CSV file under its header. Cells may hold line breaks; a row is named by its first line."""
+    """A CSV file with a header; a row is named by its first line."""
 
     def __init__(self, file: InputFile) -> None:
         csv.field_size_limit(MAX_LINE)
@@ -599,7 +581,7 @@ class Table:
             raise BrokenFileError(file.problem(1, f"the column {min(doubled)} stands twice in the header"))
 
     def rows(self) -> Iterator[Row | Problem]:
-        """Each row by column name; a row with too many or too few cells yields a Problem."""
+        """Each row by column name; a Problem for a wrong number of cells."""
         start = self._reader.line_num + 1
         while True:
             try:
@@ -619,11 +601,11 @@ class Table:
 
 
 _SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')
-"""A first line by which spreadsheets say what stands between the cells."""
+"""A first line in which spreadsheets name the separator."""
 
 
 def _delimiter(header: str) -> str:
-    """A comma, or what spreadsheets write instead where the header has no comma."""
+    """A comma, or else a semicolon or tab."""
     if "," in header:
         return ","
     return ";" if ";" in header else "\t" if "\t" in header else ","

@@ -1,7 +1,6 @@
-"""InFoBench: instructions taken apart into questions, an output, and a yes or no to each question. Pure.
+"""InFoBench: instructions with questions about the output, an output, and answers. Pure.
 
-The files do not say who wrote the output, so the completion has no contestant and is named by its text. The
-questions are kept with the prompt. The answers are no comparisons and are left out, which a note says.
+The author is unknown, so a completion is named by its text. Answers are no comparisons and are left out.
 """
 
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ def recognise(head: Head) -> Kind | None:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    """Each line's prompt and, where there is one, its output."""
     yield Note(file.place(), "answers to the questions (eval) are left out: they are about one text, not two")
     yield from read_rows(file, _records)
 

@@ -1,7 +1,6 @@
-"""LLMBar: pairs of texts without authors, which one is better, and what a judge said in both orders. Pure.
+"""LLMBar: pairs of texts without authors, gold labels, and a judge's verdicts in both orders. Pure.
 
-Every item is a prompt of its own, named by its texts, so that a file of labels and the files of results agree
-wherever they lie. Its two outputs are the completions "1" and "2".
+An item is a prompt named by a digest of its texts; its outputs are the completions "1" and "2".
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ from arena.data.formats.records import (
 SOURCE: Final = "LLMBar"
 GOLD: Final = {1: "first", 2: "second"}
 ORDERS: Final = {"swap = False": ("1", "2"), "swap = True": ("2", "1")}
-"""The outputs in the order in which they were shown, by the name an order has in the files."""
+"""Outputs in presentation order, by the name of the order."""
 
 _ITEM: Final = frozenset({"input", "output_1", "output_2", "label"})
 
@@ -35,7 +34,6 @@ def recognise(head: Head) -> Kind | None:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    """Each item with its gold label; from a file of results also the judge's comparisons."""
     judge = _judge(file)
     if kind is Kind.COMPARISONS:
         yield RaterRecord(slug=judge, kind="judge", implied=True, place=file.place())
@@ -71,7 +69,7 @@ def _item(fields: Fields, category: str | None, judge: str) -> Iterator[Item]:
 
 
 def _comparisons(fields: Fields, prompt: str, judge: str) -> Iterator[Item]:
-    """What the judge said in both orders: the last of the results; earlier ones are steps on the way."""
+    """The verdicts in both orders, from the last result; earlier ones are steps."""
     results = fields.json("results")
     last = results[-1] if isinstance(results, list) and results else None
     if not isinstance(last, dict):
@@ -105,7 +103,7 @@ def _comparisons(fields: Fields, prompt: str, judge: str) -> Iterator[Item]:
 def _reply(
     fields: Fields, last: Mapping[str, Any], said: Mapping[str, Any], shown: tuple[str, str]
 ) -> tuple[str, str]:
-    """The judge's reply and why it ended: one for the pair, or one for each output, in the order shown."""
+    """The reply and finish reason: for the pair, or for each output in order."""
     if "completion" in said:
         replies = [said["completion"]]
     else:
@@ -126,7 +124,7 @@ def _reason(reply: str, finish: str) -> str:
 
 
 def _scores(last: Mapping[str, Any], shown: tuple[str, str]) -> tuple[Decimal, Decimal] | None:
-    """Both scores in the order shown, where the judge gave each output a number of its own."""
+    """Both scores in order, if the judge gave them."""
     try:
         first, second = (Decimal(last[f"score_{number}"][0].strip()) for number in shown)
     except (KeyError, TypeError, IndexError, AttributeError, InvalidOperation):
@@ -135,12 +133,12 @@ def _scores(last: Mapping[str, Any], shown: tuple[str, str]) -> tuple[Decimal, D
 
 
 def _folder(file: InputFile) -> str | None:
-    """The folder a file lies in, which names the part of the data set; None where it is not known."""
+    """The file's folder, which names the part of the data set."""
     return PurePath(file.name).parent.name or None
 
 
 def _judge(file: InputFile) -> str:
-    """Files of results are named after the way of asking, their folder after the model."""
+    """The judge's name: the folder is its model, the file its way of asking."""
     return "-".join(part for part in (_folder(file), file.stem.replace("_", "-")) if part)
 
 

@@ -1,9 +1,4 @@
-"""The LLMFAO data set: prompts, models, results, and left/right/tie votes by a crowd and two judges. Pure.
-
-Votes are on three points; the crowd's workers are people, GPT-4 and GPT-3.5 are judges named by their files.
-A vote's id numbers its pair, so it tells votes apart for one rater only. The training pairs bring their own
-texts and become pairs for raters to learn on.
-"""
+"""LLMFAO: prompts, models, results, and left/right/tie votes by a crowd and two judges. Pure."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -25,11 +20,10 @@ from arena.data.formats.records import (
 
 RATINGS: Final = {"left": 1, "tie": 2, "right": 3}
 JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
-"""The judge behind a vote file, by the beginning of the file's name: slug and name."""
+"""Slug and name of a judge, by the beginning of its file's name."""
 
 GOLD: Final = {"left": "first", "tie": "tie", "right": "second"}
 TRAINING: Final = "LLMFAO training"
-"""Source of the gold labels of the training pairs."""
 
 _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
     (frozenset({"text", "result_x", "result_y", "golden", "reason"}), Kind.PAIRS),
@@ -62,7 +56,6 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
 
 
 def _builder(file: InputFile, kind: Kind) -> Callable[[Fields], Record] | Problem:
-    """How to read a line of this file, or why it cannot be read."""
     return _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
 
 
@@ -105,7 +98,7 @@ def _judge(file: InputFile) -> tuple[str, str] | None:
 
 
 def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Problem:
-    """How to read a line of this file: with its workers, or all by the judge the file is named after."""
+    """The builder for votes of the crowd, or of the judge the file is named after."""
     if "worker" in file.columns():
         return _crowd_vote
     judge = _judge(file)
@@ -146,7 +139,7 @@ def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
 
 
 def _training_pair(fields: Fields) -> list[Item]:
-    """A pair to learn on. Who wrote the texts is left out: nobody is ranked by them."""
+    """A training pair. Its authors are left out: nobody is ranked by it."""
     golden = fields.required_text("golden")
     if golden and golden not in GOLD:
         fields.problem("golden", f'"{golden}" is not one of {", ".join(GOLD)}')

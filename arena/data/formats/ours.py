@@ -1,4 +1,4 @@
-"""Likert Arena's own records: one set of fields, written as JSON objects or as table rows. Pure."""
+"""Likert Arena's own records as JSON objects or table rows. Pure."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -33,27 +33,23 @@ from arena.rating import scales
 from arena.rating.apart import APART
 
 MOST_BENCHMARKS: Final = 20
-"""Most benchmarks of one contestant."""
 
 LONGEST_NAME: Final = 60
-"""Most characters in a benchmark's name."""
 
 LARGEST_SCORE: Final = 1e12
-"""Scores lie between minus this and this."""
 
 BENCHMARK_PREFIX: Final = "benchmark."
-"""A column of this name and a benchmark's holds that one score."""
 
 
 class BenchmarkFault(NamedTuple):
-    """What is wrong with one benchmark, or, where ``name`` is None, with all of them together."""
+    """A fault of one benchmark, or with ``name`` None of all."""
 
     name: str | None
     reason: str
 
 
 def benchmark_faults(scores: Mapping[str, Any]) -> Iterator[BenchmarkFault]:
-    """Everything that keeps scores by benchmark from being stored."""
+    """All faults that keep scores from being stored."""
     if len(scores) > MOST_BENCHMARKS:
         yield BenchmarkFault(None, f"{len(scores)} benchmarks; at most {MOST_BENCHMARKS} fit")
     for name, score in scores.items():
@@ -84,10 +80,7 @@ def _not_a_score(score: Any) -> str:
 
 
 def take_benchmarks(fields: Fields) -> dict[str, float] | None:
-    """The scores of a record: those of the object ``benchmarks`` and of the columns ``benchmark.NAME``.
-
-    None where the record says nothing about them. What is wrong is added to the problems of the fields.
-    """
+    """The scores of ``benchmarks`` and of columns ``benchmark.NAME``; None if absent."""
     before = len(fields.problems)
     whole = fields.mapping("benchmarks")
     single = {name: _number(value) for name, value in fields.take_prefixed(BENCHMARK_PREFIX).items()}
@@ -102,7 +95,7 @@ def take_benchmarks(fields: Fields) -> dict[str, float] | None:
 
 
 def _number(value: Any) -> Any:
-    """The number that a cell holds; other values as they came."""
+    """The number in a cell; other values unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -117,13 +110,10 @@ def _number(value: Any) -> Any:
 
 
 REASONS: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
-"""Why an answer has no rating."""
 
 GOLD: Final = ("first", "tie", "second")
-"""Which completion of a pair is the better one."""
 
 SIDES: Final = ("first", "second")
-"""A pair's two completions in the order of the record; with ``_id`` where their own ids name them."""
 
 NEEDS: Final = (
     "prompts: id and instruction or turns; contestants: name; "
@@ -133,8 +123,6 @@ NEEDS: Final = (
 
 
 def written_as(form: Form, name: str, title: str) -> Format:
-    """The format of our own data in files of one form."""
-
     def in_this_form(head: Head) -> Kind | None:
         return recognise(head.fields) if head.form is form else None
 
@@ -142,7 +130,7 @@ def written_as(form: Form, name: str, title: str) -> Format:
 
 
 def recognise(fields: Set[str]) -> Kind | None:
-    """Which of our records has these fields; None where it is none of ours."""
+    """Which of our records has these fields, or None."""
     sides = all(fields & {name, f"{name}_id"} for name in SIDES)
     if "prompt" in fields and sides:
         return Kind.PAIRS if "gold" in fields else Kind.COMPARISONS
@@ -158,7 +146,6 @@ def recognise(fields: Set[str]) -> Kind | None:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    """The file's records."""
     build = BUILDERS[kind]
     if file.form is Form.CELLS:
         return read_rows(file, lambda fields: [build(fields.unguarded())])
@@ -318,7 +305,7 @@ def _refuse_unknown(fields: Fields, what: str, known: Sequence[str]) -> None:
 
 
 def _sides(fields: Fields) -> list[tuple[str, str]]:
-    """Both completions, each by its contestant's name or by its own id, and by one of them alone."""
+    """Name and own id of both completions, one of them empty."""
     sides = []
     for name in SIDES:
         own_id = fields.text(f"{name}_id")
@@ -352,7 +339,7 @@ def _points(fields: Fields) -> int:
 
 
 def _verdict(fields: Fields, points: int, *, needed: bool) -> tuple[int | None, str]:
-    """Rating and reason: exactly one of them is said, or none where none is ``needed``."""
+    """Rating and reason, exactly one of them, or neither if not ``needed``."""
     problems = len(fields.problems)
     rating = fields.integer("rating", least=-(2**31))
     reason = fields.choice("reason", REASONS) or ""
@@ -413,7 +400,6 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
 
 USES: Final = ("train", "check")
 SOURCE: Final = "training file"
-"""Source of a gold label where the file names none."""
 
 TRAINING_FIELDS: Final = (
     "id",
@@ -430,7 +416,7 @@ _TRAINING_NEEDS: Final = frozenset({"prompt", "first", "second", "gold"})
 
 
 def recognise_training(head: Head) -> Kind | None:
-    """Gold labels name contestants; what explains itself or says what it is for brings its own texts."""
+    """Pairs that explain themselves bring their own texts."""
     told = head.fields & {"explanation", "use"}
     return Kind.PAIRS if told and head.fields >= _TRAINING_NEEDS else None
 
@@ -461,7 +447,7 @@ def _row(fields: Fields) -> list[Item]:
 
 
 def _answer(fields: Fields, name: str) -> str:
-    """One of the two texts, which may be empty but has to be there."""
+    """A text that must be given but may be empty."""
     problems = len(fields.problems)
     text = fields.optional_text(name)
     if text is None and len(fields.problems) == problems:
@@ -479,9 +465,9 @@ def pair_apart(
     explanation: str,
     use: str = "train",
 ) -> list[Item]:
-    """The records of one row: prompt, completions and pair. ``id``, ``input`` and ``category`` are optional.
+    """Prompt, completions and gold label of one row.
 
-    Without an id the texts name the row; a row that stands twice is then there once.
+    Without ``id`` a digest of the texts is the id, so that equal rows are one pair.
     """
     own_id, given, category = fields.text("id"), fields.text("input"), fields.optional_text("category")
     name = own_id or digest(prompt, given, *texts)
@@ -529,4 +515,3 @@ FORMATS: Final = (
     written_as(Form.CELLS, "csv", "Likert Arena CSV"),
     written_as(Form.PARQUET, "parquet", "Likert Arena Parquet"),
 )
-"""The formats of our own records; TRAINING is apart because it is told by other fields."""

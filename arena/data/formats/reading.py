@@ -1,4 +1,4 @@
-"""Walking through a file row by row, and what rows name in passing. Pure."""
+"""Reads rows field by field; what a format is. Pure."""
 
 import hashlib
 import json
@@ -25,21 +25,20 @@ from arena.data.formats.records import (
 from arena.data.writing import Type
 
 MAX_DEPTH: Final = 32
-"""How deep lists and objects may nest in a kept field."""
 
 _GUARDED: Final = re.compile(r"'+[=+\-@\t\r]")
-"""What an export writes into a cell for a text that begins like a formula: one apostrophe more."""
+"""A text that exports guard from spreadsheets with one apostrophe more."""
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that turn the direction of whatever is written after them."""
+"""Control characters, and those that change the direction of text."""
 
 MAX_SCORE: Final = Decimal(99_999)
-"""Scores lie between minus this and this: what the table's eight digits, three of them decimals, hold."""
+"""The column has eight digits, three of them decimals."""
 
 YEARS: Final = range(1900, 2200)
-"""Years a time may lie in; others are slips, and databases and zones stumble over the first and the last."""
+"""Databases and time zones fail at the very first and last years."""
 
 _WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
 
@@ -47,9 +46,8 @@ _WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
 class Fields:
     """The fields of one JSON object or table row.
 
-    Each reader takes its field out and returns its value, or a harmless stand-in after adding a Problem;
-    what nobody took is ``rest()``. Where ``cells`` is true every value is a table cell: numbers and JSON are
-    written as text, and an empty cell says nothing.
+    Readers remove their field and return the value, or a stand-in after adding a Problem; ``rest()`` is what
+    remains. With ``cells``, numbers and JSON are texts and an empty cell is no value.
     """
 
     def __init__(self, values: Mapping[str, Any], place: Place, *, cells: bool = False) -> None:
@@ -64,41 +62,40 @@ class Fields:
                 self.problem(name.replace("\0", ""), reason)
 
     def __contains__(self, name: str) -> bool:
-        """Whether the field is there and says something."""
+        """Whether the field has a value."""
         return self._values.get(name) is not None and not (self._cells and self._values[name] == "")
 
     def problem(self, name: str, reason: str) -> None:
         self.problems.append(Problem(self.place, self._shown.get(name, name), reason))
 
     def unguarded(self) -> "Fields":
-        """The same without the apostrophes that an export puts before what a spreadsheet would calculate."""
+        """These fields without the apostrophes that exports add."""
         for name, value in self._values.items():
             if isinstance(value, str) and value.startswith("'") and _GUARDED.match(value):
                 self._values[name] = value[1:]
         return self
 
     def with_json_texts(self) -> "Fields":
-        """The same where a text in the place of a list or an object is its JSON, as it is in table cells."""
+        """These fields with lists and objects given as JSON texts."""
         self._json_texts = True
         return self
 
     def put(self, name: str, value: Any) -> None:
-        """Add a field, or give one another value."""
         self._values[name] = value
 
     def peek(self, name: str) -> Any:
-        """The value as it came, left in its place; None where the field is absent."""
+        """The raw value, not removed."""
         return self._values.get(name)
 
     def pick(self, columns: Mapping[str, str]) -> dict[str, Any]:
-        """Take out some columns, named by other names for them: ``{other name: column}``."""
+        """Remove columns and return their values by other names: ``{other name: column}``."""
         found = {name: self._values[column] for name, column in columns.items() if column in self._values}
         for column in columns.values():
             self._values.pop(column, None)
         return found
 
     def under_other_names(self, values: Mapping[str, Any], columns: Mapping[str, str]) -> "Fields":
-        """Fields made of values of these; problems go to these, and name the column with the other name."""
+        """Fields of these values, whose problems are added here and name the columns."""
         other = Fields(values, self.place, cells=True)
         other._shown = {
             name: f"{name} (column {column})" for name, column in columns.items() if name != column
@@ -107,12 +104,12 @@ class Fields:
         return other
 
     def take(self, name: str) -> Any:
-        """The value as it came; None where the field is absent, null or an empty cell."""
+        """The raw value; None if absent, null or an empty cell."""
         value = self._values.pop(name, None)
         return None if self._cells and value == "" else value
 
     def optional_text(self, name: str) -> str | None:
-        """A text, or None where the file does not say. Whole numbers are taken as text, for ids."""
+        """A text or None; whole numbers count, because ids may be numbers."""
         value = self.take(name)
         if value is None or isinstance(value, str):
             return value
@@ -122,7 +119,6 @@ class Fields:
         return None
 
     def text(self, name: str) -> str:
-        """A text, empty where absent."""
         return self.optional_text(name) or ""
 
     def required_text(self, name: str) -> str:
@@ -134,7 +130,6 @@ class Fields:
         return value
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
-        """One of a few words, or None where absent."""
         value = self.optional_text(name)
         if value is not None and value not in choices:
             self.problem(name, f'"{value}" is not one of {", ".join(choices)}')
@@ -142,7 +137,7 @@ class Fields:
         return value
 
     def integer(self, name: str, *, least: int = 0, most: int = 2**31 - 1) -> int | None:
-        """A whole number within bounds, or None where absent."""
+        """A whole number within bounds, or None if absent."""
         value = self.take(name)
         if self._cells and isinstance(value, str):
             whole = _WHOLE.fullmatch(value)
@@ -164,7 +159,7 @@ class Fields:
         return value
 
     def number(self, name: str, *, least: float, most: float) -> Decimal | None:
-        """A finite number within bounds (``most`` left out), or None where absent."""
+        """A finite number in ``[least, most)``, or None if absent."""
         value = self.take(name)
         if value is None:
             return None
@@ -188,7 +183,6 @@ class Fields:
         return None
 
     def flag(self, name: str) -> bool | None:
-        """True or false, or None where absent."""
         value = self.take(name)
         if self._cells and isinstance(value, str):
             value = {"true": True, "false": False}.get(value.lower(), value)
@@ -198,7 +192,7 @@ class Fields:
         return None
 
     def moment(self, name: str) -> datetime | None:
-        """An ISO 8601 date and time, or seconds since 1970; without a zone it is UTC."""
+        """A time in ISO 8601 (UTC without a zone) or seconds since 1970."""
         value = self.take(name)
         if value is None:
             return None
@@ -209,7 +203,7 @@ class Fields:
         return None
 
     def json(self, name: str) -> Any:
-        """A value as it came; in a table, the JSON in the cell."""
+        """A raw value; in a table, the JSON in the cell."""
         value = self.take(name)
         if not self._json_texts or not isinstance(value, str):
             return value
@@ -224,7 +218,6 @@ class Fields:
         return parsed
 
     def mapping(self, name: str) -> dict[str, Any] | None:
-        """An object, or None where absent."""
         value = self.json(name)
         if value is None or isinstance(value, dict):
             return value
@@ -232,7 +225,7 @@ class Fields:
         return None
 
     def turns(self, single: str, *, required: bool = True) -> tuple[str, ...]:
-        """The texts of ``turns``, or the one text of the field ``single`` instead of it."""
+        """The texts of ``turns``, or the one text of the field ``single``."""
         if "turns" in self:
             if single in self:
                 self.problem(single, f"give either {single} or turns, not both")
@@ -257,17 +250,17 @@ class Fields:
         return ()
 
     def take_prefixed(self, prefix: str) -> dict[str, Any]:
-        """Take out the fields whose names begin so and that say something; named by what follows."""
+        """Remove the fields with this prefix; values by the rest of the name."""
         names = [name for name in self._values if name.startswith(prefix)]
         found = {name.removeprefix(prefix): self.take(name) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
     def read(self, declared: Field) -> Any:
-        """The value of a field that no rule but its type binds; None where absent."""
+        """The value by the field's declared type."""
         return _READERS[declared.type](self, declared.name)
 
     def rest(self) -> dict[str, Any]:
-        """The fields nobody took, to be kept as they are, and those of an ``extra`` object."""
+        """The fields nobody read, and those of the object ``extra``."""
         extra = self.mapping("extra") or {}
         kept = {
             name: value for name, value in self._values.items() if name and not (self._cells and value == "")
@@ -298,10 +291,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 def unstorable(value: Any, depth: int = 0) -> str:
-    """Why a database would refuse a value, or the empty string.
-
-    PostgreSQL stores neither NUL characters nor halves of surrogate pairs, and JSON has no infinite numbers.
-    """
+    """Why a database cannot store a value, or an empty text."""
     if isinstance(value, str):
         if "\0" in value:
             return "holds a NUL character, which cannot be stored"
@@ -319,22 +309,21 @@ def unstorable(value: Any, depth: int = 0) -> str:
 
 
 class Kind(IntEnum):
-    """What a file holds, in the order in which files are imported: what others name comes first."""
+    """What a file holds, in the order of import: what others name comes first."""
 
     CONTESTANTS = 1
     RATERS = 2
     PROMPTS = 3
     COMPLETIONS = 4
     PAIRS = 5
-    """Gold labels."""
     COMPARISONS = 6
     NOTHING = 7
-    """Understood, and nothing in it is imported."""
+    """Understood, but nothing is imported."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a file before it is read: its name, its form and its first record's fields."""
+    """A file with its form and the fields of its first record."""
 
     file: InputFile
     form: Form
@@ -342,22 +331,20 @@ class Head:
 
     @property
     def is_typed(self) -> bool:
-        """Whether values know what they are, so that texts, numbers and lists can be told apart."""
+        """Whether texts, numbers and lists can be told apart."""
         return self.form is not Form.CELLS
 
 
 Companions: TypeAlias = Mapping[Kind, Sequence[InputFile]]
-"""The files of the same format that are imported together with one, by what they hold."""
+"""Files of the same format in the same import, by kind."""
 
 
 @dataclass(frozen=True)
 class Format:
     """A way of writing data down.
 
-    ``recognise`` says what a file of this format holds, or None where it is not of this format. ``read``
-    yields the file's records with the problems met, and may raise BrokenFileError; where a file says things
-    only together with another one, that is among its companions. ``needs`` describes for
-    messages which fields make a file one of this format.
+    ``recognise`` gives a file's kind, or None for another format. ``read`` yields records and problems and
+    may raise BrokenFileError. ``needs`` names required fields in messages.
     """
 
     name: str
@@ -368,16 +355,15 @@ class Format:
 
 
 FORMULA: Final = frozenset("=+-@\t\r")
-"""What a spreadsheet takes for the beginning of a formula."""
 
 Build: TypeAlias = Callable[[Fields], Iterable[Item]]
-"""Makes the records of one row; what is wrong with the row is left in its fields."""
+"""Makes the records of one row; problems stay in its fields."""
 
 
 def read_rows(file: InputFile, build: Build, *, lenient: bool = False) -> Iterator[Item]:
-    """What ``build`` makes of each JSON object or table row; a row with problems yields those instead.
+    """The records that ``build`` makes of each row, or the row's problems.
 
-    ``lenient`` takes numbers and JSON that are written as text in every form of file, not only in cells.
+    ``lenient`` takes numbers and JSON as texts in every form.
     """
     formulas = _Formulas() if file.form is Form.CELLS else None
     for row in file.rows():
@@ -423,20 +409,17 @@ def _is_number(text: str) -> bool:
 
 
 def digest(*texts: str) -> str:
-    """A name for texts without one: 12 hexadecimal digits of the SHA-256 of them, a blank line between."""
+    """An id of texts: 12 hexadecimal digits of their SHA-256."""
     return hashlib.sha256("\n\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class Mentions:
-    """What the rows of a file name in passing: each thing becomes a record the first time it is named.
-
-    Where a row gives it another text than an earlier row, that is a problem of the row.
-    """
+    """Makes a record of each thing the first time a row names it; another text later is a problem."""
 
     def __init__(self) -> None:
         self._contestants: set[str] = set()
         self._texts: dict[tuple[str, ...], tuple[int, int]] = {}
-        """The text's hash (0: not known) and the line, of each prompt and of each answer to it."""
+        """Hash of the text (0: unknown) and line."""
 
     def prompt(self, fields: Fields, record: PromptRecord) -> Iterator[Item]:
         texts = (*record.turns, record.input or "") if record.turns else ()
@@ -454,7 +437,7 @@ class Mentions:
             yield record
 
     def _is_news(self, fields: Fields, key: tuple[str, ...], texts: tuple[str, ...], what: str) -> bool:
-        """Whether this was not said before; something else said before is a problem."""
+        """Whether this is new; a text that contradicts an earlier one is a problem."""
         known = self._texts.get(key)
         said = hash(texts) if texts else 0
         if known is None or (said and not known[0]):

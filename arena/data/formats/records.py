@@ -1,8 +1,6 @@
-"""What a file can hold: records of one thing each, and the problems met while reading.
+"""The records that files hold, and the problems found in them. Pure.
 
-Pure and immutable. Every record knows the file and line it came from, so that whatever is found wrong with
-it later can be named. ``None`` in an optional field means that the file does not say; the empty string is a
-value.
+None in an optional field: the file does not say. The empty string is a value.
 """
 
 from collections.abc import Mapping
@@ -15,7 +13,7 @@ from arena.data.writing import Table, Type
 
 
 class Place(NamedTuple):
-    """Where a record or a problem stands. Line 0 is the file as a whole; ``unit`` is what is counted."""
+    """File and line of a record or problem; line 0 is the whole file."""
 
     file: str
     line: int = 0
@@ -26,11 +24,10 @@ class Place(NamedTuple):
 
 
 NOWHERE: Final = Place("records")
-"""The place of records that a program made."""
 
 
 class Problem(NamedTuple):
-    """Something that keeps an import from happening; ``field`` is empty where no one field is to blame."""
+    """An error that prevents an import; ``field`` is empty if it is about no single one."""
 
     place: Place
     field: str
@@ -51,13 +48,11 @@ class Note(NamedTuple):
 
 
 Extra: TypeAlias = Mapping[str, Any]
-"""Fields of a file that have no place of their own, kept as they came."""
+"""Fields without a column of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContestantRecord:
-    """What is ranked. ``kind`` is model or people; a new contestant that does not say is a model."""
-
     name: str
     slug: str | None = None
     kind: str | None = None
@@ -70,20 +65,18 @@ class ContestantRecord:
     retired_at: datetime | None = None
     extra: Extra = field(default_factory=dict)
     implied: bool = False
-    """Named in passing by another record: makes the contestant where it is missing, changes nothing."""
+    """Named in passing: makes the contestant if missing, and changes nothing."""
     place: Place = NOWHERE
 
 
 class ReferenceRecord(NamedTuple):
-    """A reference answer with its author."""
-
     author: str
     turns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptRecord:
-    """An instruction. No turns at all means that the text is unknown."""
+    """An instruction; without turns its text is unknown."""
 
     id: str
     turns: tuple[str, ...]
@@ -94,14 +87,13 @@ class PromptRecord:
     references: tuple[ReferenceRecord, ...] = ()
     extra: Extra = field(default_factory=dict)
     implied: bool = False
-    """Named in passing by another record: makes the prompt where it is missing, fills in an unknown text,
-    and changes nothing else. A text that differs from the known one is an error."""
+    """Named in passing: makes the prompt if missing and fills in an unknown text."""
     place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionRecord:
-    """A contestant's answer to a prompt. No turns at all means that the text is unknown.
+    """A contestant's answer to a prompt; without turns its text is unknown.
 
     Without a contestant, ``id`` tells the completions of one prompt apart.
     """
@@ -113,15 +105,12 @@ class CompletionRecord:
     id: str = ""
     extra: Extra = field(default_factory=dict)
     implied: bool = False
-    """Named in passing by another record: makes the completion where it is missing, fills in an unknown text,
-    and changes nothing else. A text that differs from the known one is an error."""
+    """Named in passing: makes the completion if missing and fills in an unknown text."""
     place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class RaterRecord:
-    """Who compares, where more is known than the name that stands beside each comparison."""
-
     slug: str
     kind: str
     name: str | None = None
@@ -133,13 +122,12 @@ class RaterRecord:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRecord:
-    """A rater's answer. ``first`` and ``second`` name the contestants in presentation order.
+    """A rater's answer.
 
-    Where completions are told apart by their own ids (texts without an author, or files that name answers
-    and not their authors), ``first_id`` and ``second_id`` name them instead, and the names are empty.
-    ``rating`` is 1..points, or None with ``reason`` telling why there is none. ``identical``: it is
-    a judge's, about two equal texts; it needs neither and is no game. ``scores`` are both scores of a
-    two-score judge. ``repeat`` None means: not said; then the occurrence in the file tells repeats apart.
+    ``first`` and ``second`` are contestants in presentation order; if empty, ``first_id`` and ``second_id``
+    are completions' own ids. ``rating`` is 1..points, or None with a ``reason``. ``identical``: a judge's
+    answer about two equal texts, which needs neither. Without ``repeat`` the occurrence in the file tells
+    repeats apart.
     """
 
     prompt: str
@@ -168,11 +156,7 @@ class ComparisonRecord:
 
 @dataclass(frozen=True, slots=True)
 class GoldRecord:
-    """Which of two completions is better according to a source that is right by definition.
-
-    Completions are named as in a ComparisonRecord; ``gold`` is first, tie or second. ``use`` says what the
-    pair is for, train or check (None: not said), and ``explanation`` why the label is right.
-    """
+    """A pair's known answer: ``gold`` is first, tie or second, ``use`` train, check or None."""
 
     prompt: str
     first: str
@@ -191,15 +175,12 @@ Record: TypeAlias = (
     ContestantRecord | PromptRecord | CompletionRecord | RaterRecord | GoldRecord | ComparisonRecord
 )
 Item: TypeAlias = Record | Problem | Note
-"""What reading a file yields."""
 
 
 # --- The fields of our own records, declared once: for reading, mapping, exports and docs/data-formats.md.
 
 
 class Field(NamedTuple):
-    """A field as files name it, its type, and in one line what stands in it."""
-
     name: str
     type: Type
     meaning: str = ""
@@ -286,9 +267,8 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         _EXTRA,
     ),
 }
-"""Fields by table. Tables stand in the order an import needs, fields in the order of exports."""
+"""Fields by table: tables in the order of import, fields in the order of exports."""
 
 TABLES: Final = {
     name: Table(name, {entry.name: entry.type for entry in fields}) for name, fields in FIELDS.items()
 }
-"""The tables an export writes and an import reads again."""

@@ -1,7 +1,6 @@
-"""Self-instruct: instructions with human demonstrations, and models' predictions for them. Pure.
+"""Self-instruct: instructions with human demonstrations, and models' predictions. Pure.
 
-Predictions have no ids: they are matched to the instructions by instruction and input, white space at the
-ends aside, and their model is told by the file's name.
+Instruction and input tell a prediction's prompt, the file's name its model.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,13 +12,11 @@ from arena.data.formats.reading import Build, Companions, Fields, Format, Head, 
 from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
 
 PEOPLE: Final = "Human demonstrations"
-"""The contestant whose completions people wrote."""
 
 ENDING: Final = "_predictions"
-"""How the name of a file of predictions ends, after the model's name."""
 
 Key = tuple[str, str]
-"""Instruction and input, without white space at their ends."""
+"""Instruction and input, stripped."""
 
 
 def recognise(head: Head) -> Kind | None:
@@ -64,7 +61,6 @@ def _instruction(fields: Fields) -> Iterator[Item]:
 
 
 def _instances(fields: Fields) -> list[tuple[str, str]]:
-    """Input and demonstration of each instance."""
     value = fields.json("instances")
     if not isinstance(value, list) or not value:
         found = "an empty list" if value == [] else json_type(value)
@@ -82,7 +78,7 @@ def _instance(fields: Fields, number: int, value: Any) -> tuple[str, str]:
 
 
 def _known(companions: Companions) -> dict[Key, list[str]]:
-    """The ids of the prompts with each instruction and input."""
+    """The ids of the prompts by instruction and input."""
     found: dict[Key, list[str]] = {}
     for file in companions.get(Kind.PROMPTS, ()):
         for item in read_rows(file, _instruction):
@@ -93,8 +89,6 @@ def _known(companions: Companions) -> dict[Key, list[str]]:
 
 
 def _prediction(model: str, known: Mapping[Key, list[str]]) -> Build:
-    """How to read a line of the model's predictions."""
-
     def build(fields: Fields) -> Iterator[Item]:
         key = (fields.required_text("instruction").strip(), fields.text("input").strip())
         prompts = known.get(key, [])

@@ -1,7 +1,6 @@
-"""Any table, with a mapping that says which of its columns stand for which of our fields. Pure.
+"""Any table, with a mapping of its columns to our fields. Pure.
 
-It is never told by its content. A row may name things in passing, with their texts or without; those become
-records of their own. Columns that are not mapped are kept with the record.
+Prompts and completions that a row names in passing become records; unmapped columns are kept.
 """
 
 import shlex
@@ -39,7 +38,7 @@ _ONLY_IN_TABLES: Final[Mapping[Kind, tuple[Field, ...]]] = {
         Field("winner", Type.TEXT, "who won, in a word: left, right, tie, ..."),
     ),
 }
-"""What a row of a table may say beyond the fields of our own records."""
+"""Fields beyond those of our own records."""
 
 _ORDER: Final[Mapping[Kind, str]] = {
     Kind.PROMPTS: "id instruction turns input category domain subset references",
@@ -61,7 +60,7 @@ def _mapped(kind: Kind) -> tuple[Field, ...]:
 
 
 MAPPABLE: Final[Mapping[Kind, tuple[Field, ...]]] = {kind: _mapped(kind) for kind in _ORDER}
-"""The fields that a mapping may name, by kind, the most important first."""
+"""Fields that a mapping may name, the most important first."""
 
 NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
     Kind.PROMPTS: (("instruction", "turns"),),
@@ -82,37 +81,32 @@ NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
         ("winner", "rating", "reason"),
     ),
 }
-"""What a mapping has to name: of each group at least one."""
+"""Groups of which a mapping must name at least one field each."""
 
 
 def names(kind: Kind) -> list[str]:
-    """The names of a kind's fields."""
     return [entry.name for entry in MAPPABLE[kind]]
 
 
 KINDS: Final = {kind.name.lower(): kind for kind in MAPPABLE}
-"""The kinds a table can hold, by name."""
 
 
 class MappingError(ValueError):
-    """A mapping that cannot be made out; the message says why."""
+    """A mapping cannot be read; the message says why."""
 
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """What a table holds, and where: a column or one constant value for each of our fields that it has."""
+    """The kind of a table's rows, and a column or constant for each field."""
 
     kind: Kind
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Our field -> the table's column."""
     constants: Mapping[str, str] = field(default_factory=dict)
-    """Our field -> the value it has in every row."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.columns or name in self.constants
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain data, for JSON."""
         return {
             "kind": self.kind.name.lower(),
             "columns": dict(self.columns),
@@ -121,18 +115,18 @@ class ColumnMapping:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ColumnMapping":
-        """What ``to_dict`` gave. Raises MappingError."""
+        """Raises MappingError."""
         return cls(kind_named(str(data.get("kind", ""))), data.get("columns", {}), data.get("constants", {}))
 
     def as_options(self) -> str:
-        """The same as options of the command line."""
+        """The mapping as command line options."""
         maps = [shlex.quote(f"{name}={column}") for name, column in self.columns.items()]
         sets = [shlex.quote(f"{name}={value}") for name, value in self.constants.items()]
         options = [f"--map {text}" for text in maps] + [f"--set {text}" for text in sets]
         return " ".join(["--format table", f"--kind {self.kind.name.lower()}", *options])
 
     def faults(self) -> list[str]:
-        """Everything that is wrong with the mapping itself, in sentences."""
+        """All faults of the mapping itself."""
         kind, known = self.kind.name.lower(), names(self.kind)
         found = [
             f'{kind} have no field "{name}"; their fields are {", ".join(known)}'
@@ -153,7 +147,7 @@ class ColumnMapping:
         return found
 
     def missing_from(self, columns: Iterable[str]) -> list[str]:
-        """A sentence for each mapped column that a table with these columns does not have."""
+        """Complaints about mapped columns that are not among ``columns``."""
         there = list(columns)
         listed = ", ".join(there)
         return [
@@ -171,7 +165,7 @@ def kind_named(name: str) -> Kind:
 
 
 def parse_mapping(kind: str, columns: Iterable[str], constants: Iterable[str]) -> ColumnMapping:
-    """A mapping from texts of the form ``field=column`` and ``field=value``. Raises MappingError."""
+    """A mapping of texts ``field=column`` and ``field=value``. Raises MappingError."""
     return ColumnMapping(kind_named(kind), _pairs(columns, "column"), _pairs(constants, "value"))
 
 
@@ -227,7 +221,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "family": ("family",),
     "size": ("size", "parameters"),
 }
-"""Column names that are well known for what they mean; the more telling come first."""
+"""Well-known column names by meaning; the more telling come first."""
 
 _GUESSED: Final = {
     Kind.COMPARISONS: (
@@ -238,17 +232,16 @@ _GUESSED: Final = {
     Kind.PROMPTS: ("instruction", "input", "category", "subset"),
     Kind.CONTESTANTS: ("name", "organisation", "licence", "family", "size"),
 }
-"""What is looked for in a table of each kind, in the order in which the kinds are tried."""
+"""Fields looked for, kinds in the order of trying."""
 
 _ID: Final = {Kind.COMPARISONS: "prompt", Kind.COMPLETIONS: "prompt", Kind.PROMPTS: "id"}
-"""Our field for the number of a prompt."""
 
 ANONYMOUS: Final = "anonymous"
-"""Rater of a table that does not say who rated."""
+"""Rater of a table that names none."""
 
 
 def suggest(columns: Sequence[str]) -> ColumnMapping | None:
-    """The mapping that the names of the columns suggest; None where they tell nothing."""
+    """The mapping that the column names suggest, or None."""
     plain = {_plain(column): column for column in reversed(columns)}
     for kind, names in _GUESSED.items():
         found: dict[str, str] = {}
@@ -265,7 +258,6 @@ def suggest(columns: Sequence[str]) -> ColumnMapping | None:
 
 
 def _find(meaning: str, name: str, plain: Mapping[str, str], found: dict[str, str]) -> None:
-    """Take the first column known for a meaning that is not taken already."""
     for word in _WORDS[meaning]:
         if word in plain and plain[word] not in found.values():
             found[name] = plain[word]
@@ -279,23 +271,20 @@ def _plain(column: str) -> str:
 NAME: Final = "table"
 
 COMMON_PROMPT: Final = "comparisons"
-"""Prompt of the comparisons in a table that says nothing about prompts."""
+"""Prompt of comparisons that name none."""
 
 WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "first": ("first", "left", "a", "model_a", "model a", "1", "output_1", "response_a"),
     "tie": ("tie", "draw", "both", "equal", "same", "tie (bothbad)", "both_bad", "neither"),
     "second": ("second", "right", "b", "model_b", "model b", "2", "output_2", "response_b"),
 }
-"""Words for who won, in small letters."""
+"""Words for the winner, in lower case."""
 
 _SIDES: Final = {word: side for side, words in WINNERS.items() for word in words}
 _RATINGS: Final = {2: {"first": 1, "second": 2}, 3: {"first": 1, "tie": 2, "second": 3}}
-"""What a winner is as a rating, by points."""
 
 
 def format_of(mapping: ColumnMapping) -> Format:
-    """The format of tables with this mapping."""
-
     def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         return _Reader(mapping).read(file)
 
@@ -303,8 +292,6 @@ def format_of(mapping: ColumnMapping) -> Format:
 
 
 class _Reader:
-    """Reads the rows of one table."""
-
     def __init__(self, mapping: ColumnMapping) -> None:
         self._mapping = mapping
         self._mentions = Mentions()
@@ -335,7 +322,7 @@ class _Reader:
         yield record
 
     def _prompt(self, fields: Fields) -> PromptRecord | None:
-        """The prompt that a row names in passing; afterwards the row names it by its id."""
+        """The prompt a row names in passing; gives the row the prompt's id."""
         kind = self._mapping.kind
         if kind is Kind.PROMPTS:
             if "id" not in fields and "instruction" in fields:
@@ -365,7 +352,7 @@ class _Reader:
     def _answers(
         self, fields: Fields, comparison: ComparisonRecord, texts: Mapping[str, tuple[str, ...]]
     ) -> Iterator[Item]:
-        """The completions that a comparison names in passing: those with a text, or all without a prompt."""
+        """The completions named in passing: those with a text, or all without a prompt."""
         for name, contestant in zip(ours.SIDES, (comparison.first, comparison.second), strict=True):
             if contestant and (texts[name] or "prompt" not in self._mapping):
                 answer = CompletionRecord(
@@ -384,12 +371,11 @@ def _take_text(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def _id_of(instruction: Any, given: Any) -> str:
-    """A prompt's id made from its text."""
     return digest(*(str(text) for text in (instruction, given) if text))
 
 
 def _winner_as_rating(fields: Fields) -> None:
-    """Say in points who won, instead of in a word."""
+    """Replace the word for the winner by a rating."""
     if "points" not in fields:
         fields.put("points", 3)
     points = str(fields.peek("points")).strip()
@@ -413,4 +399,4 @@ def _winner_as_rating(fields: Fields) -> None:
 FORMAT: Final = Format(
     NAME, "a table with a mapping", "any columns, with a mapping", lambda head: None, lambda *_: iter(())
 )
-"""What the catalogue lists; a table that is read has the format that ``format_of`` makes of its mapping."""
+"""The catalogue's entry; ``format_of`` gives the format of one table."""

@@ -1,9 +1,7 @@
-"""Imports comparisons, and the raters they name, who belong to the study and never sign in.
+"""Imports comparisons and the raters they name, who never sign in.
 
-
-Two records are the same comparison if rater and id are the same; without an id, if rater, prompt, both sides
-in their order and the number of the occurrence in the file are. The version of the texts does not count:
-votes of an earlier import stay with the texts they were about.
+Comparisons are the same if rater and id agree, or without ids rater, prompt, both sides in order and the
+occurrence in the file. The version of a text does not count.
 """
 
 import hashlib
@@ -28,14 +26,10 @@ from arena.rating.recording import write_comparisons
 _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
 
 RaterKey = tuple[str, str]
-"""Kind and slug of a rater."""
 
 
 def slug_of(name: str) -> str:
-    """The slug of a rater of this name: the name itself where it can be one.
-
-    Otherwise a part of the name's SHA-256 keeps names apart that would read the same.
-    """
+    """The name if it can be a slug, else the slugified name with a part of its SHA-256."""
     if _PLAIN.fullmatch(name):
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
@@ -43,8 +37,6 @@ def slug_of(name: str) -> str:
 
 
 class Raters:
-    """The imported raters of a study by kind and slug, while an import runs."""
-
     def __init__(self, study: Study, report: ImportReport) -> None:
         self._study = study
         self._report = report
@@ -56,12 +48,10 @@ class Raters:
         self._rating_here: set[RaterKey] = set(judges.values_list("kind", "slug").distinct())
 
     def find(self, kind: str, name: str) -> int | None:
-        """The id of the rater of this kind and name or slug."""
         found = self._raters.get((kind, slug_of(name)))
         return found.pk if found else None
 
     def take(self, records: list[RaterRecord]) -> None:
-        """Add and update raters, and put them into their groups."""
         new: dict[RaterKey, Rater] = {}
         changed: dict[RaterKey, Rater] = {}
         for record in records:
@@ -130,12 +120,10 @@ class Raters:
 
 
 Matchup: TypeAlias = tuple[int, Owner, Owner]
-"""Prompt, owner of what is shown first, owner of the other: a pair in its order, of whatever version."""
+"""Prompt, owner of the first completion shown, owner of the second."""
 
 
 class Verdict(NamedTuple):
-    """What a comparison says."""
-
     points: int
     rating: int | None
     reason: str
@@ -145,8 +133,6 @@ class Verdict(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A stored comparison that has an id from its file."""
-
     pk: int
     matchup: Matchup
     verdict: Verdict
@@ -155,7 +141,7 @@ class Stored(NamedTuple):
 def _stored_matchup(
     prompt: int, first: int | None, first_id: str, second: int | None, second_id: str, swapped: bool
 ) -> Matchup:
-    """From the columns _MATCHUP; completions without a contestant are known by their own ids."""
+    """The matchup in the columns _MATCHUP."""
     one: Owner = first_id if first is None else first
     two: Owner = second_id if second is None else second
     return (prompt, two, one) if swapped else (prompt, one, two)
@@ -173,14 +159,12 @@ _VERDICT = ("points", "rating", "reason")
 
 
 _BITS: Final = 24
-"""Room for one number in a key: sixteen million raters, prompts or owners."""
 
 
 class Said:
     """Verdicts by rater, matchup and repeat.
 
-    A key is one number made of small numbers that stand for rater, prompt and owners, and equal verdicts are
-    shared: a comparison then takes about a hundred bytes.
+    Packed keys and shared verdicts keep a comparison at about a hundred bytes.
     """
 
     def __init__(self, study: Study) -> None:
@@ -193,21 +177,19 @@ class Said:
         self._said: dict[int, Verdict] = {}
 
     def key(self, rater: int, matchup: Matchup) -> int:
-        """What stands for this rater and this matchup."""
         key = 0
         for part in (rater, *matchup):
             key = key << _BITS | self._numbers.setdefault(part, len(self._numbers) + 1)
         return key
 
     def get(self, key: int, repeat: int) -> Verdict | None:
-        """What this rater said about this matchup at this repeat."""
         return self._all().get(_at(key, repeat))
 
     def add(self, key: int, repeat: int, verdict: Verdict) -> None:
         self._all()[_at(key, repeat)] = self._shared.setdefault(verdict, verdict)
 
     def free_repeat(self, key: int) -> int:
-        """The smallest repeat number that is not taken."""
+        """The smallest free repeat number."""
         said = self._all()
         repeat = self._next.get(key, 0)
         while _at(key, repeat) in said:
@@ -217,7 +199,7 @@ class Said:
         return repeat
 
     def with_ids(self, ids: Collection[tuple[int, str]]) -> dict[tuple[int, str], Stored]:
-        """The stored comparisons with these ids, by rater and id."""
+        """The stored comparisons by rater and id."""
         found = self._rows.filter(pk__in=self._named(ids)) if ids else self._rows.none()
         columns = found.values_list("rater", "external_id", "pk", *_MATCHUP, *_VERDICT)
         return {
@@ -226,11 +208,8 @@ class Said:
         }
 
     def _named(self, ids: Collection[tuple[int, str]]) -> list[int]:
-        """The comparisons with these raters and ids; the condition is that of comparison_external_id_unique.
-
-        In SQL, because only a join whose order is fixed makes SQLite use that index. Any other way it reads
-        all comparisons of the study, for every chunk of an import.
-        """
+        # Only a join of fixed order makes SQLite use comparison_external_id_unique. Any other way it
+        # reads all comparisons of the study, for every chunk.
         wanted = ", ".join(["(%s, %s)"] * len(ids))
         with connection.cursor() as cursor:
             cursor.execute(
@@ -254,7 +233,6 @@ class Said:
 
 
 def _at(key: int, repeat: int) -> int:
-    """The key of one repeat; that of the first is the key itself, which saves memory."""
     return repeat << 4 * _BITS | key if repeat else key
 
 
@@ -265,7 +243,6 @@ class Resolved(NamedTuple):
     rater: int
     sides: Sides
     key: int
-    """What stands for rater and matchup."""
 
     @property
     def matchup(self) -> Matchup:
@@ -281,8 +258,6 @@ def _matchup(sides: Sides) -> Matchup:
 
 
 class Comparisons:
-    """The comparisons of a study's imported raters, while an import runs."""
-
     def __init__(
         self,
         study: Study,
@@ -304,12 +279,11 @@ class Comparisons:
         self.criteria: dict[str, None] = {}
 
     def start_file(self) -> None:
-        """Begin counting occurrences anew: what stands in another file is no repeat."""
+        """Count occurrences from zero: what stands in another file is no repeat."""
         self._occurrences.clear()
         self._last_before_file = Comparison.objects.aggregate(last=Max("pk"))["last"] or 0
 
     def take(self, records: list[ComparisonRecord]) -> None:
-        """Add the comparisons that are not there yet."""
         if not records:
             return
         self._introduce_raters(records)
@@ -349,7 +323,7 @@ class Comparisons:
         return Resolved(record, rater, sides, self._said.key(rater, _matchup(sides)))
 
     def _has_verdict(self, record: ComparisonRecord) -> bool:
-        """Whether a rating is on its scale, and an answer without one has a reason."""
+        """Whether a rating is on its scale, and a record without one has a reason."""
         if record.rating is None:
             explained = bool(record.reason) or record.identical
             if not explained:
@@ -363,7 +337,7 @@ class Comparisons:
         return True
 
     def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
-        """The repeat number to store under; None where the comparison is there already, or wrong."""
+        """The repeat number; None if the comparison is stored already or wrong."""
         record = item.record
         key = (item.rater, record.id)
         earlier = by_id.get(key)

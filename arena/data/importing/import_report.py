@@ -1,4 +1,4 @@
-"""What an import did, or would do, as plain data that can be stored as JSON and read again."""
+"""What an import did or would do, as data that can be stored as JSON."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -21,43 +21,41 @@ MATRIX_PROMPTS: Final = 60
 
 @dataclass
 class MissingMatrix:
-    """The part of the table of contestants and prompts in which most is missing."""
+    """The contestants and prompts that lack most completions."""
 
     contestants: list[tuple[str, int]] = field(default_factory=list)
-    """The rows: contestants and how many prompts each has not answered, most first."""
+    """Contestants and the number of prompts each lacks, most first."""
     prompts: list[tuple[str, int]] = field(default_factory=list)
-    """The columns: prompts and how many contestants have not answered each, most first."""
+    """Prompts and the number of contestants each lacks, most first."""
     lacking: list[list[bool]] = field(default_factory=list)
-    """For each row and column, whether the answer is missing."""
+    """Whether the completion is missing, by row and column."""
     all_contestants: int = 0
-    """Contestants who lack an answer, those included that are not shown."""
+    """Contestants who lack a completion, shown or not."""
     all_prompts: int = 0
-    """Prompts that lack an answer, those included that are not shown."""
+    """Prompts that lack a completion, shown or not."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether contestants or prompts that lack an answer are not shown."""
         return self.all_contestants > len(self.contestants) or self.all_prompts > len(self.prompts)
 
     @property
     def rows(self) -> list[tuple[str, int, list[bool]]]:
-        """Contestant, how many answers it lacks, and which."""
+        """Contestant, number of missing completions, and which."""
         return [(*row, cells) for row, cells in zip(self.contestants, self.lacking, strict=True)]
 
 
 @dataclass
 class Missing:
-    """Prompts without a completion by a contestant that is not retired, prompts with a known text only."""
+    """Completions that active contestants lack for prompts with a known text."""
 
     count: int = 0
     by_contestant: list[tuple[str, int]] = field(default_factory=list)
     examples: list[tuple[str, str]] = field(default_factory=list)
-    """The first of them: (contestant, prompt)."""
+    """(contestant, prompt)"""
     matrix: MissingMatrix = field(default_factory=MissingMatrix)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Missing":
-        """What ``dataclasses.asdict`` made of it, also after a way through JSON, which knows no tuples."""
         matrix = values["matrix"]
         pairs = {
             name: [(entry[0], entry[1]) for entry in matrix[name]] for name in ("contestants", "prompts")
@@ -71,7 +69,6 @@ class Missing:
 
 
 def find_missing(study: Study) -> Missing:
-    """Prompts with a known text that a contestant who is not retired has not answered."""
     prompts = Prompt.objects.rated().filter(study=study).exclude(turns=[])
     contestants = list(study.contestants.active().order_by("name"))
     answers = Completion.objects.filter(is_current=True, prompt__in=prompts, contestant__in=contestants)
@@ -104,7 +101,6 @@ def _matrix(
     prompts: QuerySet[Prompt],
     answers: QuerySet[Completion],
 ) -> MissingMatrix:
-    """The contestants and the prompts that lack most; ``contestants`` is how many should have answered."""
     rows = sorted(lacks, key=lambda contestant: (-lacks[contestant], contestant.name))[:MATRIX_CONTESTANTS]
     answered = dict(answers.order_by().values_list("prompt").annotate(Count("pk")))
     names = prompts.order_by("pk").values_list("pk", "subset", "external_id")
@@ -140,23 +136,21 @@ KEPT_ERRORS: Final = 1000
 KEPT_NOTES: Final = 200
 PREVIEW_ROWS: Final = 20
 PREVIEW_CHARACTERS: Final = 200
-"""A cell of the preview is cut here: a text may be megabytes long."""
+"""A text may be megabytes long."""
 
 _NOT_SHOWN: Final = {"place", "implied"}
 
 
 @dataclass
 class Counts:
-    """How many records of one kind ended how."""
-
     added: int = 0
     unchanged: int = 0
     updated: int = 0
-    """Changed in place: nothing that was rated is touched by that."""
+    """Changed in place, which affects nothing that was rated."""
     versions: int = 0
-    """Completions whose text changed after a pair with them was made: a new version beside the old."""
+    """Completions with a new text beside an old one that is in a pair."""
     empty: int = 0
-    """Completions in the files whose text has nothing in it; stored, flagged and rated like any other."""
+    """Completions with a blank text, rated like others."""
 
     @property
     def written(self) -> int:
@@ -165,26 +159,25 @@ class Counts:
 
 @dataclass
 class ImportReport:
-    """The outcome of an import: ``applied`` only where there was no error and it was no dry run."""
+    """The outcome of an import: ``applied`` unless there was an error or it was a dry run."""
 
     study: str
     dry_run: bool
     creates_study: bool = False
     applied: bool = False
     cancelled: bool = False
-    """Stopped on request; the rest of the report tells how far it had come."""
     records: int = 0
     counts: dict[str, Counts] = field(default_factory=lambda: {kind: Counts() for kind in KINDS})
     errors: list[Problem] = field(default_factory=list)
-    """The first KEPT_ERRORS of them; ``error_count`` is how many there were."""
+    """The first KEPT_ERRORS of ``error_count``."""
     error_count: int = 0
     notes: list[Note] = field(default_factory=list)
-    """The first KEPT_NOTES of them; ``note_count`` is how many there were."""
+    """The first KEPT_NOTES of ``note_count``."""
     note_count: int = 0
     missing: Missing = field(default_factory=Missing)
     self_naming: SelfNaming = field(default_factory=SelfNaming)
     preview: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    """The first PREVIEW_ROWS records by kind: a text for each field that says something."""
+    """The first PREVIEW_ROWS records by kind: a text by field."""
 
     @property
     def ok(self) -> bool:
@@ -192,7 +185,7 @@ class ImportReport:
 
     @property
     def written(self) -> int:
-        """How many rows were added or changed, or would be."""
+        """Rows added or changed."""
         return sum(counts.written for counts in self.counts.values())
 
     def error(self, problem: Problem) -> None:
@@ -201,7 +194,6 @@ class ImportReport:
             self.errors.append(problem)
 
     def refuse(self, place: Place, name: str, reason: str) -> None:
-        """Add an error about a field."""
         self.error(Problem(place, name, reason))
 
     def note(self, place: Place, text: str) -> None:
@@ -210,7 +202,7 @@ class ImportReport:
             self.notes.append(Note(place, text))
 
     def see(self, record: Record) -> None:
-        """Count a record and keep it if it is one of the first of its kind."""
+        """Count a record, and keep it if it is one of the first of its kind."""
         self.records += 1
         kind = type(record).__name__.removesuffix("Record").lower() + "s"
         rows = self.preview.setdefault(kind, [])
@@ -224,7 +216,6 @@ class ImportReport:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ImportReport":
-        """The report behind what ``to_dict`` gave, also after a way through JSON."""
         rebuilt = {
             "counts": {kind: Counts(**counts) for kind, counts in values["counts"].items()},
             "errors": [Problem(Place(*place), name, reason) for place, name, reason in values["errors"]],
@@ -257,7 +248,7 @@ def _cut(text: str) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """The value with lists for tuples, and without NUL and halves of surrogates: no database stores those."""
+    """The value with lists for tuples, and without NUL and halves of surrogates."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
@@ -268,13 +259,11 @@ def _storable(value: Any) -> Any:
 
 
 class Places:
-    """Where each thing was declared, so that none is declared twice."""
-
     def __init__(self) -> None:
         self._places: dict[Hashable, Place] = {}
 
     def declare(self, key: Hashable, place: Place) -> Place | None:
-        """Where the thing was declared before; None where this is the first time."""
+        """Where the thing was declared before, or None."""
         if key in self._places:
             return self._places[key]
         self._places[key] = place
@@ -282,7 +271,6 @@ class Places:
 
 
 def is_slug(text: str) -> bool:
-    """Whether a text may stand in addresses: letters, digits, hyphens and underscores."""
     return slug_re.fullmatch(text) is not None
 
 
@@ -299,9 +287,9 @@ def fits(
     record: object,
     names: Iterable[str | tuple[str, str]],
 ) -> bool:
-    """Whether the record's short texts fit their columns; what is too long, or no text to show, is reported.
+    """Whether short texts fit their columns and hold no invisible character; reports others.
 
-    ``names`` are attributes of the record, each with the column's name beside it where that differs.
+    ``names`` are attributes, each with the name of its column if that differs.
     """
     ok = True
     for entry in names:
@@ -318,7 +306,7 @@ def fits(
 
 
 def assign(row: models.Model, values: Mapping[str, Any]) -> bool:
-    """Set the columns that are said (not None) and differ; returns whether any did."""
+    """Set columns to values that are not None and differ; returns whether any did."""
     changed = False
     for name, value in values.items():
         if value is not None and getattr(row, name) != value:

@@ -1,4 +1,4 @@
-"""Imports: one transaction, all or nothing, and the same input twice adds nothing."""
+"""Imports: one transaction, all or nothing; the same input twice adds nothing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -32,33 +32,31 @@ from arena.models import Pair, Study
 from arena.models.signals import study_changed
 
 CHUNK: Final = 1000
-"""Records written at a time, and problems or notes met between two signs of progress."""
+"""Records written at a time."""
 
 CHUNK_CHARACTERS: Final = 2_000_000
-"""Characters of text written at a time: a thousand texts may be longer than the memory."""
+"""Characters written at a time: a thousand texts may exceed the memory."""
 
 Progress = Callable[[int, Place, float], None]
-"""Told after every chunk: records so far, the place of the last, and the share of all bytes that were read.
-
-May raise Cancelled.
-"""
+"""Called after each chunk with records so far, place of the last, and share of bytes read. May raise
+Cancelled."""
 
 OnApplied = Callable[[ImportReport], None]
-"""Called right before an import is committed, inside its transaction. May raise Cancelled."""
+"""Called right before the commit. May raise Cancelled."""
 
 R = TypeVar("R", bound=Record)
 
 
 class Cancelled(Exception):  # noqa: N818 - a wish, not an error
-    """Raised by whoever is told of progress: the import stops and takes everything back."""
+    """Raised by callbacks to stop the import, which then changes nothing."""
 
 
 class InvalidStudyError(ValueError):
-    """The study's name in addresses cannot be one."""
+    """The study's slug cannot be one."""
 
 
 def check_slug(slug: str) -> str:
-    """Return ``slug`` if a study can have it; raise InvalidStudyError otherwise."""
+    """The slug, if a study can have it. Raises InvalidStudyError."""
     limit = Study._meta.get_field("slug").max_length or 0
     if not is_slug(slug):
         reason = "use letters, digits, hyphens and underscores only"
@@ -79,9 +77,9 @@ def import_files(
     progress: Progress | None = None,
     on_applied: OnApplied | None = None,
 ) -> ImportReport:
-    """Import files and folders into a study; see ``formats.gather`` and ``import_records``.
+    """Import files and folders; see ``catalogue.gather`` and ``import_records``.
 
-    Raises InvalidStudyError and UnknownFormatError; everything wrong with the files is in the report.
+    Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
     sources = catalogue.gather(paths, format_name, mapping=mapping, choices=choices)
@@ -104,12 +102,10 @@ def import_records(
     share: Callable[[], float] = float,
     on_applied: OnApplied | None = None,
 ) -> ImportReport:
-    """Import records into a study, which is made where it does not exist.
+    """Import records into a study, which is made if it does not exist.
 
-    All of it happens in one transaction under a lock on the study. With a single error, in a dry run or when
-    cancelled, nothing is changed; the report then says what is wrong, what would have been done or how far it
-    came. What others name (contestants, prompts, completions) must come before what names it. ``share`` tells
-    how much of the items was read, 0 to 1. Raises InvalidStudyError.
+    One transaction under a lock on the study; an error, a dry run or a cancellation changes nothing. What
+    others name must come first. ``share`` tells how much was read, 0 to 1. Raises InvalidStudyError.
     """
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
@@ -137,9 +133,9 @@ def _name_of(slug: str) -> str:
 
 
 def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place, list[Record]]]:
-    """Records in chunks, each from one file and with the place of the last item met.
+    """Records in chunks of one file each, with the place of the last item.
 
-    Problems and notes go to the report at once; a chunk is empty where there were many of those.
+    Problems and notes go to the report; a chunk may be empty if there are many of them.
     """
     chunk: list[Record] = []
     place = Place("")
@@ -164,7 +160,6 @@ def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place
 
 
 def _characters(record: Record) -> int:
-    """About how long the texts of a record are."""
     if isinstance(record, PromptRecord):
         references = sum(len(turn) for reference in record.references for turn in reference.turns)
         return sum(map(len, record.turns)) + len(record.input or "") + references
@@ -176,8 +171,6 @@ def _characters(record: Record) -> int:
 
 
 class _Run:
-    """One import in progress."""
-
     def __init__(self, study: Study, report: ImportReport) -> None:
         self.study = study
         self.report = report
@@ -191,7 +184,6 @@ class _Run:
         self._comparisons = Comparisons(study, sides, self._pairs, self._raters, report)
 
     def take(self, file: str, chunk: list[Record]) -> None:
-        """Write a chunk, what others name before what names it."""
         if file != self._file:
             self._file = file
             self._comparisons.start_file()
@@ -203,7 +195,7 @@ class _Run:
         self._comparisons.take(_only(ComparisonRecord, chunk))
 
     def end(self, on_applied: OnApplied | None) -> None:
-        """After the last chunk: complete the report, and the tables where the import is to be kept."""
+        """Complete the report, and the tables if the import is kept."""
         report = self.report
         if report.records == 0 and report.ok:
             report.refuse(Place(report.study), "", "there is nothing to import")
@@ -216,7 +208,6 @@ class _Run:
             on_applied(report)
 
     def _finish(self) -> None:
-        """Bring the counters, the study's revision and whoever listens up to date."""
         counts = self.report.counts
         if self.report.creates_study:
             self._settle_new_study()
@@ -229,13 +220,13 @@ class _Run:
             transaction.on_commit(lambda: study_changed.send(sender=Study, study_id=study_id))
 
     def _recount(self) -> None:
-        """Count anew with every pair locked, so that a rating given at this moment is not lost."""
+        """Recount under a lock on every pair, so that no concurrent rating is lost."""
         pairs = Pair.objects.filter(prompt__study=self.study).order_by("pk")
         list(pairs.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
         Pair.objects.recount(self.study)
 
     def _settle_new_study(self) -> None:
-        """A study that its comparisons made asks for ratings as they were given."""
+        """Give a new study the points and criteria of its comparisons."""
         if len(self._comparisons.scales) == 1:
             self.study.points = next(iter(self._comparisons.scales))
         self.study.criteria = list(self._comparisons.criteria)

@@ -1,4 +1,4 @@
-"""Finds the two completions that a comparison or gold label is about, and makes and labels their pairs."""
+"""Finds the two completions a record names; makes and labels their pairs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
@@ -9,11 +9,10 @@ from arena.data.importing.texts import Completions, Contestants, Owner, Prompts
 from arena.models import Completion, Pair
 
 PairRecord: TypeAlias = ComparisonRecord | GoldRecord
-"""A record about two completions of one prompt."""
 
 
 class Side(NamedTuple):
-    """One of two completions: whose it is, of whatever version, and the id of the current version."""
+    """A completion's owner, and the id of its current version."""
 
     owner: Owner
     completion: int
@@ -28,19 +27,16 @@ class Sides(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int]:
-        """The completions as their pair names them: the smaller id first."""
+        """The completions' ids, the smaller first."""
         first, second = self.first.completion, self.second.completion
         return (first, second) if first < second else (second, first)
 
     @property
     def swapped(self) -> bool:
-        """Whether the record names the pair's second completion first."""
         return self.first.completion > self.second.completion
 
 
 class SideFinder:
-    """Finds the completions that records are about, and reports what is unknown."""
-
     def __init__(
         self, contestants: Contestants, prompts: Prompts, completions: Completions, report: ImportReport
     ) -> None:
@@ -51,7 +47,7 @@ class SideFinder:
         self._by_own_id: dict[tuple[int, str], list[Side]] = {}
 
     def prepare(self, records: Sequence[PairRecord]) -> None:
-        """Look up, in one query, the completions that these records name by their own ids."""
+        """Look up the completions that these records name by their own ids."""
         self._by_own_id = {}
         wanted: set[str] = set()
         prompts: set[int] = set()
@@ -70,7 +66,7 @@ class SideFinder:
             self._by_own_id.setdefault((prompt, own_id), []).append(side)
 
     def find(self, record: PairRecord) -> Sides | None:
-        """Both sides of a record that was prepared, or None after reporting what is unknown."""
+        """Both sides of a prepared record, or None after reporting what is unknown."""
         prompt = self._prompts.find(record.subset, record.prompt)
         if prompt is None:
             self._report.refuse(record.place, "prompt", f"there is no prompt {_prompt_name(record)}")
@@ -119,14 +115,12 @@ _TURNED: Final = {"first": "second", "tie": "tie", "second": "first"}
 
 
 class Pairs:
-    """The pairs of a study, while an import runs."""
-
     def __init__(self, sides: SideFinder, report: ImportReport) -> None:
         self._sides = sides
         self._report = report
 
     def made(self, wanted: Iterable[Sides]) -> dict[tuple[int, int], int]:
-        """The ids of these pairs by completion ids in ascending order; missing pairs are made."""
+        """The ids of these pairs by completion ids, the smaller first; makes missing pairs."""
         prompts = {sides.key: sides.prompt for sides in wanted}
         if not prompts:
             return {}
@@ -145,7 +139,7 @@ class Pairs:
         return pairs | {(pair.first_id, pair.second_id): pair.pk for pair in made}
 
     def take(self, records: list[GoldRecord]) -> None:
-        """Give pairs their gold labels. A pair has one label; another one is an error."""
+        """Label pairs; a second, different label is an error."""
         if not records:
             return
         self._sides.prepare(records)
@@ -166,7 +160,7 @@ class Pairs:
         Pair.objects.bulk_update(changed.values(), columns, batch_size=100)
 
     def _label(self, pair: Pair, record: GoldRecord, *, swapped: bool) -> bool:
-        """Set the pair's label if it has none, and what it is for; returns whether anything changed."""
+        """Label a pair that has no label; returns whether anything changed."""
         gold = _TURNED[record.gold] if swapped else record.gold
         said = {"use": record.use, "explanation": record.explanation}
         counts = self._report.counts[_COUNTED_AS[record.use]]

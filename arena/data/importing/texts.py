@@ -1,4 +1,4 @@
-"""Imports what is compared: contestants, prompts with their references, and completions."""
+"""Imports contestants, prompts with their references, and completions."""
 
 import hashlib
 import json
@@ -27,8 +27,6 @@ _CONTESTANT_COLUMNS = (
 
 
 class Contestants:
-    """The contestants of a study by name, while an import runs."""
-
     def __init__(self, study: Study, report: ImportReport) -> None:
         self._study = study
         self._report = report
@@ -39,20 +37,17 @@ class Contestants:
         self._declared = False
 
     def find(self, name: str) -> int | None:
-        """The id of the contestant of this name."""
         found = self._by_name.get(name)
         return found.pk if found else None
 
     def get(self, name: str | None) -> Contestant | None:
-        """The contestant of this name."""
         return self._by_name.get(name) if name else None
 
     def may_appear(self) -> bool:
-        """Whether a completion may introduce a contestant: not where the import lists them."""
+        """Whether a completion may introduce a contestant: not if the import lists contestants."""
         return not self._declared
 
     def take(self, records: list[ContestantRecord]) -> None:
-        """Add and update contestants."""
         new: dict[str, Contestant] = {}
         changed: dict[str, Contestant] = {}
         for record in records:
@@ -121,14 +116,12 @@ class Contestants:
 
 
 PromptKey = tuple[str, str]
-"""Subset and external id of a prompt."""
+"""Subset and external id."""
 
 _PROMPT_COLUMNS = ("category", "domain", "input")
 
 
 class Prompts:
-    """The prompts of a study by subset and external id, while an import runs."""
-
     def __init__(self, study: Study, report: ImportReport) -> None:
         self._study = study
         self._report = report
@@ -138,11 +131,10 @@ class Prompts:
         self._places = Places()
 
     def find(self, subset: str, external_id: str) -> int | None:
-        """The id of the prompt in the table."""
         return self._ids.get((subset, external_id))
 
     def take(self, records: list[PromptRecord]) -> None:
-        """Add and update prompts. The text of a prompt that was paired already never changes."""
+        """Add and update prompts; the text of a prompt in a pair never changes."""
         wanted = self._wanted(records)
         known = self._known(wanted)
         new = {key: self._made(record) for key, record in wanted.items() if key not in self._ids}
@@ -171,7 +163,7 @@ class Prompts:
         self._store_references(wanted)
 
     def _wanted(self, records: list[PromptRecord]) -> dict[PromptKey, PromptRecord]:
-        """The records by key, those left out that are wrong or only repeat what is known."""
+        """The records that are valid and say something new, by key."""
         wanted: dict[PromptKey, PromptRecord] = {}
         for record in records:
             key = (record.subset, record.id)
@@ -185,13 +177,13 @@ class Prompts:
         return wanted
 
     def _joined(self, earlier: PromptRecord, record: PromptRecord) -> PromptRecord:
-        """What two records say of a prompt, of which the second one names it in passing."""
+        """A record joined with a later one that names its prompt in passing."""
         self._check_text(record, earlier.turns)
         turns, references = earlier.turns or record.turns, (*earlier.references, *record.references)
         return replace(earlier, turns=turns, references=references)
 
     def _check_text(self, record: PromptRecord, known: Sequence[str]) -> None:
-        """The text of a prompt that is named in passing must agree with what is known of it."""
+        """Report a text that differs from the known one."""
         if known and record.turns and list(record.turns) != list(known):
             reason = f'another text of prompt "{record.id}" is there already'
             self._report.refuse(record.place, "turns", reason)
@@ -209,7 +201,7 @@ class Prompts:
         return not ok
 
     def _known(self, wanted: dict[PromptKey, PromptRecord]) -> dict[PromptKey, Prompt]:
-        """The prompts that exist already, each with ``paired`` and its references."""
+        """The stored prompts with ``paired`` and references."""
         pks = [self._ids[key] for key in wanted if key in self._ids]
         if not pks:
             return {}
@@ -260,36 +252,32 @@ class Prompts:
 
 
 Owner: TypeAlias = int | str
-"""Whose a completion is: the contestant's id, or the completion's own id where it has no contestant."""
+"""The contestant's id, or the completion's own id if it has no contestant."""
 
 Cell: TypeAlias = tuple[int, Owner]
-"""Prompt and owner of a completion, of whatever version."""
+"""Prompt and owner of a completion."""
 
 
 def digest_of(turns: Sequence[str]) -> str:
-    """SHA-256 of the turns as canonical JSON, in hexadecimal."""
+    """SHA-256 of the turns as canonical JSON."""
     canonical = json.dumps(list(turns), ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def is_empty(turns: Sequence[str]) -> bool:
-    """Whether a known text has nothing in it but white space."""
+    """Whether a known text is blank."""
     return bool(turns) and not any(turn.strip() for turn in turns)
 
 
 @dataclass
 class _Batch:
-    """What a chunk of records comes to."""
-
     new: dict[Cell, Completion] = field(default_factory=dict)
     changed: list[Completion] = field(default_factory=list)
     rewritten: list[tuple[Cell, Completion, CompletionRecord, list[str]]] = field(default_factory=list)
-    """Completions with another text: what is known, what is said now, and the words that tell its author."""
+    """Cell, known completion, record with another text, words that tell its author."""
 
 
 class Completions:
-    """The current completions of a study by cell, while an import runs."""
-
     def __init__(
         self, study: Study, contestants: Contestants, prompts: Prompts, report: ImportReport
     ) -> None:
@@ -307,11 +295,10 @@ class Completions:
         self._watch = SelfNamingWatch(report.self_naming)
 
     def find(self, prompt: int, contestant: int) -> int | None:
-        """The id of the contestant's current completion."""
         return self._ids.get((prompt, contestant))
 
     def take(self, records: list[CompletionRecord]) -> None:
-        """Add completions; a changed text is a new version once a pair with the old one exists."""
+        """Add completions; a changed text is a new version if the old one is in a pair."""
         self._introduce_contestants(records)
         cells = self._cells(records)
         stored = self._stored(cells)
@@ -327,7 +314,7 @@ class Completions:
         self._write(batch)
 
     def _introduce_contestants(self, records: list[CompletionRecord]) -> None:
-        """Make the contestants that only completions name, unless the import lists its contestants."""
+        """Make contestants that only completions name."""
         if not self._contestants.may_appear():
             return
         named: dict[str, CompletionRecord] = {}
@@ -342,7 +329,7 @@ class Completions:
                 self._report.note(record.place, f'new contestant "{name}", named by a completion only')
 
     def _cells(self, records: list[CompletionRecord]) -> dict[Cell, CompletionRecord]:
-        """The records by cell, those left out that are wrong or only repeat what is known."""
+        """The records that are valid and say something new, by cell."""
         cells: dict[Cell, CompletionRecord] = {}
         for record in records:
             cell = self._cell(record)
@@ -360,7 +347,7 @@ class Completions:
         return cells
 
     def _adds_nothing(self, record: CompletionRecord, cell: Cell, earlier: CompletionRecord | None) -> bool:
-        """Whether a completion named in passing is known; a text must agree with what is known of it."""
+        """Whether a completion named in passing is known; reports a text that differs."""
         if earlier is None:
             return cell in self._ids and not record.turns
         if record.turns and earlier.turns and record.turns != earlier.turns:
@@ -451,7 +438,7 @@ class Completions:
 
     @staticmethod
     def _without_pairs(completions: list[Completion]) -> set[int]:
-        """Those of which no pair was ever made, so that nobody can have seen them."""
+        """The ids of those in no pair, which nobody can have seen."""
         pks = {completion.pk for completion in completions}
         if not pks:
             return pks

@@ -1,4 +1,4 @@
-"""The form that takes data to import, as files or as text, and the limit of how much."""
+"""The forms that take files to import, and the limit of their size."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -21,12 +21,10 @@ MIB: Final = 1024 * 1024
 
 
 def max_bytes() -> int:
-    """All files of one upload together. What is larger goes through the command line."""
     return int(settings.IMPORT_MAX_MB) * MIB
 
 
 def too_much() -> str:
-    """What is said of an upload above the limit."""
     return (
         f"At most {settings.IMPORT_MAX_MB} MB can be uploaded at a time. "
         "Please send larger files gzipped or in parts, or use: python manage.py import_data STUDY PATH"
@@ -34,7 +32,7 @@ def too_much() -> str:
 
 
 class QuotaHandler(FileUploadHandler):
-    """Stops keeping an upload as soon as it is above the limit; reads the rest, so that we can answer."""
+    """Stops storing an upload above the limit, but reads the rest, so that we can answer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,8 +57,6 @@ class FilesInput(forms.ClearableFileInput):
 
 
 class FilesField(forms.FileField):
-    """Any number of files."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(widget=FilesInput(), required=False, allow_empty_file=True, **options)
 
@@ -79,7 +75,7 @@ class UploadForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """With ``uploads``: the files, and the pasted text as one more."""
+        """Adds the pasted text to ``uploads`` as one more file."""
         data = self.cleaned_data
         uploads = list(data.get("uploads") or [])
         if data.get("pasted", "").strip():
@@ -99,12 +95,10 @@ def _as_file(text: str) -> Upload:
 TABLE: Final = table.NAME
 
 MAPPED: Final = 6
-"""Files of one upload whose columns can be mapped on its page: one has 130 inputs, a form at most 1,000."""
+"""Files whose columns can be mapped: each has 130 inputs, a form at most 1,000."""
 
 
 class MappingRow(NamedTuple):
-    """One of our fields with its two inputs: a column of the file, or a value that every row has."""
-
     name: str
     meaning: str
     needed: bool
@@ -113,15 +107,13 @@ class MappingRow(NamedTuple):
 
 
 class MappingPart(NamedTuple):
-    """The rows of the mapping for one kind of record; only those of the chosen kind count."""
-
     kind: str
     chosen: bool
     rows: list[MappingRow]
 
 
 class FileForm(forms.Form):
-    """The choices for one file. The mapping is part of it where the file is, or may be, a foreign table."""
+    """The choices for one file, with a mapping if it may be a foreign table."""
 
     format_name = forms.ChoiceField(
         label="Format",
@@ -146,7 +138,6 @@ class FileForm(forms.Form):
 
     @property
     def found(self) -> str:
-        """What the last check took the file for, in words."""
         return f"{CATALOGUE[self.row.found_format].title}: {self.row.found_kind}" if self.recognised else ""
 
     @property
@@ -154,7 +145,6 @@ class FileForm(forms.Form):
         return bool(self["format_name"].value() == TABLE)
 
     def mapping_parts(self) -> Iterator[MappingPart]:
-        """The inputs of the mapping, kind by kind."""
         chosen = self["kind"].value()
         for kind, entries in MAPPABLE.items():
             name = kind.name.lower()
@@ -172,7 +162,7 @@ class FileForm(forms.Form):
             yield MappingPart(name, name == chosen, rows)
 
     def clean(self) -> dict[str, Any]:
-        """With ``mapping``: that of a table, as plain data."""
+        """Adds ``mapping`` for a table."""
         data = self.cleaned_data
         mapping = None
         if data.get("format_name") == TABLE:
@@ -185,7 +175,7 @@ class FileForm(forms.Form):
         return {**data, "mapping": mapping}
 
     def chosen(self) -> ImportFile:
-        """The file with what the operator chose, not saved."""
+        """The file with the operator's choices, not saved."""
         self.row.format_name = self.cleaned_data["format_name"]
         self.row.mapping = self.cleaned_data["mapping"]
         return self.row
@@ -223,7 +213,7 @@ class FileForm(forms.Form):
 
 
 def _mapping(row: ImportFile) -> ColumnMapping | None:
-    """The mapping that was chosen, or else the one that the names of the columns suggest."""
+    """The chosen mapping, or the one that the column names suggest."""
     if row.mapping is None:
         return suggest(row.columns)
     try:

@@ -1,6 +1,6 @@
-"""Import jobs: uploaded files are stored, checked and imported by workers, once.
+"""Import jobs: workers check and import uploaded files, once.
 
-Every change of state names the states it may come from, so that of two requests only one does anything.
+Each change of state is conditional on the state before, so that of two requests one has an effect.
 """
 
 import logging
@@ -39,7 +39,7 @@ from arena.process.busy import trouble
 
 
 PIECE: Final = 1024 * 1024
-"""Bytes in one row; no more of a file is in memory."""
+"""Bytes per row, and the most of a file in memory."""
 
 FOLDER_PREFIX: Final = "import-"
 
@@ -47,14 +47,13 @@ Upload: TypeAlias = "File[Any]"
 
 
 def working_folder() -> Path:
-    """Where workers put files while they read them."""
     folder = Path(settings.VAR_DIR) / "imports"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
 def store(job: ImportJob, uploads: Iterable[Upload]) -> None:
-    """Write the files into the database, each piece in a statement of its own so that nobody waits long."""
+    """Store the files in pieces, a statement for each, so that nobody waits long."""
     names: set[str] = set()
     for number, upload in enumerate(uploads):
         name = _unused(Path(upload.name or "upload").name, names)
@@ -66,7 +65,7 @@ def store(job: ImportJob, uploads: Iterable[Upload]) -> None:
 
 
 def _unused(name: str, names: set[str]) -> str:
-    """The name, cut to fit and numbered where another file of the job has it; kept for the next call."""
+    """A shortened and numbered name that is not among ``names``, added to them."""
     limit = ImportFile._meta.get_field("name").max_length or 0
     found, number = name[-limit:], 1
     while found in names:
@@ -79,7 +78,7 @@ def _unused(name: str, names: set[str]) -> str:
 
 @contextmanager
 def unpacked(job: ImportJob) -> Iterator[list[tuple[ImportFile, InputFile]]]:
-    """The job's files on this machine's disk, readable by this user alone, while the context lasts."""
+    """The job's files on disk, readable by this user only, within the context."""
     with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, dir=working_folder()) as folder:
         yield [(row, _written(row, Path(folder))) for row in job.files.all()]
 
@@ -93,7 +92,6 @@ def _written(row: ImportFile, folder: Path) -> InputFile:
 
 
 def discard(job: int) -> None:
-    """Throw the bytes of a job away."""
     ImportChunk.objects.filter(file__job=job).delete()
 
 
@@ -105,15 +103,13 @@ logger = logging.getLogger(__name__)
 
 BEAT_SECONDS: Final = 5
 ALIVE_SECONDS: Final = 30
-"""A worker that was not heard of for this long is taken for dead."""
+"""Silence after which a worker counts as dead."""
 
 KEPT_SECONDS: Final = 24 * 3600
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a check or an import has come; ``share`` is that of all bytes, 0 to 1."""
-
     share: float = 0.0
     records: int = 0
     file: str = ""
@@ -124,7 +120,7 @@ class Progress:
 
 
 def forget_progress(job: int) -> None:
-    """Forget how far the job had come, and an earlier wish to stop."""
+    """Forget the progress of a job and any request to stop."""
     _try(lambda: cache.delete_many([_key(job, "progress"), _key(job, "stop")]))
 
 
@@ -146,18 +142,17 @@ def is_to_stop(job: int) -> bool:
 
 
 def has_runner(job: int) -> bool:
-    """Whether a worker says that it is at this job."""
     return bool(_try(lambda: cache.get(_key(job, "runner"))))
 
 
 def first_nudge(job: int) -> bool:
-    """Whether nobody asked the workers for this job lately; to be asked by whoever wants to."""
+    """Whether nobody asked workers for this job lately; records that somebody does now."""
     return bool(_try(lambda: cache.add(_key(job, "nudged"), True, ALIVE_SECONDS), default=True))
 
 
 @contextmanager
 def runner(job: int) -> Iterator[bool]:
-    """Whether this worker may take the job: no other one is at it. While inside, this one says so."""
+    """Whether no other worker has this job; within the context this one has it."""
     key = _key(job, "runner")
     if not _try(lambda: cache.add(key, True, ALIVE_SECONDS), default=True):
         yield False
@@ -183,7 +178,7 @@ def _key(job: int, what: str) -> str:
 
 
 def _try(ask: Callable[[], Any], default: Any = None) -> Any:
-    """The cache's answer; the default where the cache is away, which must not end an import."""
+    """The cache's answer, or ``default`` if it fails, which must not end an import."""
     try:
         return ask()
     except Exception as error:
@@ -201,7 +196,7 @@ TASKS: Final = {
 
 
 def nudge(job: int, state: str) -> None:
-    """Ask a worker to do what the job's state says. A lost or doubled message does no harm."""
+    """Ask a worker to do the job's next step; a lost or doubled message does no harm."""
     current_app.send_task(TASKS[ImportJob.State(state)], args=[job])
 
 
@@ -209,7 +204,7 @@ State = ImportJob.State
 
 
 def start(study: Study, user: Any, uploads: Iterable[Upload]) -> ImportJob:
-    """Store the files as a new job and ask for their check."""
+    """Store the files as a new job and request their check."""
     job = ImportJob.objects.create(study=study, user=user)
     store(job, uploads)
     request_check(job)
@@ -217,7 +212,7 @@ def start(study: Study, user: Any, uploads: Iterable[Upload]) -> ImportJob:
 
 
 def request_check(job: ImportJob, files: Iterable[ImportFile] = ()) -> bool:
-    """Ask for a check of files as they are now to be read; False where the job is past that."""
+    """Save how ``files`` are to be read and request a check; False if it is too late."""
 
     def save() -> None:
         for file in files:
@@ -227,9 +222,9 @@ def request_check(job: ImportJob, files: Iterable[ImportFile] = ()) -> bool:
 
 
 def request_apply(job: ImportJob) -> bool:
-    """Ask for the import of files whose check found no error; False where that was asked already.
+    """Request the import of files without errors; False if it is too late.
 
-    ``job`` is as the operator saw it: after a newer check nothing is asked for.
+    ``job`` is as the operator saw it: after a newer check the request has no effect.
     """
     if (job.report or {}).get("error_count") != 0:
         return False
@@ -250,10 +245,7 @@ def _request(job: ImportJob, before: list[str], state: str, also: Callable[[], N
 
 
 def cancel(job: ImportJob) -> None:
-    """End the job without an import; a worker in the middle of one takes back what it did.
-
-    What is applied stays applied. While a worker has the row, it is that worker who ends the job.
-    """
+    """End the job without an import; a worker in the middle of one rolls back and ends it itself."""
     ask_to_stop(job.pk)
     try:
         with transaction.atomic():
@@ -269,7 +261,7 @@ def cancel(job: ImportJob) -> None:
 
 
 def end(job: int, state: str, error: str = "") -> bool:
-    """Write down how a job ended; False where it had ended before."""
+    """Record how a job ended; False if it had ended before."""
     rows = ImportJob.objects.unended().filter(pk=job)
     return bool(rows.update(state=state, error=error, ended_at=timezone.now()))
 
@@ -278,11 +270,11 @@ def end(job: int, state: str, error: str = "") -> bool:
 
 
 KEPT: Final = timedelta(hours=24)
-"""How long files wait for somebody to apply or cancel."""
+"""How long files wait for an operator."""
 
 
 def sweep(now: datetime | None = None) -> int:
-    """Ask again for jobs that no worker is at; throw away what is forgotten. Returns how many asked for."""
+    """Ask again for jobs that no worker has, and delete abandoned uploads; returns how many jobs."""
     asked = 0
     for pk, state in ImportJob.objects.running().values_list("pk", "state"):
         if not has_runner(pk) and first_nudge(pk):
@@ -307,22 +299,21 @@ def _end_forgotten(before: datetime) -> None:
 
 
 COLUMNS: Final = 200
-"""Columns of a file that are kept for its mapping."""
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 def sources_of(files: Iterable[tuple[ImportFile, InputFile]]) -> Sources:
-    """What the files hold, each in the format chosen for it, or else told by its content."""
+    """The sources in the files, each in the format chosen for it or recognised."""
     files = list(files)
     choices = {row.name: _choice(row) for row, _ in files if row.format_name}
     return gather([file for _, file in files], choices=choices)
 
 
 def sources_with_suggestions(files: Iterable[tuple[ImportFile, InputFile]]) -> Sources:
-    """Like ``sources_of``; a file that nothing recognises is read as the names of its columns suggest.
+    """The sources; unrecognised files are read as their column names suggest.
 
-    The suggestion is stored with the file, as if it had been chosen, for the operator to look at.
+    The suggestion is stored as if chosen, so that the operator sees it.
     """
     files = list(files)
     sources = sources_of(files)
@@ -339,7 +330,6 @@ def _choice(row: ImportFile) -> Choice:
 
 
 def describe(row: ImportFile, file: InputFile, sources: Sources) -> None:
-    """Store what the file was taken for, and its columns."""
     source = _source(file, sources)
     row.found_format = source.format.name if source else ""
     row.found_kind = source.kind.name.lower() if source else ""
@@ -352,7 +342,7 @@ def _source(file: InputFile, sources: Sources) -> Source | None:
 
 
 def _columns(file: InputFile) -> list[str]:
-    """The columns, or fields; none where the file cannot be read."""
+    """The columns; none if the file cannot be read."""
     try:
         return list(file.columns()[:COLUMNS])
     except BrokenFileError:
@@ -360,7 +350,7 @@ def _columns(file: InputFile) -> list[str]:
 
 
 def storable(value: Any) -> Any:
-    """JSON values as PostgreSQL takes them: what a hostile file can bring into a message is marked."""
+    """JSON values without characters that PostgreSQL refuses."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, Mapping):
@@ -371,34 +361,33 @@ def storable(value: Any) -> Any:
 
 
 ATTEMPTS: Final = 3
-"""A job that was begun so often without an end is given up: it may be what kills the workers."""
+"""A job begun so often without an end is given up: it may be what kills the workers."""
 
 LOOK_EVERY: Final = 500
-"""Records between two looks at whether to stop."""
+"""Records between two looks for a request to stop."""
 
 
 class _StoppedError(Exception):
-    """Somebody wants the job to end."""
+    """Somebody requested the job's end."""
 
 
 def check(job: int) -> None:
-    """Check the job's files and store the report; nothing else is changed."""
+    """Check the job's files and store the report."""
     _run(job, State.CHECKING, _check)
 
 
 def apply(job: int) -> None:
-    """Import the job's files. However often this is called, they are imported once."""
+    """Import the job's files, once however often this is called."""
     _run(job, State.APPLYING, _apply)
 
 
 def summary(report: ImportReport) -> str:
-    """What an import added, as a sentence."""
     parts = [f"{counts.added:,} {kind}" for kind, counts in report.counts.items() if counts.added]
     return f"Imported: {', '.join(parts)}." if parts else "Imported: nothing was new."
 
 
 def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
-    """Do the work of a job in this state, unless another worker is at it; settle how it ends."""
+    """Do the work of a job in this state unless another worker has it, and record how it ends."""
     with runner(pk) as free:
         job = ImportJob.objects.filter(pk=pk, state=state).first() if free else None
         if job is None:
@@ -421,7 +410,7 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
 
 
 def _may_begin(job: ImportJob) -> bool:
-    """Count the attempt; a job with too many ends here."""
+    """Count the attempt; ends a job with too many."""
     if job.attempts >= ATTEMPTS:
         reason = f"This was begun {ATTEMPTS} times and never came to its end; the worker's log may say why."
         end(job.pk, State.FAILED, f"{reason} Nothing was imported.")
@@ -458,7 +447,6 @@ def _apply(job: ImportJob) -> None:
 
 
 def _settle(job: ImportJob, report: ImportReport) -> None:
-    """Store what the import came to, as part of it."""
     job.report = storable(report.to_dict())
     job.save(update_fields=["report"])
     if report.applied:
@@ -470,14 +458,14 @@ def _settle(job: ImportJob, report: ImportReport) -> None:
 
 
 def _log(job: ImportJob, message: str) -> None:
-    """Put the import into the study's history in the admin."""
+    """Add the import to the study's history in the admin."""
     if job.user_id is not None:
         studies = Study.objects.filter(pk=job.study_id)
         LogEntry.objects.log_actions(job.user_id, studies, CHANGE, message, single_object=True)
 
 
 def _watched(job: ImportJob, sources: Sources) -> Iterator[Item]:
-    """What the sources hold; tells how far it is and ends with _StoppedError where that is wanted."""
+    """The items of the sources; stores progress, and raises _StoppedError on request."""
     for count, item in enumerate(sources.items()):
         if count % LOOK_EVERY == 0:
             if is_to_stop(job.pk):

@@ -1,4 +1,4 @@
-"""Importing data: upload, check, apply. Workers do the work, the pages show where it stands."""
+"""Pages to import data: upload, check, apply. Workers do the work."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from arena.people.permissions import OperatorRequest, operator
 
 @dataclass(frozen=True)
 class Preview:
-    """The first records of one kind: only columns in which something stands."""
+    """The first records of one kind, without empty columns."""
 
     title: str
     columns: list[str]
@@ -35,7 +35,6 @@ class Preview:
 
 
 def previews(report: ImportReport) -> list[Preview]:
-    """One table per kind of record."""
     return [_preview(kind, rows) for kind, rows in report.preview.items()]
 
 
@@ -56,7 +55,7 @@ _TABLE: Final = Table(
 
 
 def error_list(problems: Iterable[Problem]) -> Iterator[bytes]:
-    """File, line, field and reason of each problem."""
+    """The problems as pieces of a CSV file."""
     rows = (
         {
             "file": problem.place.file,
@@ -73,12 +72,11 @@ SHOWN_ERRORS: Final = 100
 SHOWN_JOBS: Final = 10
 
 WORTH_A_WARNING: Final = 5
-"""Seconds of waiting for raters that are worth being told of."""
+"""Seconds that raters wait from which on the page warns."""
 
 
 @operator
 def _upload(request: OperatorRequest) -> HttpResponseBase:
-    """Take files and go on to their check."""
     if request.method != "POST":
         return _upload_page(request, UploadForm())
     quota = QuotaHandler()
@@ -101,7 +99,6 @@ upload = csrf_exempt(_upload)
 
 @operator
 def job(request: OperatorRequest, job: int) -> HttpResponse:
-    """Show where an import stands; take the wish to check again, apply or cancel."""
     found = _job(request.study, job)
     if request.method != "POST":
         return _page(request, "job.html", _about(found, _file_forms(found)))
@@ -119,7 +116,7 @@ def job(request: OperatorRequest, job: int) -> HttpResponse:
 
 @operator
 def job_progress(request: OperatorRequest, job: int) -> HttpResponse:
-    """How far an import is, for its page to ask again and again; the whole page anew once it is through."""
+    """The progress, polled by the page; reloads the page when it is done."""
     found = _job(request.study, job)
     if not found.is_running:
         return HttpResponseClientRefresh()
@@ -129,7 +126,6 @@ def job_progress(request: OperatorRequest, job: int) -> HttpResponse:
 
 @operator
 def job_errors(request: OperatorRequest, job: int) -> HttpResponse:
-    """The errors of an import's report as a CSV file."""
     found = _job(request.study, job)
     report = ImportReport.from_dict(found.report) if found.report else None
     name = f"{request.study.slug}-import-{found.pk}-errors.csv"
@@ -139,7 +135,7 @@ def job_errors(request: OperatorRequest, job: int) -> HttpResponse:
 
 
 def _apply(request: HttpRequest, job: ImportJob) -> None:
-    """Ask for the import, if the page that was clicked on shows the last check."""
+    """Request the import if the operator saw the last check."""
     if job.state == ImportJob.State.CHECKED and request.POST.get("seen") != job.touched_at.isoformat():
         messages.warning(request, "The files were checked again meanwhile. Look at the new report first.")
     else:
@@ -173,7 +169,6 @@ def _file_forms(job: ImportJob, data: Any = None) -> list[FileForm]:
 
 
 def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
-    """What the page of an import shows, by its state."""
     report = ImportReport.from_dict(job.report) if job.report else None
     applied = job.state in (ImportJob.State.APPLYING, ImportJob.State.APPLIED)
     shared = {
@@ -228,7 +223,7 @@ def _page(request: OperatorRequest, template: str, context: dict[str, Any]) -> T
 
 
 def _wait(job: ImportJob) -> int | None:
-    """Seconds for which raters wait while the job is applied, judged by its check; None where none do."""
+    """Seconds that raters wait during the import, estimated by its check; None if they need not."""
     if connection.vendor != "sqlite" or (job.check_seconds or 0) < WORTH_A_WARNING:
         return None
     return round(job.check_seconds or 0)
