@@ -1,10 +1,9 @@
-"""Intervals of measures that lie between -1 and 1, from their values in rounds of a bootstrap over prompts.
+"""Intervals of measures on [-1, 1], from their values in a bootstrap over prompts.
 
-Fisher's z = artanh(r) of such a measure is nearly normal and does not pile up at 1. The interval is z of the
-estimate plus and minus Student's t times the standard deviation of z over the rounds. With k prompts t has
-k - 1 degrees of freedom, and the deviation is multiplied by sqrt(k / (k - 1)), because a resample of k
-prompts varies that much less than a fresh sample of k. Percentiles of the rounds, and BCa (Efron 1987), are
-too narrow where prompts are few: see the simulated coverage in docs/methodology.md.
+Fisher's z = artanh(r) of the estimate, plus and minus Student's t (k - 1 degrees of freedom for k prompts)
+times the standard deviation of z over the rounds times sqrt(k / (k - 1)), because a resample of k prompts
+varies less than a fresh sample. Percentiles and BCa (Efron 1987) are too narrow for few prompts:
+docs/methodology.md has the coverage.
 """
 
 from collections.abc import Sequence
@@ -18,11 +17,11 @@ from leaderboard.stats.agreement_opinions import Measure, resample
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.intervals import bounds
 
+# Values of rounds are kept this far from 1 and -1, where z is infinite.
 CLOSEST: Final = 1e-6
-"""A value of a round counts as at most this close to 1 or -1, where z would be infinite."""
 
+# Fewer rounds than this share with a value give no interval.
 LEAST_SHARE: Final = 0.5
-"""There is no interval where fewer rounds than this share have a value at all."""
 
 
 def z_intervals(
@@ -30,10 +29,9 @@ def z_intervals(
 ) -> tuple[FloatArray, FloatArray]:
     """Lower and upper ends in the shape of ``estimate``; NaN where there is no interval.
 
-    ``samples`` holds the rounds in one more dimension, NaN where undefined; ``prompts`` counts the prompts
-    of each estimate (one shape with it, or broadcast to it); ``level`` is in percent. There is no interval
-    from one prompt, where all rounds agree (as they do where raters agree on everything), or where most
-    rounds are undefined.
+    ``samples`` has the rounds in one more dimension, NaN where undefined; ``prompts`` counts the prompts of
+    each estimate, broadcast to it; ``level`` is in percent. One prompt, rounds that all agree, and rounds
+    that are mostly undefined give no interval.
     """
     known = ~np.isnan(samples)
     z = np.arctanh(np.clip(np.where(known, samples, 0.0), CLOSEST - 1.0, 1.0 - CLOSEST))
@@ -52,15 +50,12 @@ def z_intervals(
     return np.minimum(low, np.where(given, estimate, low)), np.maximum(high, np.where(given, estimate, high))
 
 
-# Measures of agreement with their intervals.
-
-
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """A measure that wants intervals: its values of shape (rows, values), and the pairs it is about.
+    """A measure and the ``pair`` of each thing it is about.
 
-    ``values`` are its own where the measure puts things on a grid. ``shares`` are the numbers of those values
-    that lie on [0, 1] and not on [-1, 1].
+    ``values`` (rows, values) are its exact values; those numbered in ``shares`` lie on [0, 1], not on [-1,
+    1].
     """
 
     measure: Measure
@@ -70,14 +65,14 @@ class Wanted:
 
     @property
     def prompts(self) -> FloatArray:
-        """How many prompts each row is about."""
+        """The number of prompts of each row."""
         topics = self.measure.topics
         return topics.add_up(topics.category[np.unique(topics.prompt[self.pair])])
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Values and the ends of their intervals, each of shape (rows, values); NaN where there is none."""
+    """Values and the ends of their intervals, each (rows, values); NaN where there is none."""
 
     value: FloatArray
     low: FloatArray

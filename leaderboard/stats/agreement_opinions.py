@@ -1,8 +1,7 @@
-"""Sums over prompts, whole and resampled: what every measure of agreement is computed from.
+"""Opinions about pairs, and the sums over prompts that every measure of agreement is computed from.
 
-Each measure is a function of sums over prompts. A round of the bootstrap draws prompts with replacement, as
-many as the study has, and adds up the sums of those drawn; a category takes those of its own prompts. One
-set of draws serves all measures, so that they are cheap and can be compared round by round.
+A round of the bootstrap draws as many prompts as there are, with replacement; one set of draws serves all
+measures and categories.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,17 +19,13 @@ from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, 
 from leaderboard.stats.resampling import cluster_draws
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
-# Ratings as opinions about pairs: which of the two is better and by how much, in the pair's own
-# orientation.
-#
-# Which completion of a pair is called its first is arbitrary. So every statistic of this folder enters each
-# pair twice, once as it is and once mirrored; ratings are mapped to [-1, 1] around the middle of their
-# scale, where mirroring is a change of sign. Renaming contestants then cannot change a number, and ratings
-# on different scales can be compared.
+# Which completion of a pair is its first is arbitrary, so statistics enter each pair twice, as it is and
+# mirrored. Ratings are mapped to [-1, 1] about the middle of their scale, where mirroring changes the sign:
+# names cannot change a number, and scales can be compared.
 
 
+# Preferences are counted in steps of 1/28: whole numbers on every scale.
 STEPS: Final = 28
-"""Preferences are counted in steps of 1/28: whole numbers on every scale of 2, 3, 5 or 8 points."""
 
 FIRST, TIE, SECOND = 0, 1, 2
 """Verdicts in the pair's own orientation."""
@@ -38,11 +33,9 @@ FIRST, TIE, SECOND = 0, 1, 2
 
 @dataclass(frozen=True, eq=False)
 class OpinionRows:
-    """Scored ratings as parallel arrays, in the order they were given.
+    """Ratings as parallel arrays, turned to the orientation of their pair: 1 means its first is much better.
 
-    ``pair`` numbers the pair, ``rater`` names the rater by any integer, ``rating`` lies on 1..``points`` and
-    is turned to the pair's own orientation: 1 says that the pair's first completion is much better. ``band``
-    holds the ties of its scale, if not the usual ones.
+    ``pair`` numbers the pair, ``rater`` is any integer, ``band`` overrides the usual ties of its scale.
     """
 
     pair: IntArray
@@ -55,19 +48,18 @@ class OpinionRows:
         return len(self.pair)
 
     def only(self, chosen: npt.NDArray[Any]) -> "OpinionRows":
-        """Those of a mask, or at some places."""
+        """The rows of a mask, or at these places."""
         pair, rater, rating, points = self.pair, self.rater, self.rating, self.points
         return OpinionRows(pair[chosen], rater[chosen], rating[chosen], points[chosen], self.band)
 
     @property
     def preference(self) -> FloatArray:
-        """In steps of 1/28 from -28 (the first is much better) to 28: whole numbers, so sums are exact."""
+        """From -28 (the first is much better) to 28, in steps of 1/28: whole numbers, so sums are exact."""
         steps = (2 * self.rating - self.points - 1) * (STEPS // (self.points - 1))
         return steps.astype(np.float64)
 
     @property
     def verdict(self) -> IntArray:
-        """FIRST, TIE or SECOND, with the ties of each scale."""
         return TIE + verdicts(self.rating, self.points, self.band)
 
 
@@ -79,10 +71,10 @@ def opinion_rows(
     swapped: npt.ArrayLike,
     band: TieBand | None = None,
 ) -> OpinionRows:
-    """Ratings as shown, turned to the orientation of their pairs; ``swapped`` says which were shown turned.
+    """Ratings as shown, turned to the orientation of their pairs; ``swapped`` marks those shown turned.
 
     ``pair`` holds numbers from 0; ``rater``, ``points`` and ``swapped`` may be one value for all. Raises a
-    StatsError for arrays that do not fit together and for ratings off their scale.
+    StatsError for arrays of different lengths and for ratings off their scale.
     """
     number, given = np.asarray(pair).reshape(-1), np.asarray(rating).reshape(-1)
     if len(number) != len(given):
@@ -104,9 +96,9 @@ def opinion_rows(
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """What some raters said of each pair, summed: arrays of shape (pairs,), ``verdicts`` of (pairs, 3).
+    """Sums of what some raters said of each pair: arrays (pairs,), ``verdicts`` (pairs, 3).
 
-    ``total`` and ``squares`` are sums of preferences, and of their squares, in steps.
+    ``total`` and ``squares`` sum preferences and their squares, in steps.
     """
 
     count: FloatArray
@@ -116,15 +108,13 @@ class PairSums:
 
     @property
     def mean(self) -> FloatArray:
-        """The mean preference on [-1, 1]; 0 where nobody rated.
-
-        One division of whole numbers, so means that are equal are equal to the last bit.
-        """
+        """The mean preference on [-1, 1]; 0 where nobody rated."""
+        # One division of whole numbers: equal means are equal to the last bit.
         return np.asarray(self.total / (STEPS * np.maximum(self.count, 1.0)))
 
 
 def pair_sums(rows: OpinionRows, pairs: int) -> PairSums:
-    """Sum the opinions on each of the pairs 0..pairs-1."""
+    """The opinions on each of the pairs 0..pairs-1, summed."""
     preference, verdict = rows.preference, rows.verdict
     return PairSums(
         np.bincount(rows.pair, minlength=pairs).astype(np.float64),
@@ -139,9 +129,9 @@ ROUNDS_AT_ONCE: Final = 64
 
 @dataclass(frozen=True, eq=False)
 class Topics:
-    """Which prompt each pair is about (``prompt``), and the category of each prompt (``category``).
+    """The ``prompt`` of each pair, the ``category`` of each prompt, and the ``names`` of the categories.
 
-    ``names`` are those of the categories; the empty name is that of prompts without one.
+    The empty name stands for prompts without a category.
     """
 
     prompt: IntArray
@@ -150,61 +140,57 @@ class Topics:
 
     @cached_property
     def named(self) -> tuple[str, ...]:
-        """The categories that have a name, by name."""
         return tuple(sorted(name for name in self.names if name))
 
     @cached_property
     def rows(self) -> tuple[str | None, ...]:
         """What a measure is given for: everything (None), each named category, and all but each ("-name").
 
-        A category may itself be named "-name": ``left_out`` tells which rows are about all but one.
+        A category may itself be called "-name": ``left_out`` tells them apart.
         """
         return (None, *self.named, *(f"-{name}" for name in self.left_out if name))
 
     @cached_property
     def left_out(self) -> tuple[str | None, ...]:
-        """The category that each row leaves out of all, None where it leaves out none."""
+        """The category that each row leaves out, None for most."""
         without = self.named if len(self.named) > 1 else ()
         return (*[None] * (1 + len(self.named)), *without)
 
     @cached_property
     def chosen(self) -> FloatArray:
-        """Of shape (rows, categories): 1 where a row takes the prompts of a category."""
+        """1 where a row takes the prompts of a category: (rows, categories)."""
         own = np.array([[float(name == row) for name in self.names] for row in self.named])
         own = own.reshape(len(self.named), len(self.names))
         everything = np.ones((1, len(self.names)))
         return np.concatenate((everything, own, 1.0 - own))[: len(self.rows)]
 
     def add_up(self, category: IntArray, weight: FloatArray | None = None) -> FloatArray:
-        """Of each row the sum over things that are of these categories."""
+        """The sum, for each row, over things of these categories."""
         sums = np.bincount(category, weight, len(self.names))
         return np.asarray(self.chosen @ sums)
 
     def each_row(self, sums: FloatArray) -> Iterator[FloatArray]:
-        """The sum of each row in turn, from those of each category along the first axis.
-
-        All but one category are added up and not subtracted, so what cancels out is 0 and not nearly 0.
-        """
+        """The sum of each row in turn, from ``sums`` by category along the first axis."""
         yield sums.sum(axis=0)
         place = [self.names.index(name) for name in self.named]
         yield from sums[place]
         if len(place) > 1:
             nothing = np.zeros_like(sums[:1])
+            # Added up, not subtracted from all: what cancels out is then exactly 0.
             before = np.concatenate((nothing, np.cumsum(sums, axis=0)))
             after = np.concatenate((np.cumsum(sums[::-1], axis=0)[::-1], nothing))
             yield from (before[number] + after[number + 1] for number in place)
 
     def of_pairs(self, pair: IntArray) -> IntArray:
-        """The category of each pair."""
         return self.category[self.prompt[pair]]
 
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """Values of each row of the topics that depend on sums over prompts alone.
+    """A function of sums over prompts, evaluated for each row of the topics.
 
-    ``sums`` has a line for each category and kind of sum, of which there are ``kinds``, and a column for each
-    prompt. ``value`` turns sums of shape (kinds, n) into values of shape (values, n), NaN where undefined.
+    ``sums`` has a line for each category and each of ``kinds`` sums, and a column for each prompt. ``value``
+    turns sums (kinds, n) into values (values, n), NaN where undefined.
     """
 
     topics: Topics
@@ -213,13 +199,13 @@ class Measure:
     value: Callable[[FloatArray], FloatArray]
 
     def of(self, times: FloatArray) -> FloatArray:
-        """Values of shape (rows, values, n), each prompt taken ``times`` (prompts, n) often."""
+        """Values (rows, values, n), each prompt taken ``times`` (prompts, n) often."""
         added = (self.sums @ times).reshape(len(self.topics.names), self.kinds, -1)
         return np.stack([self.value(row) for row in self.topics.each_row(added)])
 
     @property
     def estimate(self) -> FloatArray:
-        """Values of shape (rows, values), every prompt taken once."""
+        """Values (rows, values), every prompt taken once."""
         return self.of(np.ones((len(self.topics.category), 1)))[..., 0]
 
 
@@ -230,7 +216,7 @@ def measure(
     kinds: int,
     value: Callable[[FloatArray], FloatArray],
 ) -> Measure:
-    """A measure of things about ``pair``; ``sums`` are kinds of sum with the amounts added to them."""
+    """A measure of things about ``pair``; ``sums`` holds kinds of sum with what each thing adds."""
     prompt = topics.prompt[pair]
     line = topics.category[prompt] * kinds
     lines = np.concatenate([line + kind for kind, _ in sums])
@@ -241,9 +227,9 @@ def measure(
 
 
 def resample(measures: Sequence[Measure], rounds: int, seed: int) -> list[FloatArray]:
-    """Values of shape (rows, values, rounds) of each measure; all of them must have the same topics.
+    """Values (rows, values, rounds) of each measure; all must have the same topics.
 
-    Raises ParameterError for numbers no bootstrap can run with.
+    Raises ParameterError for bad ``rounds`` or ``seed``.
     """
     check_run(rounds, seed, None)
     if not measures:
@@ -254,7 +240,7 @@ def resample(measures: Sequence[Measure], rounds: int, seed: int) -> list[FloatA
 
 
 def _times(prompts: int, rounds: int, seed: int) -> Iterator[FloatArray]:
-    """How often each prompt is drawn, of shape (prompts, rounds), some rounds at a time."""
+    """How often each prompt is drawn, in blocks (prompts, rounds)."""
     for start in range(0, rounds, ROUNDS_AT_ONCE):
         numbers = np.arange(start, min(start + ROUNDS_AT_ONCE, rounds))
         drawn = cluster_draws(seed, numbers, prompts)

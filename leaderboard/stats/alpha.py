@@ -1,9 +1,8 @@
-"""Agreement among raters of one kind: Krippendorff's alpha and Fleiss' kappa, ratings missing or not.
+"""Agreement among raters of one kind: Krippendorff's alpha (1970, 2011) and Fleiss' kappa (1971).
 
-Both compare the ratings of one pair with each other, and every pair is there in both orientations. Alpha
-(Krippendorff 1970, 2011) takes any number of ratings from two on; with squared distance on [-1, 1] (interval
-alpha) and with verdicts as words (nominal alpha). Fleiss' kappa (1971) of verdicts needs as many ratings of
-every pair, so only pairs with the commonest number count.
+Alpha takes pairs with two or more ratings; interval alpha uses squared distance on [-1, 1], nominal alpha
+verdicts. Fleiss' kappa needs the same number of ratings of each pair, so only pairs with the commonest number
+count.
 """
 
 from dataclasses import dataclass
@@ -26,9 +25,9 @@ VALUES = ("alpha", "alpha_verdict", "fleiss")
 
 
 def one_from_each(rows: OpinionRows) -> OpinionRows:
-    """The first rating of each rater on each pair; all of them where there is one rater only.
+    """The first rating of each rater on each pair; all of them where there is only one rater.
 
-    So different people are compared with each other, and a judge that is alone with its own repeats.
+    So people are compared with each other, and a single judge with its own repeats.
     """
     raters, number = np.unique(rows.rater, return_inverse=True)
     if len(raters) < 2:
@@ -39,27 +38,26 @@ def one_from_each(rows: OpinionRows) -> OpinionRows:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Pairs with two or more ratings: what was said of them, and which of them Fleiss' kappa takes."""
+    """Sums of the pairs with two or more ratings; ``each`` is the commonest number of ratings of a pair."""
 
     pair: IntArray
     sums: PairSums
     each: int
-    """The commonest number of ratings of a pair, the larger of two that are as common; 0 without pairs."""
 
     @property
     def even(self) -> FloatArray:
-        """1 for each pair that has this number of ratings."""
+        """1 for each pair with ``each`` ratings, 0 for others."""
         return np.asarray(self.sums.count == self.each, dtype=np.float64)
 
 
 def panel(rows: OpinionRows, pairs: int) -> Panel:
-    """The pairs among 0..pairs-1 that have two or more ratings."""
     sums = pair_sums(rows, pairs)
     pair = np.flatnonzero(sums.count > 1)
     found = PairSums(sums.count[pair], sums.total[pair], sums.squares[pair], sums.verdicts[pair])
     if not len(pair):
         return Panel(pair, found, 0)
     number, times = np.unique(found.count, return_counts=True)
+    # The larger of two numbers that are as common.
     return Panel(pair, found, int(number[times == times.max()].max()))
 
 
@@ -87,7 +85,7 @@ def within_measure(topics: Topics, chosen: Panel) -> Measure:
 
 
 def _alpha(count: FloatArray, squares: FloatArray, apart: FloatArray) -> FloatArray:
-    """1 - observed / expected disagreement; both orientations hold ``2 * count`` ratings, their mean is 0."""
+    # 1 - observed / expected disagreement; both orientations hold 2 * count ratings with a mean of 0.
     return 1.0 - ratio(apart * (2.0 * count - 1.0), squares * 2.0 * count)
 
 

@@ -1,10 +1,9 @@
-"""Human-anchored ratings: few human comparisons and many of a judge, without the judge's bias.
+"""Human-anchored strengths: few human comparisons and many of a judge, without the judge's bias.
 
-Prediction-powered inference with power tuning (Angelopoulos, Duchi and Zrnic 2023, *PPI++: Efficient
-Prediction-Powered Inference*) for Bradley-Terry (Boyeau et al. 2024, *AutoEval Done Right*), with prompts as
-the independent units. What is estimated is the Bradley-Terry fit of people's verdicts on all pairs like
-these; the judge can only make the intervals narrower. It needs the pairs that people rated to be a random
-part of those the judge rated.
+Prediction-powered inference with power tuning (Angelopoulos, Duchi and Zrnic 2023, *PPI++*) for Bradley-Terry
+(Boyeau et al. 2024, *AutoEval Done Right*), with prompts as independent units. It estimates the Bradley-Terry
+fit of people's verdicts on all such pairs, and needs the pairs people rated to be a random part of those the
+judge rated.
 """
 
 from collections.abc import Sequence
@@ -24,43 +23,38 @@ from leaderboard.stats.intervals import bounds
 from leaderboard.stats.newton import climb
 from leaderboard.stats.pair_table import PairTable, connected_components
 
-# The estimating equation behind human-anchored ratings: means of Bradley-Terry scores over sets of pairs.
-#
-# A pair i between contestants a and b has the design vector x (1 at a, -1 at b). Over a set S of pairs with
-# outcomes s, the Bradley-Terry fit solves mean(x (sigma(x theta) - s)) = 0. Prediction-powered inference
-# (Angelopoulos, Duchi and Zrnic 2023, *PPI++*; for Bradley-Terry: Boyeau et al. 2024, *AutoEval Done
-# Right*) adds such means: human outcomes over the pairs people rated, plus ``power`` times the judge's
-# outcomes over all judged pairs, minus ``power`` times the judge's outcomes over the pairs rated by both.
-# The last two cancel on average whatever the judge does, provided that people rated a random part of the
-# judged pairs.
+# The estimating equation. A pair between a and b has the design vector x (1 at a, -1 at b); the fit to
+# outcomes s of a set of pairs solves mean(x (sigma(x theta) - s)) = 0. Here three such means are added:
+# human outcomes over the pairs people rated, plus ``power`` times the judge's over all judged pairs, minus
+# ``power`` times the judge's over the pairs both rated. The last two cancel on average, whatever the judge
+# does.
 
 
+# Log-odds from the centre (2,600 points) beyond which a solution counts as infinite.
 FARTHEST: Final = 15.0
-"""Log-odds from the centre (2,600 points) beyond which an equation counts as having no finite solution."""
 
 _SOLVED: Final = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The mean over one set of pairs: ``member`` (pairs,), and ``score`` (pairs,) of a, 0 outside the set."""
+    """The mean over the ``member`` pairs (pairs,) of the ``score`` (pairs,) of a, 0 elsewhere."""
 
     member: BoolArray
     score: FloatArray
 
     @property
     def size(self) -> int:
-        """How many pairs it holds."""
         return int(np.count_nonzero(self.member))
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Log-odds (contestants,) and the influence (prompts, contestants) of every prompt on them.
+    """Log-odds (contestants,) and the influence (prompts, contestants) of each prompt on them.
 
-    The sum over prompts of the outer products of their influence is the sandwich covariance, before any
-    correction for few prompts. ``bread`` (contestants, contestants) turns scores of prompts into influence.
-    ``prior`` says that one drawn game per contestant was added.
+    The outer products of the influence, summed over prompts, are the sandwich covariance without a
+    small-sample correction. ``bread`` turns scores of prompts into influence; ``prior`` tells that each
+    contestant got one drawn game.
     """
 
     theta: FloatArray
@@ -71,10 +65,10 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """Pairs ``a``, ``b`` (pairs,), the dense number of their prompt, and the parts that are averaged.
+    """Pairs ``a``, ``b`` (pairs,), the number of their prompt, and the parts that are averaged.
 
-    ``component`` numbers the groups of contestants that have a common scale. ``scale`` is the number of
-    games one unit of a mean stands for: it gives the prior its weight and nothing else.
+    ``component`` numbers the groups of contestants with a common scale. ``scale``, the games that one unit of
+    a mean stands for, weighs the prior.
     """
 
     a: IntArray
@@ -96,7 +90,7 @@ class Equation:
         return table, cell.reshape(-1), self.a > self.b
 
     def totals(self, weights: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-        """Points of the first and of the second contestant per cell, each of shape (cells, 1), in games."""
+        """Points of the first and of the second contestant per cell, each (cells, 1), in games."""
         table, cell, turned = self._cells
         won, lost = np.zeros(len(table.a)), np.zeros(len(table.a))
         for part, weight in zip(self.parts, weights, strict=True):
@@ -137,40 +131,32 @@ class Equation:
         )
 
     def scores(self, part: Part, theta: FloatArray) -> FloatArray:
-        """What each prompt adds to the part's mean, (prompts, contestants), centred over the part's pairs.
-
-        A prompt's sum is compared with as many average pairs, because the mean divides by a number of pairs
-        that would change with the prompt.
-        """
+        """What each prompt adds to the part's mean, (prompts, contestants), centred over the part's pairs."""
         expected = 0.5 + 0.5 * np.tanh(0.5 * (theta[self.a] - theta[self.b]))
         surplus = part.member * (part.score - expected) * (self.scale / part.size)
         places, size = self.prompt * self.contestants, self.prompts * self.contestants
         summed = np.bincount(places + self.a, surplus, size) - np.bincount(places + self.b, surplus, size)
         summed = summed.reshape(self.prompts, self.contestants)
+        # Compared with as many average pairs: the number of pairs would change with the prompt.
         share = np.bincount(self.prompt, part.member, self.prompts) / part.size
         centred: FloatArray = summed - share[:, None] * summed.sum(axis=0)
         return centred
 
     def regrouped(self, component: IntArray, scale: float) -> "Equation":
-        """The same pairs for other groups with a common scale."""
         return replace(self, component=component, scale=scale)
 
     @cached_property
     def prompts(self) -> int:
-        """The number of prompts."""
         return int(self.prompt.max()) + 1
 
     def largest_power(self) -> float:
-        """The largest power, at most 1, that leaves no cell with a negative number of games.
-
-        Less than 1 only where people rated pairs that the judge did not: then the pairs rated by both are
-        a smaller set than those rated by people, and subtracting them whole could make the equation bend
-        the wrong way. The parts are human, judged and both, in this order.
-        """
+        """The largest power, at most 1, that leaves no cell with a negative number of games."""
         table, cell, _ = self._cells
         human, judged, both = (
             np.bincount(cell, part.member, len(table.a)) / part.size for part in self.parts
         )
+        # Where people rated pairs that the judge did not, the pairs both rated are fewer than people's, and
+        # subtracting them whole could make the equation bend the wrong way.
         excess = both - judged
         tight = excess > 1e-12
         limit = float(np.min(human[tight] / excess[tight], initial=np.inf))
@@ -194,24 +180,20 @@ def anchored(
     interval: float = 95.0,
     power: float | None = None,
 ) -> Anchored:
-    """Ratings by people, made more certain by a judge.
+    """Human-anchored strengths, from one entry per pair: two completions of one ``prompt``.
 
-    One entry per pair, two completions of one prompt: contestant numbers ``a`` and ``b``; ``human``, the
-    mean score people gave ``a``, between 0 and 1, NaN where nobody rated the pair; ``judge``, the same of the
-    judge over its orders and repeats, NaN where it did not answer; and the ``prompt``. Pairs that people
-    rated and the judge did not count in the human part alone.
-
-    ``interval`` is the level in percent; intervals use Student's t with one degree of freedom less than
-    there are prompts that people rated. ``power``, from 0 (people alone) to 1, is tuned to the smallest mean
-    variance where it is None. ``category``, of each pair's prompt, is used to test whether people rated a
-    random part. Raises a StatsError for bad input and where no pair was rated by both.
+    ``human`` is the mean score people gave contestant ``a``, from 0 to 1, NaN where nobody rated the pair;
+    ``judge`` the same of the judge over its orders and repeats. Intervals of ``interval`` percent use
+    Student's t. ``power``, from 0 (people alone) to 1, is tuned to the smallest mean variance where it is
+    None. ``category``, of each pair's prompt, helps to test whether people rated a random part. Raises a
+    StatsError for bad input and where no pair was rated by both.
     """
     pairs = check_pairs(a, b, human, judge, contestants, prompt=prompt, category=category)
     return anchor_pairs(pairs, interval=interval, power=power)
 
 
 def anchor_pairs(pairs: RatedPairs, *, interval: float = 95.0, power: float | None = None) -> Anchored:
-    """The same for pairs made from single comparisons (see rated_pairs)."""
+    """``anchored`` for pairs made by ``rated_pairs``."""
     tail = bounds(interval)[1] / 100.0
     if power is not None and not 0.0 <= power <= 1.0:
         raise ParameterError(f"power is {power}; it must be between 0 and 1")
@@ -256,7 +238,7 @@ def _counts(pairs: RatedPairs, left_out: int) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """Turns a solution into an estimate: from ``prompts`` many prompts, for the contestants ``shown``."""
+    """Turns solutions that rest on ``prompts`` many prompts into estimates for the ``shown``."""
 
     prompts: int
     tail: float
@@ -283,7 +265,7 @@ class _Spread:
 
 
 def _within_reach(pairs: RatedPairs) -> tuple[IntArray, BoolArray, int]:
-    """Component of each contestant by human pairs, the pairs inside components, and how many are not."""
+    """Component of each contestant by human pairs, the pairs inside components, and judged pairs outside."""
     rated = pairs.rated
     if not rated.any():
         raise NoGamesError("people rated no pair, so there is nothing to anchor to")
@@ -307,7 +289,7 @@ def _equation(pairs: RatedPairs, component: IntArray) -> Equation:
 
 
 def _solve(equation: Equation, wanted: float | None) -> tuple[Solution, Solution, float]:
-    """People alone, people and judge together, and the power used for the latter."""
+    """The fit to people alone, the fit to people and judge, and the power of the latter."""
     start = np.zeros(equation.contestants)
     human = equation.solve(HUMAN_ALONE, start) or equation.solve(HUMAN_ALONE, start, prior=True)
     if human is None:
@@ -322,10 +304,8 @@ def _solve(equation: Equation, wanted: float | None) -> tuple[Solution, Solution
 
 
 def _tuned(equation: Equation, human: Solution) -> float:
-    """The power that minimises the mean variance of the ratings, between 0 and 1.
-
-    With each prompt's influence h + power * r, the trace of the covariance is a parabola in the power.
-    """
+    """The power between 0 and 1 that minimises the mean variance of the strengths."""
+    # With each prompt's influence h + power * r, the trace of the covariance is a parabola in the power.
     rectifier = equation.weighted((0.0, 1.0, -1.0), human.theta) @ human.bread
     curvature = float((rectifier**2).sum())
     if curvature <= 1e-12 * float((human.influence**2).sum()):
@@ -354,9 +334,9 @@ def _difference(judge: Solution | None, best: Solution) -> Solution | None:
 
 
 def _worth(equation: Equation, fit: Solution, shown: BoolArray) -> tuple[FloatArray, float]:
-    """Human pairs times the ratio of the variances without and with the judge, both at the same ratings.
+    """Effective votes of each contestant, and of the variances averaged over contestants.
 
-    Per contestant, and with the variances averaged over contestants.
+    Human pairs times the variance without the judge over that with it, both at the same strengths.
     """
     votes = float(equation.parts[0].size)
     influence_alone = equation.scores(equation.parts[0], fit.theta) @ fit.bread

@@ -1,4 +1,4 @@
-"""Pairs as people and a judge rated them: checked arrays, and how to make them from single comparisons."""
+"""Pairs as people and a judge rated them, and whether those that people rated look like a random part."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,11 +21,10 @@ from leaderboard.stats.ratings import Ratings
 
 @dataclass(frozen=True, eq=False)
 class RatedPairs:
-    """Pairs as parallel arrays: contestants ``a`` and ``b``, mean scores of ``a``, and the prompt from 0.
+    """Pairs as parallel arrays: contestants ``a`` and ``b``, mean scores of ``a``, the prompt from 0.
 
-    ``human`` and ``judge`` lie between 0 and 1, or are NaN where people or the judge did not rate the pair.
-    ``category`` numbers the category of each pair's prompt from 0, or is None. ``left_out`` counts
-    comparisons without a side.
+    ``human`` and ``judge`` lie between 0 and 1, NaN where not rated. ``category`` numbers that of the prompt.
+    ``left_out`` counts comparisons without a side.
     """
 
     a: IntArray
@@ -42,17 +41,14 @@ class RatedPairs:
 
     @property
     def rated(self) -> BoolArray:
-        """Which pairs people rated."""
         return ~np.isnan(self.human)
 
     @property
     def judged(self) -> BoolArray:
-        """Which pairs the judge rated."""
         return ~np.isnan(self.judge)
 
     @property
     def both(self) -> BoolArray:
-        """Which pairs people and the judge rated."""
         return self.rated & self.judged
 
     def only(self, chosen: BoolArray) -> "RatedPairs":
@@ -72,7 +68,7 @@ def check_pairs(
     prompt: npt.ArrayLike,
     category: npt.ArrayLike | None = None,
 ) -> RatedPairs:
-    """Check the arrays and return them as RatedPairs; raise a StatsError naming the first bad position."""
+    """The arrays, checked; raises a StatsError naming the first bad position."""
     games = make_games(a, b, np.zeros(np.size(a)), contestants, cluster=prompt)
     return RatedPairs(
         games.a,
@@ -93,13 +89,11 @@ def rated_pairs(
     ties: bool = True,
     category: npt.ArrayLike | None = None,
 ) -> RatedPairs:
-    """Average comparisons into pairs, whatever side a contestant was shown on.
+    """Comparisons averaged into pairs, whichever side a contestant was shown on.
 
-    ``people`` and ``judge``, of shape (n,), say whose a comparison is; what is neither's counts for nothing.
-    A score is 1, 1/2 or 0 (see games_from_ratings). The mean over people's comparisons of a pair is its human
-    score; the mean over the judge's orders and repeats, or over several judges, its judge score. With ties
-    off, a comparison in the exact middle is left out and counted. ``category`` is that of each comparison's
-    prompt. Raises ParameterError where the comparisons name no prompts.
+    ``people`` and ``judge`` are masks (n,) of whose a comparison is; comparisons of neither are ignored.
+    Scores are 1, 1/2 or 0; with ties off, comparisons in the exact middle are left out and counted.
+    ``category`` is that of each comparison's prompt. Raises ParameterError where no prompts are known.
     """
     if ratings.prompt is None:
         raise ParameterError("the comparisons name no prompts, so people's and the judge's cannot be paired")
@@ -153,19 +147,15 @@ def _as_long(name: str, array: npt.NDArray[np.generic], length: int) -> npt.NDAr
     return array
 
 
-# Does the part that people rated look like a random part of the judged pairs? The condition of anchoring.
-
-
+# A smaller share of the variance is rounding.
 _LEAST: Final = 1e-9
-"""A share of the variance below this is rounding."""
 
 
 def balance(pairs: RatedPairs) -> dict[str, float]:
-    """P values, small where the judged pairs that people rated too differ from a random part of all of them.
+    """P values, small where the judged pairs that people rated differ from a random part of all.
 
-    ``contestants``: how often each contestant takes part. ``decided``: how far the judge's scores are from a
-    draw. ``categories``: the categories of the prompts on which people rated pairs, where they are known.
-    Only what can be tested is there: nothing where people rated all judged pairs.
+    ``contestants`` tests how often each takes part, ``decided`` how far the judge's scores are from a draw,
+    ``categories`` those of the prompts people rated. What cannot be tested is missing.
     """
     judged = pairs.only(pairs.judged)
     takes_part = np.zeros((len(judged), judged.contestants))
@@ -183,12 +173,9 @@ def balance(pairs: RatedPairs) -> dict[str, float]:
 
 
 def _of_pairs(facts: FloatArray, judged: RatedPairs) -> float:
-    """For ``facts`` (pairs, k): prompts are the units where there are enough of them, single pairs otherwise.
-
-    People may have rated whole prompts or pairs here and there. Sums over prompts are right for both, but
-    their covariance can be known only from more prompts than there are facts.
-    """
+    """The p value for ``facts`` (pairs, k), by prompt where there are enough prompts, else by pair."""
     prompts = int(judged.prompt.max()) + 1
+    # Sums over prompts are right however people chose pairs, but need more prompts than facts.
     if prompts <= 2 * facts.shape[1]:
         return _drawn(facts, judged.both)
     off = (judged.both - judged.both.mean())[:, None] * (facts - facts.mean(axis=0))
@@ -197,13 +184,12 @@ def _of_pairs(facts: FloatArray, judged: RatedPairs) -> float:
     distance, degrees = _squared(sums.sum(axis=0), sums.T @ sums, float((off**2).sum()))
     if not degrees:
         return 1.0
-
     freedom = prompts - degrees
     return float(fdtrc(degrees, freedom, distance * freedom / (degrees * (prompts - 1))))
 
 
 def _drawn(facts: FloatArray, chosen: BoolArray) -> float:
-    """For the mean of ``facts`` (things, k) over the chosen, drawn one by one from all (chi-square)."""
+    """The p value (chi-square) for the mean of ``facts`` (things, k) over the chosen, drawn singly."""
     sample = int(chosen.sum())
     covariance = np.atleast_2d(np.cov(facts.T)) * (1.0 - sample / len(facts)) / sample
     difference = facts[chosen].mean(axis=0) - facts.mean(axis=0)
@@ -214,7 +200,7 @@ def _drawn(facts: FloatArray, chosen: BoolArray) -> float:
 def _squared(difference: FloatArray, covariance: FloatArray, whole: float) -> tuple[float, int]:
     """The squared distance in units of its covariance, and its degrees of freedom.
 
-    ``whole`` is a variance to measure by: directions with next to nothing of it do not count.
+    Directions with next to nothing of the variance ``whole`` do not count.
     """
     variance, direction = np.linalg.eigh(covariance)
     real = variance > _LEAST * whole

@@ -1,4 +1,4 @@
-"""What human-anchored ranking finds: ratings with and without the judge, and what the judge was worth."""
+"""What human-anchored ranking finds: strengths with and without the judge, and the judge's worth."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ _DECIMALS: Final = 6
 class Estimate:
     """Points, their standard error and interval, each (contestants,); NaN where there is none.
 
-    ``prior`` says that no finite answer existed and that one drawn game per contestant was added.
+    ``prior`` tells that no finite answer existed and each contestant got one drawn game.
     """
 
     value: FloatArray
@@ -27,7 +27,7 @@ class Estimate:
     prior: bool = False
 
     def as_dict(self, contestant: int) -> dict[str, float | None]:
-        """The numbers of one contestant for JSON, rounded; None where there is none."""
+        """One contestant's numbers for JSON, rounded; None where there is none."""
         columns = {
             "rating": self.value,
             "low": self.low,
@@ -39,10 +39,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Counts:
-    """What the ratings rest on: pairs rated by people, by the judge and by both, and the prompts of each.
+    """Pairs and prompts behind the strengths.
 
-    ``left_out`` counts judged pairs that were not used, because no chain of pairs rated by people connects
-    their contestants.
+    ``left_out`` counts judged pairs whose contestants no chain of human pairs connects.
     """
 
     human_pairs: int
@@ -55,17 +54,14 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Anchored:
-    """Human-anchored ratings: arrays of shape (contestants,), NaN for a contestant nobody rated.
+    """Human-anchored strengths: arrays (contestants,), NaN for a contestant nobody rated.
 
-    ``best`` are the anchored ratings, ``human`` those by people alone, ``judge`` those by the judge alone on
-    the same contestants; all average 1000 within each ``component`` of contestants that people's pairs
-    connect; -1 is the component of a contestant without human pairs. ``bias`` is the judge alone minus
-    ``best``: positive where the judge is kind. ``power`` between 0 and 1 says how much the judge was used.
-
-    ``effective_votes`` is the number of pairs people would have had to rate to know each contestant as well
-    without the judge, ``effective_votes_overall`` the same for the variance averaged over contestants.
-    ``balance`` holds p values, small where the pairs people rated do not look like a random part of the
-    judged ones.
+    ``best`` are the anchored strengths, ``human`` those by people alone, ``judge`` those by the judge alone;
+    all average 1000 in each ``component`` of contestants that human pairs connect (-1 without any). ``bias``
+    is ``judge`` minus ``best``. ``power``, from 0 to 1, is how much the judge was used. ``effective_votes``
+    is how many pairs people would have had to rate to know each contestant as well without the judge,
+    ``effective_votes_overall`` the same for the mean variance. ``balance`` holds p values, small where the
+    pairs people rated look like no random part of the judged ones.
     """
 
     best: Estimate
@@ -82,38 +78,33 @@ class Anchored:
 
     @property
     def rating(self) -> FloatArray:
-        """The anchored ratings."""
         return self.best.value
 
     @property
     def standard_error(self) -> FloatArray:
-        """Their standard errors."""
         return self.best.standard_error
 
     @property
     def low(self) -> FloatArray:
-        """The lower ends of their intervals."""
         return self.best.low
 
     @property
     def high(self) -> FloatArray:
-        """The upper ends."""
         return self.best.high
 
     @property
     def is_anchored(self) -> BoolArray:
-        """Which contestants people rated."""
         found: BoolArray = self.component >= 0
         return found
 
     def order(self, names: Sequence[str]) -> list[int]:
-        """The contestants by component, then rating, best first, then name; those not anchored at the end."""
+        """Contestants by component, then strength, best first, then name; those not anchored last."""
         group = np.where(self.is_anchored, self.component, len(self.component)).tolist()
         rating = np.round(np.nan_to_num(self.rating), _DECIMALS).tolist()
         return sorted(range(len(names)), key=lambda i: (group[i], -rating[i], names[i]))
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6, best first within each component; not anchored last."""
+        """Plain values for JSON, rounded to 1e-6, in the order of ``order``."""
         ranks = self.ranks()
         return {
             "parameters": {"interval": self.interval, "power": rounded(self.power)},
@@ -126,7 +117,7 @@ class Anchored:
         }
 
     def ranks(self) -> tuple[IntArray, IntArray]:
-        """Rank by rating within the component, and the best rank an interval allows; 0 where not anchored."""
+        """Rank within the component, and the best rank an interval allows; 0 where not anchored."""
         rating = np.round(self.rating, _DECIMALS)
         together = self.component[:, None] == self.component[None, :]
         rank = 1 + np.count_nonzero(together & (rating[None, :] > rating[:, None]), axis=1)
@@ -149,16 +140,13 @@ class Anchored:
 
 
 def rounded(value: float) -> float | None:
-    """For JSON: rounded to 1e-6, None for NaN."""
+    """Rounded to 1e-6 for JSON, None for NaN."""
     # Adding zero turns -0.0 into 0.0.
     return None if np.isnan(value) else round(float(value), _DECIMALS) + 0.0
 
 
-# Sentences that must stand beside human-anchored ratings whose numbers could mislead.
-
-
+# P values of the balance below this are reported: one test in a thousand by chance.
 UNLIKELY: Final = 0.001
-"""A p value of the balance below this is said: one study in a thousand by chance, for each test."""
 
 _NAMES_SHOWN: Final = 3
 _SMALLEST: Final = 1e-6
@@ -170,7 +158,7 @@ _IMBALANCE: Final = {
 
 
 def anchored_cautions(found: Anchored, names: Sequence[str]) -> tuple[str, ...]:
-    """The sentences that apply to the result, the most serious first; ``names`` are the contestants'."""
+    """Sentences to show with the result, the most serious first; ``names`` are the contestants'."""
     checks = (_not_anchored, _groups, _imbalance, _few_prompts, _unbounded, _no_help, _left_out)
     return tuple(sentence for check in checks for sentence in check(found, names))
 

@@ -1,4 +1,4 @@
-"""What every bootstrap shares: its rounds in blocks, among threads, and one type of result."""
+"""What every bootstrap shares: blocks of rounds, threads, and the type of the result."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -23,24 +23,20 @@ from leaderboard.stats.resampling import LARGEST, check_seed, number_of
 T = TypeVar("T")
 
 ROUNDS: Final = 1000
-"""The rounds of a bootstrap, unless another number is asked for."""
-
+# Their strengths take 8 MB for each contestant; no interval needs as many.
 MOST_ROUNDS: Final = 1_000_000
-"""Their ratings take 8 MB for each contestant; no interval needs as many."""
 
 MOST_THREADS: Final = 16
 
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Ratings of every round: ``samples`` (rounds, contestants), the method's parameters, and what was drawn.
+    """Strengths of every round: ``samples`` (rounds, contestants), and how they were drawn.
 
-    ``clusters`` is the number of clusters a round draws from, None for single games; ``crossed_clusters``
-    that of the second kind, None without one. ``others`` has samples (rounds,) of what is estimated beside
-    ratings: "nu" of Davidson's model; "position" of the ordinal one, whose ``effects`` are those of each
-    covariate, all in log-odds. ``prior_rounds`` counts the rounds without a finite maximum, in which
-    contestants were given drawn games; ``component`` (contestants,) numbers the connected groups, None for
-    Elo. ``backend`` is the code that ran Elo.
+    ``clusters`` counts the clusters a round draws from, ``crossed_clusters`` those of the second kind; None
+    without. ``others`` holds samples (rounds,) of other parameters ("nu", "position") and ``effects`` of
+    covariates, in log-odds. ``prior_rounds`` counts rounds that needed drawn games; ``component``
+    (contestants,) numbers the connected groups, None for Elo; ``backend`` ran Elo.
     """
 
     samples: FloatArray
@@ -71,11 +67,10 @@ def refit(
     together: int,
     threads: int,
 ) -> tuple[FloatArray, BoolArray]:
-    """What ``fit`` finds in every round: parameters (parameters, rounds), and whether it used the prior.
+    """Parameters (parameters, rounds) that ``fit`` finds in every round, and whether it used the prior.
 
-    ``fit`` gets weights on the outcomes (outcomes, rounds) and the numbers of these rounds, at most
-    ``together``. ``cluster`` and ``crossed`` number what the outcomes of games are drawn with. Rounds that
-    draw the same clusters are fitted once.
+    ``fit`` gets weights (outcomes, rounds) and the numbers of these rounds, at most ``together``. ``cluster``
+    and ``crossed`` number the clusters of each game. Rounds that draw the same are fitted once.
     """
     draw = weights_of_rounds(outcomes, cluster, seed, crossed)
     distinct, place = distinct_rounds(seed, rounds, number_of(cluster), number_of(crossed))
@@ -87,7 +82,7 @@ def refit(
 
 
 def in_blocks(run: Callable[[IntArray], T], rounds: int, size: int, threads: int) -> list[T]:
-    """What ``run`` makes of each block of round numbers, in their order."""
+    """The results of ``run`` for blocks of ``size`` round numbers, in their order."""
     blocks = [np.arange(start, min(start + size, rounds)) for start in range(0, rounds, size)]
     if threads == 1 or len(blocks) == 1:
         return [run(block) for block in blocks]
@@ -96,7 +91,7 @@ def in_blocks(run: Callable[[IntArray], T], rounds: int, size: int, threads: int
 
 
 def choose_threads(wanted: int | None, worth_sharing: bool) -> int:
-    """The wanted threads; otherwise as many as there are processors if the work is worth sharing."""
+    """``wanted``, else as many threads as there are processors if the work is worth sharing."""
     if wanted is not None:
         return wanted
     return min(MOST_THREADS, processors()) if worth_sharing else 1
@@ -118,7 +113,7 @@ def check_run(rounds: int, seed: int, threads: int | None) -> None:
 
 
 def check_rounds(rounds: int) -> int:
-    """Return the number of rounds; raise ParameterError where there are none, or more than memory holds."""
+    """The number of rounds; raises ParameterError below 1 or above MOST_ROUNDS."""
     if whole_number("rounds", rounds) < 1:
         raise ParameterError(f"rounds is {rounds}; it must be at least 1")
     if rounds > MOST_ROUNDS:
@@ -127,7 +122,7 @@ def check_rounds(rounds: int) -> int:
 
 
 def check_count(games: int) -> None:
-    """Raise a StatsError if there is no game to draw, or too many to draw from."""
+    """Raise a StatsError for no games, or too many to draw from."""
     if not games:
         raise NoGamesError("there are no games to resample")
     if games > LARGEST:

@@ -1,10 +1,9 @@
-"""Bradley-Terry ratings by maximum likelihood, a tie counting as half a win for each side.
+"""Bradley-Terry strengths by maximum likelihood, a tie counting as half a win for each side.
 
-P(a beats b) = 1 / (1 + 10 ** ((rating_b - rating_a) / 400)) (Bradley and Terry 1952, on Elo's scale).
-Ratings of a connected group average 1000. A finite maximum exists if and only if, inside each connected
-group, everybody can be reached from everybody by steps from a contestant to one that took at least half a
-point from it (Ford 1957). In a group where it does not exist, for example because somebody never lost, each
-contestant is given one drawn game against an imaginary contestant at the centre, and the result says so.
+P(a beats b) = 1 / (1 + 10 ** ((strength_b - strength_a) / 400)) (Bradley and Terry 1952), with 1000 on
+average in a connected group. A finite maximum exists if and only if everybody in a group can be reached from
+everybody by steps from a contestant to one that took at least half a point from it (Ford 1957). In other
+groups each contestant gets one drawn game against an imaginary contestant at the centre.
 """
 
 import math
@@ -26,8 +25,8 @@ from leaderboard.stats.pair_table import PairTable, unbounded
 
 SCALE: Final = 400.0
 CENTRE: Final = 1000.0
+# Drawn games against the centre for each contestant of a group without a finite maximum.
 PRIOR_GAMES: Final = 1.0
-"""Drawn games against the centre given to each contestant of a group where no finite maximum exists."""
 
 
 POINTS_PER_UNIT: Final = SCALE / math.log(10.0)
@@ -35,19 +34,18 @@ POINTS_PER_UNIT: Final = SCALE / math.log(10.0)
 
 PARAMETERS: Final = {"scale": SCALE, "centre": CENTRE, "prior_games": PRIOR_GAMES}
 
+# Distinct outcomes x rounds from which threads help.
 WORTH_THREADS: Final = 1_000_000
-"""Distinct outcomes x rounds from which threads help: 50 contestants have some 3,700 outcomes."""
 
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryFit:
-    """Ratings of shape (contestants,) by maximum likelihood.
+    """Strengths ``rating`` (contestants,) by maximum likelihood.
 
-    ``prior`` says that a group had no finite maximum and got ``PRIOR_GAMES``; ``unbounded`` says for each
-    contestant why: "above" (nobody takes points off its set, so its rating has no upper limit), "below" or
-    None. ``component`` numbers the connected groups: ratings of different groups have no common scale. A
-    contestant without games is a group of its own at 1000. ``log_odds`` (contestants, 1) is the maximum
-    before it is put on the scale.
+    ``prior`` tells that a group had no finite maximum and got ``PRIOR_GAMES``; ``unbounded`` says for each
+    contestant why: "above" (nobody takes points off its set), "below" or None. ``component`` numbers the
+    connected groups, which have no common scale; a contestant without games is one, at 1000. ``log_odds``
+    (contestants, 1) is the maximum before scaling.
     """
 
     rating: FloatArray
@@ -58,7 +56,7 @@ class BradleyTerryFit:
 
 
 def bradley_terry(games: Games) -> BradleyTerryFit:
-    """Fit Bradley-Terry to the games; raise NoGamesError where there are none."""
+    """Fit Bradley-Terry to the games; raises NoGamesError where there are none."""
     if not len(games):
         raise NoGamesError("there are no games to rank")
     table = PairTable.of(distinct_outcomes(games), games.contestants)
@@ -87,16 +85,16 @@ def bootstrap_bradley_terry(
 ) -> Bootstrap:
     """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo).
 
-    The order of games does not matter here: a round is a set of weights on the distinct outcomes. Ratings
-    average 1000 within each connected component. Raises a StatsError for bad input.
+    The order of games does not matter. Raises a StatsError for bad input.
     """
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
     return bootstrap_games(_refitted, games, rounds=rounds, seed=seed, threads=threads)
 
 
 Refit = Callable[[FloatArray], tuple[FloatArray, BoolArray]]
-"""From weights on the outcomes (outcomes, rounds) to the log-odds of contestants and what else a model
-estimates (parameters, rounds), and to whether a round needed the prior (rounds,)."""
+"""From weights (outcomes, rounds) to parameters (parameters, rounds), contestants' log-odds first, and to
+whether a round needed the prior (rounds,).
+"""
 
 
 def bootstrap_games(
@@ -108,7 +106,7 @@ def bootstrap_games(
     seed: int,
     threads: int | None,
 ) -> Bootstrap:
-    """Refit a model to resamples of the games; ``others`` are its parameters after the contestants."""
+    """Refit a model to resamples of the games; ``others`` names its parameters after the contestants."""
     check_count(len(games))
     check_run(rounds, seed, threads)
     outcomes, contestants = distinct_outcomes(games), games.contestants
@@ -154,7 +152,7 @@ def _refitted(table: PairTable) -> Refit:
 class BradleyTerryLikelihood:
     """The log-likelihood of each round from the points ``won`` and ``lost`` per pair (pairs, rounds).
 
-    ``prior`` (contestants, rounds) says who has the prior games in which round.
+    ``prior`` (contestants, rounds) marks who has the prior games.
     """
 
     table: PairTable
@@ -164,7 +162,6 @@ class BradleyTerryLikelihood:
 
     @cached_property
     def played(self) -> FloatArray:
-        """Games per pair."""
         return self.won + self.lost
 
     @cached_property
@@ -176,14 +173,13 @@ class BradleyTerryLikelihood:
         return bool(self.prior.any())
 
     def half(self, x: FloatArray) -> FloatArray:
-        """Tanh of half the difference per pair: P(a wins) - P(b wins)."""
+        """P(a wins) - P(b wins) of each pair."""
         difference = x[self.table.a]
         difference -= x[self.table.b]
         difference *= 0.5
         return np.tanh(difference, out=difference)
 
     def value(self, x: FloatArray) -> FloatArray:
-        """Log-likelihood, the prior included where it is used."""
         difference = x[self.table.a] - x[self.table.b]
         lost = self.won * np.logaddexp(0.0, -difference) + self.lost * np.logaddexp(0.0, difference)
         pull = np.logaddexp(0.0, -x) + np.logaddexp(0.0, x)
@@ -191,7 +187,6 @@ class BradleyTerryLikelihood:
         return result
 
     def slope(self, x: FloatArray) -> FloatArray:
-        """Points beyond the expected ones, of each contestant."""
         surplus = self.half(x)
         surplus *= self.played
         np.subtract(self._lead, surplus, out=surplus)
@@ -202,7 +197,6 @@ class BradleyTerryLikelihood:
         return slope
 
     def curvature(self, x: FloatArray) -> FloatArray:
-        """Minus the second derivative, made regular by gauge or prior."""
         half = self.half(x)
         weight = (0.25 * self.played * (1.0 - half * half)).T
         matrix = laplacian(self.table, weight)
@@ -212,11 +206,9 @@ class BradleyTerryLikelihood:
         return with_gauge(self.table, matrix, weight, self.prior)
 
     def reach(self, step: FloatArray) -> FloatArray:
-        """By how much a step moves the log-odds of any game at most."""
         return self.table.largest_difference(step)
 
     def only(self, rounds: IntArray) -> "BradleyTerryLikelihood":
-        """The same for some of the rounds."""
         if len(rounds) == self.won.shape[1]:
             return self
         return replace(self, won=self.won[:, rounds], lost=self.lost[:, rounds], prior=self.prior[:, rounds])
@@ -229,12 +221,12 @@ def all_games(table: PairTable) -> BradleyTerryLikelihood:
 
 
 def to_ratings(theta: FloatArray) -> FloatArray:
-    """Log-odds (contestants, rounds) as ratings (rounds, contestants)."""
+    """Log-odds (contestants, rounds) as strengths (rounds, contestants)."""
     return np.ascontiguousarray(theta.T) * POINTS_PER_UNIT + CENTRE
 
 
 def laplacian(table: PairTable, weight: FloatArray) -> FloatArray:
-    """(rounds, contestants, contestants) of the graph with ``weight`` (rounds, pairs)."""
+    """The Laplacian matrices (rounds, contestants, contestants) of pairs with ``weight`` (rounds, pairs)."""
     matrix = np.zeros((len(weight), table.contestants, table.contestants))
     matrix[:, table.a, table.b] = -weight
     matrix += matrix.transpose(0, 2, 1)
@@ -244,9 +236,9 @@ def laplacian(table: PairTable, weight: FloatArray) -> FloatArray:
 
 
 def with_gauge(table: PairTable, matrix: FloatArray, weight: FloatArray, prior: BoolArray) -> FloatArray:
-    """The matrix (rounds, contestants, contestants), regular: the mean of each component is fixed.
+    """The matrix (rounds, contestants, contestants) made regular by fixing the mean of each component.
 
-    Components with the prior are regular already. Nothing but the mean depends on what is added.
+    Components with the prior are regular already. What is added changes nothing but the mean.
     """
     open_mean = ~np.broadcast_to(prior, (table.contestants, len(matrix))).T
     size = np.maximum(1e-3, weight.mean(axis=1))

@@ -1,4 +1,4 @@
-"""What callers hand over, checked before it is computed with: whole numbers, columns of them, labels."""
+"""Errors about input, and checks: whole numbers, columns of numbers, labels."""
 
 import operator
 from typing import Any, Final
@@ -6,19 +6,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-# What can be wrong with the numbers handed to the statistics: each a ValueError with one sentence.
-
 
 class StatsError(ValueError):
-    """The base of every error the statistics raise about their input."""
+    """The base of all errors about what the statistics are given."""
 
 
 class LengthMismatchError(StatsError):
-    """Arrays that must run in parallel have different lengths."""
+    """Parallel arrays differ in length."""
 
 
 class ContestantNumberError(StatsError):
-    """A contestant number lies outside 0..contestants-1, or is not an integer."""
+    """A contestant number is no integer in 0..contestants-1."""
 
 
 class SelfComparisonError(StatsError):
@@ -26,7 +24,7 @@ class SelfComparisonError(StatsError):
 
 
 class ScoreError(StatsError):
-    """A score is not 0, 0.5 or 1 (NaN included)."""
+    """A score is not 0, 0.5 or 1."""
 
 
 class RatingError(StatsError):
@@ -42,11 +40,11 @@ class NoGamesError(StatsError):
 
 
 class ParameterError(StatsError):
-    """A parameter such as K, rounds or the interval level is outside its range."""
+    """A parameter is outside its range."""
 
 
 class NotIdentifiedError(ParameterError):
-    """Effects of a model cannot be told from something else in it; ``effects`` names them."""
+    """``effects`` of a model cannot be told from other parameters."""
 
     def __init__(self, message: str, effects: tuple[str, ...]) -> None:
         super().__init__(message)
@@ -56,12 +54,12 @@ class NotIdentifiedError(ParameterError):
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
+# Floats beyond it are not exact whole numbers.
 _LARGEST_FLOAT: Final = 2.0**53
-"""Beyond it floats are no longer exact whole numbers."""
 
 
 def whole_number(name: str, value: Any) -> int:
-    """The parameter as an int; raise ParameterError for text, None or a float, even 3.0."""
+    """The value as an int; raises ParameterError for text, None and floats, even 3.0."""
     try:
         return operator.index(value)
     except TypeError as error:
@@ -69,7 +67,7 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """The values in one row, whatever they are."""
+    """The values in one row, of any type."""
     try:
         return np.asarray(values).reshape(-1)
     except ValueError as error:
@@ -77,7 +75,7 @@ def column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
-    """The column as integers; floats are taken where they are whole."""
+    """The column as integers; floats must be whole."""
     array = column(name, values)
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
@@ -93,7 +91,7 @@ def _are_whole(array: npt.NDArray[Any]) -> bool:
 
 
 def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
-    """A copy of the column as floats; raise ScoreError for what is no number."""
+    """A copy of the column as floats; raises ScoreError for what is no number."""
     array = column(name, values)
     try:
         if array.dtype.kind in "USc":
@@ -104,7 +102,7 @@ def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def dense_labels(name: str, labels: npt.ArrayLike) -> IntArray:
-    """Labels of any kind renumbered 0, 1, ... in sorted order; raise ClusterError where one is missing."""
+    """Labels of any kind numbered 0, 1, ... in sorted order; raises ClusterError where one is missing."""
     array = column(name, labels)
     if array.dtype.kind == "f" and np.isnan(array).any():
         place = int(np.isnan(array).argmax())

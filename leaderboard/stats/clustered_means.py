@@ -1,10 +1,8 @@
-"""Means and shares with intervals where observations that share a prompt are not independent.
+"""Means and shares with intervals where observations of one prompt are not independent.
 
-The variance is the jackknife's over whole prompts (Tukey 1958): each prompt in turn is left out with all its
-observations. Ends come from Student's t with one degree of freedom less than there are prompts. Shares get
-Wilson's interval (1927) at the effective number of observations p(1 - p) / variance, as Korn and Graubard
-(1998) do with Clopper and Pearson's; so it stays inside 0..1 and has a width even where all observations
-agree.
+The variance is the jackknife's over whole prompts (Tukey 1958), with Student's t for k - 1 degrees of
+freedom. Shares get Wilson's interval (1927) at the effective number of observations p(1 - p) / variance (cf.
+Korn and Graubard 1998).
 """
 
 from dataclasses import dataclass
@@ -16,15 +14,15 @@ import numpy.typing as npt
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
 from leaderboard.stats.intervals import student_reach, wilson
 
+# A smaller standard error is rounding: prompts cancel exactly where both orders were asked.
 _NO_ERROR: Final = 1e-9
-"""A smaller standard error is one of rounding: prompts cancel exactly where both orders were asked."""
 
 _SPARSE: Final = 8
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval; None where it does not exist. ``n`` observations in ``prompts`` prompts."""
+    """A number with its interval, None where undefined, from ``n`` observations of ``prompts`` prompts."""
 
     n: int
     prompts: int
@@ -34,13 +32,13 @@ class Estimate:
 
 
 def rounded(values: dict[str, Any]) -> dict[str, Any]:
-    """The same with every float rounded to 1e-6, as canonical JSON has it."""
+    """The values with every float rounded to 1e-6."""
     # Adding zero turns -0.0 into 0.0.
     return {key: round(each, 6) + 0.0 if isinstance(each, float) else each for key, each in values.items()}
 
 
 def prompt_numbers(prompt: npt.ArrayLike, length: int) -> IntArray:
-    """Prompts numbered from 0 without gaps; raise LengthMismatchError unless there are ``length`` of them."""
+    """Prompts numbered from 0 without gaps; raises LengthMismatchError unless there are ``length``."""
     labels = np.asarray(prompt).reshape(-1)
     if len(labels) != length:
         raise LengthMismatchError(f"there are {length} observations but {len(labels)} prompts")
@@ -55,16 +53,14 @@ def prompt_numbers(prompt: npt.ArrayLike, length: int) -> IntArray:
 
 
 def sums(numbers: IntArray, values: FloatArray) -> FloatArray:
-    """The sum of the values of each prompt."""
     found: FloatArray = np.bincount(numbers, weights=values).astype(np.float64)
     return found
 
 
 def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimate:
-    """The mean from each prompt's total and number of observations, with its interval.
+    """The mean from each prompt's total and count of observations.
 
-    No interval for a single prompt, or where every prompt gives the same mean: nothing there says how much it
-    might vary.
+    No interval for a single prompt, or where all prompts have the same mean.
     """
     value, error, n, prompts = _jackknife(total, count)
     if value is None or error is None or error < _NO_ERROR:
@@ -74,10 +70,10 @@ def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimat
 
 
 def share_estimate(won: FloatArray, count: FloatArray, level: float) -> Estimate:
-    """The share of points won from each prompt's points and number of observations, with its interval.
+    """The share of points won from each prompt's points and count of observations.
 
-    The effective number of observations is at most the number of observations, and the number of prompts
-    where all observations agree. No interval for a single prompt.
+    The effective number of observations is at most their number, or the number of prompts where all
+    observations agree. No interval for a single prompt.
     """
     value, error, n, prompts = _jackknife(won, count)
     if value is None or error is None:
@@ -89,7 +85,7 @@ def share_estimate(won: FloatArray, count: FloatArray, level: float) -> Estimate
 
 
 def _jackknife(total: FloatArray, count: FloatArray) -> tuple[float | None, float | None, int, int]:
-    """The ratio of the sums, its standard error (None for fewer than two prompts), observations, prompts."""
+    """The ratio of the sums, its standard error (None below two prompts), observations, prompts."""
     present = count > 0
     total, count = total[present], count[present]
     n, prompts = round(float(count.sum())), len(count)

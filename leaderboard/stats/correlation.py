@@ -9,25 +9,22 @@ import numpy as np
 from leaderboard.stats.agreement_opinions import STEPS, Measure, OpinionRows, PairSums, Topics, measure
 from leaderboard.stats.checks import FloatArray, IntArray
 
-# Pearson, Spearman and Kendall of entries that are there in both orientations.
-#
-# Every entry (x, y) counts together with its mirror image (-x, -y). Both means are then 0, the ranks of x and
-# -x lie opposite each other about the middle, and all three coefficients depend only on how many entries lie
-# in each cell of a table of the values of x by those of y. Kendall's is tau-b (Kendall 1945): ties in one of
-# the two make the largest possible value smaller.
+# Every entry (x, y) counts together with its mirror image (-x, -y). Both means are then 0, the ranks of x
+# and -x lie opposite each other, and the coefficients depend only on a table of counts by value of x and y.
+# Kendall's is tau-b (Kendall 1945).
 
 
+# Rounds of a bootstrap put more distinct values than this on a grid.
 MOST_VALUES: Final = 64
-"""Where a rater has more distinct values than this, rounds of a bootstrap put them on a grid."""
+# Up to this many distinct values, coefficients of ranks come from a table, beyond by sorting.
 MOST_EXACT: Final = 400
-"""Up to this many distinct values coefficients of ranks are computed from a table, and by sorting beyond."""
+# Steps of the grid between 0 and 1.
 GRID: Final = 31
-"""Steps of the grid between 0 and 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Values as numbers of levels: ``number`` of each value, of ``count`` levels symmetric about 0."""
+    """The ``number`` of each value's level, of ``count`` levels symmetric about 0."""
 
     number: IntArray
     count: int
@@ -42,7 +39,7 @@ def levels(values: FloatArray) -> Levels:
 
 
 def few_levels(values: FloatArray) -> Levels:
-    """The same, but on a grid of 1/31 where there are more than a round of a bootstrap has time for."""
+    """``levels``, on a grid of 1/31 where there are too many for the rounds of a bootstrap."""
     exact = levels(values)
     if exact.count <= MOST_VALUES:
         return exact
@@ -50,16 +47,13 @@ def few_levels(values: FloatArray) -> Levels:
 
 
 def signs(count: int) -> FloatArray:
-    """1 where the level of the row lies above that of the column, -1 where below."""
+    """1 where the row's level lies above the column's, -1 where below."""
     order = np.arange(count)
     return np.asarray(np.sign(order[:, None] - order[None, :]), dtype=np.float64)
 
 
 def rank_coefficients(table: FloatArray) -> FloatArray:
-    """Spearman and Kendall of tables of shape (n, x levels, y levels) with both orientations: (2, n).
-
-    NaN where one of the two is constant.
-    """
+    """Spearman and Kendall (2, n) of tables (n, x levels, y levels); NaN where x or y is constant."""
     x_sign, y_sign = signs(table.shape[1]), signs(table.shape[2])
     x_count, y_count = table.sum(axis=2), table.sum(axis=1)
     # The number of entries below a level less those above it is twice its rank from the middle.
@@ -80,12 +74,12 @@ def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 
 def moment_coefficient(moments: FloatArray) -> FloatArray:
-    """Pearson of sums of x * y, x * x and y * y, of shape (3, n): (n,). Both means are 0."""
+    """Pearson (n,) from sums (3, n) of x * y, x * x and y * y, means being 0."""
     return ratio(moments[0], np.sqrt(moments[1] * moments[2]))
 
 
 def moments(x: FloatArray, y: FloatArray) -> FloatArray:
-    """x * y, x * x and y * y of each entry, of shape (3, n)."""
+    """x * y, x * x and y * y of each entry: (3, n)."""
     return np.stack([x * y, x * x, y * y])
 
 
@@ -112,7 +106,7 @@ def table_of(x: Levels, y: Levels) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Two mean preferences on [-1, 1] of the same pair; a pair may have several entries."""
+    """Two mean preferences on [-1, 1] of each ``pair``, which may come several times."""
 
     pair: IntArray
     x: FloatArray
@@ -126,9 +120,9 @@ def shared_entries(one: PairSums, other: PairSums) -> Entries:
 
 
 def ceiling_entries(rows: OpinionRows, everybody: PairSums) -> Entries:
-    """Each rater's mean on a pair against the mean of all ratings by the others; ``everybody`` sums ``rows``.
+    """Each rater's mean on a pair against the mean of the others, whose sums are in ``everybody``.
 
-    A pair that one rater alone rated has no entry.
+    A pair with a single rater has no entry.
     """
     raters, number = np.unique(rows.rater, return_inverse=True)
     key, place = np.unique(rows.pair * len(raters) + number, return_inverse=True)
@@ -141,10 +135,7 @@ def ceiling_entries(rows: OpinionRows, everybody: PairSums) -> Entries:
 
 
 def correlation(topics: Topics, entries: Entries) -> tuple[Measure, FloatArray]:
-    """Pearson, Spearman and Kendall of each row of the topics: for rounds of a bootstrap, and exactly.
-
-    Where there are many distinct means, rounds put them on a grid; the exact values never do.
-    """
+    """Pearson, Spearman and Kendall of each row: for rounds (perhaps on a grid), and exactly."""
     x, y = few_levels(entries.x), few_levels(entries.y)
     rounds = _for_rounds(topics, entries, x, y)
     return rounds, _exact(topics, entries) if x.on_grid or y.on_grid else rounds.estimate

@@ -1,4 +1,4 @@
-"""Two kinds of raters side by side: the table of their ratings, and their means as points with weights."""
+"""Two kinds of raters side by side: the table of their ratings, and their means as weighted points."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,24 +9,23 @@ from leaderboard.stats.agreement_opinions import OpinionRows, Topics
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.correlation import Entries
 
+# More distinct places are put on a grid of tenths, which has 441.
 MOST_PLACES: Final = 400
-"""More distinct places than these are put on a grid of tenths, which has 441."""
 COARSE: Final = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """How often each rating of one kind (row) stood against each of the other (column), both orientations.
+    """How often each rating of one kind stood against each of the other, in both orientations.
 
-    ``counts`` has the shape (rows of the topics, points of the one, points of the other). Where a kind rates
-    on several scales, only its commonest one is counted.
+    ``counts`` is (rows of the topics, points of the one, points of the other), of the commonest scale of each
+    kind.
     """
 
     counts: IntArray
 
     @property
     def points(self) -> tuple[int, int]:
-        """The points of the two scales."""
         return self.counts.shape[1], self.counts.shape[2]
 
 
@@ -40,7 +39,7 @@ def confusion(topics: Topics, one: OpinionRows, other: OpinionRows) -> Confusion
 
 
 def _ratings_of_pairs(rows: OpinionRows, pairs: int) -> FloatArray:
-    """How often each pair was given each rating of the commonest scale, of shape (pairs, points)."""
+    """How often each pair got each rating of the commonest scale: (pairs, points)."""
     points = int(np.bincount(rows.points).argmax())
     own = rows.only(rows.points == points)
     counts = np.bincount(own.pair * points + own.rating - 1, minlength=pairs * points)
@@ -48,7 +47,7 @@ def _ratings_of_pairs(rows: OpinionRows, pairs: int) -> FloatArray:
 
 
 def scatters(topics: Topics, entries: Entries) -> list[list[list[float]]]:
-    """Of each row of the topics the places [x, y, entries seen there in either orientation]."""
+    """Places [x, y, entries there in either orientation], for each row of the topics."""
     category = np.tile(topics.of_pairs(entries.pair), 2)
     x, y = (np.concatenate((values, -values)).round(4) for values in (entries.x, entries.y))
     places, where = np.unique(x + 1j * y, return_inverse=True)
@@ -65,5 +64,5 @@ def scatters(topics: Topics, entries: Entries) -> list[list[list[float]]]:
 
 
 def _coarse(values: FloatArray) -> FloatArray:
-    """On the grid; halves go away from 0, so that a point and its mirror image stay opposite each other."""
+    # Halves go away from 0, so that a point and its mirror image stay opposite each other.
     return np.asarray(np.copysign(np.floor(np.abs(values) * COARSE + 0.5), values) / COARSE)

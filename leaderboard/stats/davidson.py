@@ -1,15 +1,12 @@
-"""Davidson's model of ties: a tie is a third outcome, likelier the closer the contestants are.
+"""Davidson's model: a tie is a third outcome, likelier the closer the contestants are.
 
-P(a wins) : tie : P(b wins) = p_a : nu * sqrt(p_a * p_b) : p_b, with p = 10 ** (rating / 400) (Davidson 1970,
-*On extending the Bradley-Terry model to accommodate ties in paired comparison experiments*). ``nu`` says how
-common ties are: among equals a share nu / (2 + nu) of the games. Without any tie nu is 0, and the ratings are
-those of Bradley-Terry.
+P(a wins) : tie : P(b wins) = p_a : nu * sqrt(p_a * p_b) : p_b, with p = 10 ** (strength / 400) (Davidson
+1970). Among equals the share nu / (2 + nu) of games are ties; without ties nu is 0 and strengths are
+Bradley-Terry's.
 
-A finite maximum exists if and only if Bradley-Terry's does and some circle of contestants can be walked with
-more steps from winner to loser than steps across a tie. (Otherwise ratings can move apart while nu grows so
-that every decided game and every tie becomes more likely.) Two contestants who have each beaten the other are
-such a circle. Where there is none, everybody is given half a win and half a loss against an imaginary
-contestant at the centre: the same as Bradley-Terry's drawn game where nu is 0.
+A finite maximum exists if and only if Bradley-Terry's does and some circle of contestants has more steps from
+winner to loser than steps across a tie; otherwise strengths can move apart while nu grows. Without one, each
+contestant gets half a win and half a loss against an imaginary contestant at the centre.
 """
 
 from dataclasses import dataclass, replace
@@ -38,10 +35,7 @@ from leaderboard.stats.pair_table import PairTable, unbounded
 
 @dataclass(frozen=True, eq=False)
 class DavidsonFit:
-    """Ratings of shape (contestants,) and ``nu`` by maximum likelihood; the rest as in BradleyTerryFit.
-
-    ``log_odds`` (contestants, 1) is the maximum before it is put on the scale.
-    """
+    """Strengths (contestants,) and ``nu`` by maximum likelihood; the rest as in BradleyTerryFit."""
 
     rating: FloatArray
     nu: float
@@ -53,10 +47,10 @@ class DavidsonFit:
 
 @dataclass(frozen=True, eq=False)
 class DavidsonLikelihood:
-    """The log-likelihood of rounds that have ties: x is the log-odds (contestants), then log nu.
+    """The log-likelihood of rounds with ties; x holds the log-odds (contestants), then log nu.
 
-    ``won`` and ``lost`` are points per pair (pairs, rounds), ties counting half for each; ``tied`` (rounds,)
-    is the number of ties; ``prior`` (contestants, rounds) says who has the prior games.
+    ``won`` and ``lost`` are points per pair (pairs, rounds), a tie being half for each; ``tied`` (rounds,)
+    counts ties; ``prior`` (contestants, rounds) marks who has the prior games.
     """
 
     table: PairTable
@@ -67,7 +61,6 @@ class DavidsonLikelihood:
 
     @cached_property
     def played(self) -> FloatArray:
-        """Games per pair."""
         return self.won + self.lost
 
     @cached_property
@@ -84,7 +77,6 @@ class DavidsonLikelihood:
         return chances(difference, x[-1])
 
     def value(self, x: FloatArray) -> FloatArray:
-        """Log-likelihood, the prior included where it is used."""
         theta, log_nu = x[:-1], x[-1]
         difference = theta[self.table.a] - theta[self.table.b]
         value = 0.5 * self._lead * difference - self.played * _log_total(difference, log_nu)
@@ -93,7 +85,6 @@ class DavidsonLikelihood:
         return result
 
     def slope(self, x: FloatArray) -> FloatArray:
-        """Points beyond the expected ones, of each contestant, then ties beyond the expected ones."""
         theta, log_nu = x[:-1], x[-1]
         lead, tie = self._chances(x)
         lead *= self.played
@@ -108,7 +99,6 @@ class DavidsonLikelihood:
         return slope
 
     def curvature(self, x: FloatArray) -> FloatArray:
-        """Minus the second derivative, made regular by gauge or prior."""
         theta, log_nu = x[:-1], x[-1]
         lead, tie = self._chances(x)
         weight = (0.25 * self.played * (1.0 - tie - lead * lead)).T
@@ -127,12 +117,10 @@ class DavidsonLikelihood:
         return matrix
 
     def reach(self, step: FloatArray) -> FloatArray:
-        """By how much a step moves the log-odds of any game, or log nu, at most."""
         reach: FloatArray = np.maximum(self.table.largest_difference(step[:-1]), np.abs(step[-1]))
         return reach
 
     def only(self, rounds: IntArray) -> "DavidsonLikelihood":
-        """The same for some of the rounds."""
         if len(rounds) == self.won.shape[1]:
             return self
         return replace(
@@ -145,7 +133,7 @@ class DavidsonLikelihood:
 
 
 def chances(difference: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """P(a wins) - P(b wins) and P(tie), from the difference of log-odds per pair and log nu per round."""
+    """P(a wins) - P(b wins) and P(tie), from differences of log-odds (pairs, rounds) and log nu (rounds,)."""
     tie = np.abs(difference)
     tie *= -0.5
     np.exp(tie, out=tie)
@@ -167,7 +155,7 @@ def _log_total(difference: FloatArray, log_nu: FloatArray) -> FloatArray:
 
 
 def davidson(games: Games) -> DavidsonFit:
-    """Fit Davidson's model to the games; raise NoGamesError where there are none."""
+    """Fit Davidson's model to the games; raises NoGamesError where there are none."""
     if not len(games):
         raise NoGamesError("there are no games to rank")
     table = PairTable.of(distinct_outcomes(games), games.contestants)
@@ -189,7 +177,7 @@ def davidson(games: Games) -> DavidsonFit:
 
 
 def all_games_with_ties(table: PairTable) -> DavidsonLikelihood | None:
-    """The likelihood of all games as a single round, or None where they have no tie."""
+    """The likelihood of all games as a single round, None where they have no tie."""
     weights = table.count_of_outcome[:, None]
     likelihood = likelihood_of_rounds(table, weights)
     return likelihood if likelihood.tied[0] > 0 else None
@@ -214,15 +202,12 @@ def no_finite_nu(table: PairTable, wins: FloatArray, losses: FloatArray, ties: F
 
 
 def _decided_circle(table: PairTable, wins: BoolArray, losses: BoolArray, ties: BoolArray) -> bool:
-    """Whether some circle is shorter than 0 when a step from winner to loser is -1 and one across a tie +1.
-
-    Bellman and Ford's algorithm, from everywhere at once: distances that still shrink after as many passes as
-    there are contestants shrink for ever.
-    """
+    """Whether some circle is shorter than 0, a step from winner to loser being -1 and a tie +1."""
     a, b = table.a, table.b
     start = np.concatenate((a[wins], b[losses], a[ties], b[ties]))
     end = np.concatenate((b[wins], a[losses], b[ties], a[ties]))
     length = np.repeat((-1.0, 1.0), (wins.sum() + losses.sum(), 2 * ties.sum()))
+    # Bellman and Ford from everywhere at once: distances that still shrink now would shrink for ever.
     distance = np.zeros(table.contestants)
     for _ in range(table.contestants + 1):
         before = distance.copy()
@@ -246,7 +231,7 @@ def bootstrap_davidson(
 ) -> Bootstrap:
     """Fit Davidson's model to the resamples of bootstrap_bradley_terry with the same seed.
 
-    ``others`` of the result has "nu", 0 in a round without ties. Raises a StatsError for bad input.
+    ``others["nu"]`` of the result is 0 in rounds without ties. Raises a StatsError for bad input.
     """
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
     return bootstrap_games(_refitted, games, ("nu",), rounds=rounds, seed=seed, threads=threads)

@@ -1,4 +1,4 @@
-"""How often each rating was given, as shown on screen: 1 is the first completion, whoever wrote it."""
+"""Descriptions: amounts, how often each rating was given, and matrices of wins, ties and games."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,15 +12,12 @@ from arena.rating.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, RatingError
 from leaderboard.stats.games import Games
 
-# Describing amounts: how many, how large, how spread.
-
 
 @dataclass(frozen=True)
 class Summary:
-    """``count`` amounts that are known; None where a number needs more of them.
+    """Describes ``count`` known amounts; None where a number needs more of them.
 
-    ``sd`` divides by count - 1. Quartiles are interpolated linearly (type 7 of Hyndman and Fan 1996, as in
-    NumPy and R).
+    ``sd`` divides by count - 1; quartiles are interpolated linearly (type 7 of Hyndman and Fan 1996).
     """
 
     count: int
@@ -33,7 +30,6 @@ class Summary:
     max: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return {
             name: round(value, 6) + 0.0 if isinstance(value, float) else value
             for name, value in asdict(self).items()
@@ -41,7 +37,7 @@ class Summary:
 
 
 def describe(values: npt.ArrayLike) -> Summary:
-    """Describe amounts; NaN stands for one that is not known and is left out."""
+    """Describe amounts, NaN standing for unknown ones."""
     given = np.asarray(values, dtype=np.float64).reshape(-1)
     known = given[~np.isnan(given)]
     if not len(known):
@@ -53,12 +49,10 @@ def describe(values: npt.ArrayLike) -> Summary:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Ratings as shown, on one scale.
+    """Ratings as shown on one scale: ``counts[r - 1]`` is how often r was given.
 
-    ``counts[r - 1]`` is how often rating r was given, ``unscored`` counts the answers without a rating by
-    their reason, ``scored`` is the sum of counts. ``share_first`` is the share of ratings on the first
-    completion's side among those on either side (None without any), ``mean`` the mean rating (None
-    without any); without any bias they are 0.5 and (points + 1) / 2.
+    ``unscored`` counts answers without a rating by reason. ``share_first`` is the share of ratings on the
+    first completion's side among those with a side. Without bias it is 0.5 and ``mean`` (points + 1) / 2.
     """
 
     points: int
@@ -69,7 +63,6 @@ class Histogram:
     mean: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return {
             "points": self.points,
             "counts": list(self.counts),
@@ -81,9 +74,9 @@ class Histogram:
 
 
 def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str] = ()) -> Histogram:
-    """Count ratings in presentation order; ``unscored`` holds one reason for each answer without a rating.
+    """Count ratings in presentation order; ``unscored`` holds a reason for each answer without one.
 
-    Raises RatingError for a scale that does not exist or a rating outside it.
+    Raises RatingError for an unknown scale or a rating outside it.
     """
     if points not in POINTS:
         raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
@@ -104,15 +97,12 @@ def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str]
     )
 
 
-# Win, tie and game-count matrices. Read across a row: entry [i, j] is about i against j.
-
-
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """Square matrices of shape (contestants, contestants).
+    """Matrices (contestants, contestants): entry [i, j] is about i against j.
 
-    ``wins[i, j]`` counts the games i won against j, ``ties`` and ``games`` are symmetric, and
-    ``win_rate[i, j]`` is (wins + ties / 2) / games, NaN where the two never met.
+    ``wins[i, j]`` counts games that i won; ``win_rate`` is (wins + ties / 2) / games, NaN where two never
+    met.
     """
 
     wins: IntArray

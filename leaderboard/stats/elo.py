@@ -1,8 +1,8 @@
 """Elo: one pass over the games in their order, and its bootstrap over resampled games.
 
-The expected score is 1 / (1 + base ** ((rating_b - rating_a) / scale)), computed as (1 + tanh) / 2, the same
-number without overflow. NumPy runs the bootstrap everywhere; numba (``make fast``) is several times as fast,
-but costs 1.4 seconds in a new process, and 3.6 the first time on a machine (docs/performance.md).
+The expected score 1 / (1 + base ** ((strength_b - strength_a) / scale)) is computed as (1 + tanh) / 2, which
+cannot overflow. NumPy runs the bootstrap everywhere; numba (``make fast``) is several times as fast but costs
+seconds to load (docs/performance.md).
 """
 
 import logging
@@ -30,19 +30,17 @@ from leaderboard.stats.pair_table import PairTable
 logger = logging.getLogger(__name__)
 
 K: Final = 32.0
-"""Points that one game moves a rating by at most."""
-
 SCALE: Final = 400.0
 BASE: Final = 10.0
 INIT: Final = 1000.0
 
+# Beyond it, or below its inverse for K and scale, floats would not hold the strengths.
 LARGEST: Final = 1e9
-"""No parameter may be larger, nor K or scale smaller than its inverse: floats would not hold the ratings."""
 
 
 @dataclass(frozen=True)
 class EloParameters:
-    """K (points moved by one game at most), scale and base of the expected score, and the starting rating.
+    """K, scale and base of the expected score, and the strength at the start.
 
     Raises ParameterError for values out of range.
     """
@@ -75,21 +73,18 @@ class EloParameters:
 
     @property
     def half_rate(self) -> float:
-        """Factor from a rating difference to x where the expected score is (1 + tanh(x)) / 2."""
+        """Factor from a difference to x where the expected score is (1 + tanh(x)) / 2."""
         return math.log(self.base) / (2.0 * self.scale)
 
     @property
     def pull(self) -> float:
-        """The share of the way to where it belongs by which one game between near equals moves a rating."""
+        """The share of its remaining way by which one game between near equals moves a strength."""
         return self.k * math.log(self.base) / self.scale / 4.0
 
     @property
     def settling_games(self) -> float:
-        """Games a contestant needs until a start that was wrong has lost 95 % of its weight.
-
-        With ``pull`` the share of the way that one game moves a rating, 1 / pull games are the time constant
-        and three of them leave 5 %.
-        """
+        """Games after which a wrong start has lost 95 % of its weight."""
+        # 1 / pull games are the time constant, and three of them leave 5 %.
         return 3.0 / self.pull
 
 
@@ -104,9 +99,9 @@ def sequential_elo(
     base: float = BASE,
     init: float = INIT,
 ) -> FloatArray:
-    """Ratings (contestants,) after one pass over the games in their order.
+    """Strengths (contestants,) after one pass over the games in their order.
 
-    After each game ``a`` gains K * (score - expected) and ``b`` loses the same. A contestant without games
+    After each game ``a`` gains K * (score - expected) and ``b`` loses the same. Without games a contestant
     keeps ``init``. Raises a StatsError for bad input.
     """
     games = make_games(a, b, score, contestants)
@@ -141,12 +136,11 @@ def bootstrap_elo(
     """Run Elo over ``rounds`` resamples of the games.
 
     ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``. A round
-    draws single games, or whole clusters where ``cluster`` names that of each game (its prompt), with
-    ``crossed`` clusters of a second kind that run across the first (its rater): see elo_pools.py. Of many
-    games a round plays only the last, as the others have no influence left (see games_remembered).
+    draws single games, or whole clusters where ``cluster`` labels that of each game, and with ``crossed``
+    clusters of a second kind across the first. Of many games it plays only the last (see games_remembered).
 
-    ``backend`` is "numpy", "numba" or None for the faster one; ``threads`` None means as many as help. Both
-    change the time taken alone: ratings agree to 1e-9. Raises a StatsError for bad input.
+    ``backend`` ("numpy", "numba", None for the faster) and ``threads`` (None for as many as help) change the
+    time taken alone: strengths agree to 1e-9. Raises a StatsError for bad input.
     """
     parameters = EloParameters(k, scale, base, init)
     check_run(rounds, seed, threads)
@@ -184,10 +178,7 @@ def elo_samples(
     rounds_at_once: int | None = None,
     last: int | None = None,
 ) -> FloatArray:
-    """Ratings of shape (rounds, contestants); backend, blocks and threads change the time taken alone.
-
-    A round plays its ``last`` games, None for all of them.
-    """
+    """Strengths (rounds, contestants) after the ``last`` games of each round, None for all of them."""
     last = len(games.of_game) if last is None else last
     at_once = min(rounds_at_once or backend.ROUNDS_AT_ONCE, -(-rounds // threads))
     if isinstance(games, Outcomes):
@@ -231,7 +222,7 @@ def read_games(
     cluster: npt.ArrayLike | None,
     crossed: npt.ArrayLike | None = None,
 ) -> Outcomes | Clusters:
-    """The outcome of each game, arranged by cluster if there are clusters; ``crossed`` is a second kind.
+    """The outcome of each game, arranged by cluster if there are clusters.
 
     Raises the errors of make_games, and NoGamesError if there is no game.
     """
@@ -268,35 +259,32 @@ def _check(
     check_count(len(a))
 
 
-# How many games at the end of a round decide its ratings: Elo forgets what came before.
+# How many games at the end of a round decide its strengths: Elo forgets what came before.
 #
-# Take two runs of Elo through the same games from different ratings. A game between a and b brings the runs
-# closer: what they differ by in a and in b is averaged with the weights 1 - w and w. Here w is K times the
-# slope of the expected score somewhere between the runs, so at most ``pull``, K * ln(base) / scale / 4. The
-# squared difference falls by 2 * w * (1 - w) times the square of how far the two differences were apart.
-# Over games drawn by chance it falls per game, on average, by a factor of at least 1 - 2 * (1 - pull) *
-# rate. The rate is an eigenvalue of the Laplacian matrix whose weights are the means of w over the pairs:
-# the smallest, after one zero for each connected group. So after log(distance / TOLERANCE) / ((1 - pull) *
-# rate) games the runs agree to TOLERANCE, wherever they began, and a round that plays only these games has
-# the ratings of the whole round.
+# Take two runs of Elo through the same games from different starts. A game between a and b averages their
+# differences in a and in b with the weights 1 - w and w, where w is K times the slope of the expected
+# score, at most ``pull``. The squared difference falls by 2 * w * (1 - w) times the square of how far the
+# two differences were apart; over random games by a factor of at least 1 - 2 * (1 - pull) * rate on
+# average, where rate is the smallest eigenvalue, after one zero for each connected group, of the Laplacian
+# whose weights are the means of w over the pairs. So after log(distance / TOLERANCE) / ((1 - pull) * rate)
+# games the runs agree to TOLERANCE, wherever they began.
 #
-# The slope is taken with the Bradley-Terry ratings, where Elo settles, moved ALLOWANCE standard deviations
-# of Elo's own movement apart. Where no finite ratings exist Elo does not settle, and a round plays all its
-# games.
+# The slope is taken at the Bradley-Terry strengths, where Elo settles, moved apart by one standard
+# deviation of Elo's own movement. Without finite strengths a round plays all its games.
 
+# Points left of where a run began: a root mean square over rounds.
 TOLERANCE: Final = 1e-7
-"""What is left, in points, of where a run began: a root mean square over rounds."""
 
 
 ALLOWANCE: Final = 1.0
 
 
+# With a larger K a game may overshoot, and averages say little.
 LARGEST_PULL: Final = 0.5
-"""With a larger K a game may carry a rating past where it belongs, and averages say little."""
 
 
 def games_remembered(outcomes: Outcomes, contestants: int, parameters: EloParameters) -> int:
-    """The number of games at the end of a round that decide its ratings, at most all of them."""
+    """The number of games at the end of a round that decide its strengths, at most all of them."""
     games, pull = len(outcomes.of_game), parameters.pull
     if pull > LARGEST_PULL:
         return games
@@ -323,7 +311,7 @@ def _needed(rate: float, pull: float, apart: float) -> int:
 
 
 def _slowest(table: PairTable, rating: FloatArray, parameters: EloParameters, groups: int) -> float:
-    """The share of a difference between two runs that one game takes away at least, on average."""
+    """The least share of a difference between two runs that one game takes away, on average."""
     further = np.abs(rating[table.a] - rating[table.b]) + _movement(parameters)
     slope = 1.0 - np.tanh(further * parameters.half_rate) ** 2
     games = np.bincount(table.pair_of_outcome, weights=table.count_of_outcome, minlength=len(table.a))
@@ -336,30 +324,26 @@ def _slowest(table: PairTable, rating: FloatArray, parameters: EloParameters, gr
 
 
 def _movement(parameters: EloParameters) -> float:
-    """ALLOWANCE standard deviations of a settled difference between two near equals.
-
-    A game adds K times a chance of variance 1/4 and takes away the share ``pull`` of each rating, so that a
-    rating has the variance K * scale / (2 * ln(base)) and a difference twice that.
-    """
+    """One standard deviation of a settled difference between two near equals."""
+    # A game adds K times a chance of variance 1/4 and takes away the share ``pull`` of each strength: one has
+    # the variance K * scale / (2 * ln(base)), a difference twice that.
     return ALLOWANCE * math.sqrt(parameters.k * parameters.scale / math.log(parameters.base))
 
 
-# Which code runs a bootstrap, and on how many threads: a matter of time taken, nothing else.
-
 BACKENDS: Final = {"numpy": "leaderboard.stats.elo_walk", "numba": "leaderboard.stats.elo_walk_numba"}
+# Updates (games x rounds) from which numba is worth loading.
 WORTH_COMPILING: Final = 60_000_000
-"""Updates (games x rounds) from which numba is faster than NumPy although it has to be loaded first."""
 
 
 WORTH_THREADS: Final = 5_000_000
 
 
+# Bytes for the numbers of the games and the pools of all rounds in hand.
 MEMORY: Final = 130_000_000
-"""Bytes for the numbers of the games and, while clusters are resampled, the pools of all rounds in hand."""
 
 
 class Backend(Protocol):
-    """What the module of a backend offers; elo_walk.py documents it."""
+    """What the module of a backend offers, as elo_walk.py."""
 
     @property
     def ROUNDS_AT_ONCE(self) -> int:  # noqa: N802
@@ -405,10 +389,10 @@ class Backend(Protocol):
 
 
 def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tuple[str, Backend]:
-    """Name and module of the wanted backend, ready for outcome numbers of this type.
+    """Name and module of the backend, ready for outcome numbers of this type.
 
-    Without a wish it is the faster one for so many updates, and NumPy where numba is installed but does not
-    work. Raises ParameterError if the wanted one does not exist or is not installed.
+    Where none is wanted it is the faster for so many updates, and NumPy if numba does not work. Raises
+    ParameterError if the wanted one does not exist or is not installed.
     """
     name = wanted or _faster(updates)
     if name not in BACKENDS:
@@ -427,17 +411,15 @@ def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tupl
 
 
 def load_for(updates: int) -> None:
-    """Have the faster backend for so many updates loaded, in however many bootstraps they will come."""
+    """Load the backend that bootstraps of so many updates will take."""
     open_backend(None, updates, np.dtype(np.uint16))
 
 
 @cache
 def has_numba() -> bool:
-    """Whether numba is installed; it is not imported."""
     return find_spec("numba") is not None
 
 
 def _faster(updates: int) -> str:
-    """Numba once it is loaded, or where the work pays for loading it."""
     worth = updates >= WORTH_COMPILING or BACKENDS["numba"] in sys.modules
     return "numba" if worth and has_numba() else "numpy"

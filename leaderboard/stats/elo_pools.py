@@ -1,17 +1,10 @@
-"""Which outcome is played at which step of which round of bootstrapped Elo.
+"""Which outcome each step of each round of bootstrapped Elo plays.
 
-Games: each of n steps draws one of the n games, as in the published study.
-
-Clusters: a round draws as many clusters (prompts) as there are, with replacement. All their games, a cluster
-drawn twice counting twice, are its pool, which is played in a random order. Elo weighs late games more than
-early ones, so a fixed order would let the same prompts decide every round; and drawing the games of the pool
-with replacement again would add the noise of games to that of prompts. The order is a shuffle (Fisher and
-Yates 1938, as by Durstenfeld 1964) done while walking: step t draws one of the places t.. of the pool, plays
-the game there, and puts the game at t there.
-
-Crossed clusters (raters who rate the same prompts): a round draws prompts and, independently, raters. A
-game is in the pool as often as its prompt was drawn times as often as its rater was: the pigeonhole bootstrap
-(Owen 2007; Owen and Eckles 2012).
+Games: each of n steps draws one of the n games. Clusters: a round draws as many clusters as there are, with
+replacement, and plays all their games (the pool) in a random order (Fisher and Yates 1938, as by Durstenfeld
+1964): Elo weighs late games more, so a fixed order would let the same prompts decide every round. Crossed
+clusters: a game is in the pool as often as its prompt was drawn times as often as its rater was, the
+pigeonhole bootstrap (Owen 2007; Owen and Eckles 2012).
 """
 
 from collections.abc import Iterator
@@ -43,10 +36,9 @@ _NUMBERS_AT_ONCE: Final = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Outcomes arranged by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``.
+    """Outcomes by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``.
 
-    ``crossed`` numbers the cluster of a second kind that each game is in, from 0 and in the same order; it is
-    None where there is no second kind.
+    ``crossed`` numbers, in the same order, the cluster of a second kind of each game, if there is one.
     """
 
     outcomes: Outcomes
@@ -58,7 +50,6 @@ class Clusters:
 
     @property
     def crossed_clusters(self) -> int | None:
-        """The number of clusters of the second kind."""
         return None if self.crossed is None else int(self.crossed.max()) + 1
 
     @property
@@ -80,7 +71,7 @@ class Clusters:
 def group_by_cluster(
     outcomes: Outcomes, label: npt.NDArray[Any], other: npt.NDArray[Any] | None = None
 ) -> Clusters:
-    """Arrange the outcomes of games by the label of their cluster, and in their order within it.
+    """The outcomes of games by the label of their cluster, and in their order within it.
 
     ``other`` holds the labels of a second kind of cluster.
     """
@@ -106,7 +97,7 @@ def group_by_cluster(
 
 
 def _numbered(label: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The labels numbered from 0 in sorted order, in as few bytes as hold the numbers."""
+    """The labels numbered from 0 in sorted order, in as few bytes as possible."""
     labels = distinct_values(label.__getitem__, len(label))
     number = np.empty(len(label), dtype=np.min_scalar_type(len(labels)))
     for part in parts(len(label)):
@@ -133,7 +124,6 @@ def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
 
 
 def _crossed_sizes(clusters: Clusters, crossed: npt.NDArray[Any], seed: int, rounds: IntArray) -> IntArray:
-    """The sum of the products of how often the two clusters of each game are drawn."""
     shape = len(clusters), int(crossed.max()) + 1
     contents = csr_array((np.ones(len(crossed)), crossed, clusters.start), shape=shape, copy=True)
     contents.sum_duplicates()
@@ -149,7 +139,7 @@ def _crossed_sizes(clusters: Clusters, crossed: npt.NDArray[Any], seed: int, rou
 def game_steps(
     of_game: npt.NDArray[Any], last: int, seed: int, rounds: IntArray, steps_at_once: int
 ) -> Iterator[npt.NDArray[Any]]:
-    """Outcome numbers of the ``last`` steps, in blocks (steps, rounds): every game drawn with replacement."""
+    """Outcome numbers of the ``last`` steps, in blocks (steps, rounds): games drawn with replacement."""
     keys, games = round_keys(seed, rounds, GAME_DRAWS), len(of_game)
     for step in range(games - last, games, steps_at_once):
         yield of_game.take(choices(keys, step, min(steps_at_once, games - step), games))
@@ -158,10 +148,9 @@ def game_steps(
 def cluster_steps(
     clusters: Clusters, sizes: IntArray, seed: int, rounds: IntArray, steps_at_once: int
 ) -> Iterator[npt.NDArray[Any]]:
-    """Outcome numbers in blocks of shape (steps, rounds): whole clusters drawn, their games in random order.
+    """Outcome numbers in blocks (steps, rounds): whole clusters drawn, their games in random order.
 
-    ``sizes`` are the pool_sizes of the rounds. Those with fewer games than the most are filled with
-    ``len(clusters.outcomes)``.
+    ``sizes`` are the pool_sizes of the rounds; the rest of shorter rounds is ``len(clusters.outcomes)``.
     """
     pools = np.empty((int(sizes.max()), len(rounds)), dtype=clusters.of_game.dtype)
     fill_pools(pools.T, clusters, seed, rounds)
@@ -179,7 +168,7 @@ def cluster_steps(
 
 
 def fill_pools(pools: npt.NDArray[Any], clusters: Clusters, seed: int, rounds: IntArray) -> None:
-    """Put the games of the drawn clusters of each round into its row; what is left as for cluster_steps."""
+    """Put the games of the drawn clusters of each round into its row, the rest as in cluster_steps."""
     draws = cluster_draws(seed, rounds, len(clusters))
     for pool, drawn, times in zip(pools, draws, crossed_times(clusters, seed, rounds), strict=True):
         done = 0
@@ -193,7 +182,7 @@ def fill_pools(pools: npt.NDArray[Any], clusters: Clusters, seed: int, rounds: I
 
 
 def _places(clusters: Clusters, drawn: IntArray) -> Iterator[IntArray]:
-    """Where the games of the drawn clusters stand, one cluster after the other, some at a time."""
+    """The places of the games of the drawn clusters, cluster by cluster, some at a time."""
     sizes = clusters.size[drawn]
     ends = np.cumsum(sizes)
     cuts = [0, *(np.flatnonzero(np.diff(ends // GAMES_AT_ONCE)) + 1), len(drawn)]
@@ -205,18 +194,16 @@ def _places(clusters: Clusters, drawn: IntArray) -> Iterator[IntArray]:
         done = end
 
 
-# The last games of a pool, drawn without making the pool: a round then costs as much as its last games and
-# not as all of them.
+# The last games of a pool, drawn without making the pool.
 #
-# The last games of a random order are games drawn from the pool without returning them. Attempt t draws one
-# of the round's clusters by the first half of a random word, and by the second half one of as many places
-# in it as the largest cluster has. A place that is not there, or was drawn before, is passed over, so that
-# every game left in the pool is equally likely to be the next. Of crossed clusters a game is in the pool
-# several times: its place is then as many places as the second cluster drawn most often was drawn, of which
-# as many are there as its own second cluster was.
+# They are games drawn without replacement. Attempt t draws one of the round's clusters by the first half of
+# a random word, and one of as many places as the largest cluster has by the second. A place that is not
+# there, or was drawn before, is passed over, so every game left is equally likely to be the next. Of
+# crossed clusters a game has as many places as the second cluster drawn most often was drawn, of which as
+# many are there as its own was.
 
+# With fewer of the places there, most attempts would be in vain.
 FEWEST_PLACES: Final = 1 / 8
-"""Share of the places that must be there: below it most attempts would be in vain."""
 
 
 MOST_PLACES: Final = 2**26
@@ -225,7 +212,7 @@ _LOW: Final = np.uint64(2**32 - 1)
 
 
 def worth_drawing(clusters: Clusters, sizes: IntArray, games: int, seed: int) -> npt.NDArray[np.bool_]:
-    """The rounds from 0, by the ``sizes`` of their pools, whose last ``games`` are better drawn like this."""
+    """The rounds from 0, by the ``sizes`` of their pools, whose last ``games`` are better drawn singly."""
     places = len(clusters) * int(clusters.size.max())
     if places > MOST_PLACES or len(clusters.of_game) < FEWEST_PLACES * places:
         return np.zeros(len(sizes), dtype=bool)
@@ -236,7 +223,7 @@ def worth_drawing(clusters: Clusters, sizes: IntArray, games: int, seed: int) ->
 
 
 def late_games(clusters: Clusters, games: int, seed: int, rounds: IntArray) -> npt.NDArray[Any]:
-    """Outcome numbers of the last ``games`` games of each round, of shape (rounds, games)."""
+    """Outcome numbers (rounds, games) of the last ``games`` games of each round."""
     found = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
     keys, draws = round_keys(seed, rounds, LATE_GAMES), cluster_draws(seed, rounds, len(clusters))
     drawing = _Drawing(clusters, games)
@@ -256,7 +243,7 @@ class _Drawing:
         self._make_room(0)
 
     def last_games(self, key: np.uint64, drawn: IntArray, times: IntArray | None) -> npt.NDArray[Any]:
-        """Of the round with this key and these clusters, of the second kind each so many ``times``."""
+        """Outcome numbers of the round with this key, these clusters and ``times`` of the second kind."""
         places = len(drawn) * self.largest * _most_copies(times)
         needed = int(self.games * places / len(self.clusters.of_game) * 1.05) + 64
         while True:
@@ -268,7 +255,7 @@ class _Drawing:
             needed = len(self.number) + len(self.number) // 4
 
     def _make_room(self, attempts: int) -> None:
-        """For so many attempts, the last one first: of those at one place the earliest is written last."""
+        # The last attempt first: of those at one place the earliest is written last.
         self.counter = np.arange(attempts, 0, -1, dtype=np.uint64) * GOLDEN
         self.number = np.arange(attempts, dtype=np.int32)
         self.word, self.spare = np.empty_like(self.counter), np.empty_like(self.counter)

@@ -1,8 +1,7 @@
-"""Many rounds of Elo side by side in NumPy: the outer loop walks the steps, each step updates every round.
+"""Many rounds of Elo side by side in NumPy: each step updates every round.
 
-The state is contestants x rounds, small enough for the cache; there is never a games-by-rounds matrix.
-Ratings are kept as arguments of tanh and relative to the start (see EloParameters.half_rate), which makes one
-update a gather, a subtraction, a tanh, a multiplication and a scatter.
+The state (contestants x rounds) holds arguments of tanh relative to the start (see EloParameters.half_rate),
+so an update is a gather, a subtraction, a tanh, a multiplication and a scatter.
 """
 
 from collections.abc import Iterable
@@ -23,13 +22,13 @@ STEPS_AT_ONCE: Final = 32
 
 
 def prepare(dtype: np.dtype[Any]) -> None:
-    """Do nothing: NumPy is ready. Other backends compile their code here."""
+    """Do nothing: other backends compile their code here."""
 
 
 def walk_games(
     outcomes: Outcomes, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
-    """Ratings (rounds, contestants) after resampling games; the last ``games`` of a round are played."""
+    """Strengths (rounds, contestants) after the last ``games`` of each round of resampled games."""
     steps = game_steps(outcomes.of_game, games, seed, rounds, STEPS_AT_ONCE)
     return _walk(outcomes, contestants, parameters, len(rounds), steps)
 
@@ -42,7 +41,7 @@ def walk_pools(
     seed: int,
     rounds: IntArray,
 ) -> FloatArray:
-    """Ratings of shape (rounds, contestants) after resampling clusters; ``sizes`` as for cluster_steps."""
+    """Strengths (rounds, contestants) after resampling clusters; ``sizes`` as for cluster_steps."""
     steps = cluster_steps(clusters, sizes, seed, rounds, STEPS_AT_ONCE)
     return _walk(clusters.outcomes, contestants, parameters, len(rounds), steps)
 
@@ -50,7 +49,7 @@ def walk_pools(
 def walk_late(
     clusters: Clusters, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
-    """As walk_pools, playing the last ``games`` games of each pool."""
+    """Strengths (rounds, contestants) after the last ``games`` of each pool."""
     pools = late_games(clusters, games, seed, rounds)
     steps = (pools[:, first : first + STEPS_AT_ONCE].T for first in range(0, games, STEPS_AT_ONCE))
     return _walk(clusters.outcomes, contestants, parameters, len(rounds), steps)
@@ -63,10 +62,7 @@ def _walk(
     rounds: int,
     steps: Iterable[npt.NDArray[Any]],
 ) -> FloatArray:
-    """Final ratings after the outcome numbers in ``steps``, which come in blocks of shape (steps, rounds).
-
-    The number ``len(outcomes)`` means that no game is played.
-    """
+    """Strengths after the outcome numbers in ``steps`` (steps, rounds); ``len(outcomes)`` is no game."""
     gain = parameters.k * parameters.half_rate / 2.0
     columns = np.arange(rounds)
     # Two more contestants who always draw absorb the steps without a game.
@@ -89,7 +85,7 @@ def _walk(
 
 
 def _play(state: FloatArray, places: npt.NDArray[np.int64], won: FloatArray, gain: float) -> None:
-    """Play one block; ``places`` (steps, 2, rounds) says where in ``state`` both ratings stand."""
+    """Play one block; ``places`` (steps, 2, rounds) says where in ``state`` both strengths stand."""
     both = np.empty(places.shape[1:])
     first, second = both
     change = np.empty_like(first)

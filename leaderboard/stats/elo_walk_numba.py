@@ -1,14 +1,10 @@
-"""Many rounds of Elo side by side, compiled by numba: what elo_walk.py does, several times as fast.
+"""Elo as in elo_walk.py, compiled by numba: several times as fast, the same to 1e-9 and better.
 
-The outer loop walks the steps, the inner loops run over a block of rounds, so that the processor works on
-several rounds at once instead of waiting for one. Each inner loop does one thing: the compiler then turns the
-arithmetic into vector instructions, while loads and stores at drawn places stay single. Draws are those of
-resampling.py, expected scores those of elo_walk.py to about 1e-15, so samples agree to 1e-9 and better.
-
-``error_model="numpy"`` because a branch for division by zero would stop vectorising; ``contract`` lets a
-product and a sum be one instruction; ``nogil`` because bootstrap.py shares blocks among threads. Threads of
-numba's own (``parallel=True``) are not used: they survive neither a fork nor two callers at once. All of the
-compiled code is in this file, by whose date numba tells whether its cache is old.
+The outer loop walks the steps, each inner loop does one thing for a block of rounds, so that the compiler can
+use vector instructions. ``error_model="numpy"``, because a branch for division by zero would stop that;
+``contract`` lets a product and a sum be one instruction; ``nogil``, because bootstrap.py shares blocks among
+threads (numba's own survive neither a fork nor two callers at once). All compiled code is in this file, by
+whose date numba tells whether its cache is old.
 """
 
 import math
@@ -45,10 +41,10 @@ ONE, LOW = np.uint64(1), np.uint64(2**32 - 1)
 LOG2_E: Final = 1.0 / math.log(2.0)
 LN2_HIGH: Final = 6.93147180369123816490e-01
 LN2_LOW: Final = 1.90821492927058770002e-10
+# Added and taken away again, it leaves the nearest whole number.
 ROUNDING: Final = 1.5 * 2.0**52
-"""Added and taken away again, it leaves the nearest whole number."""
+# Log-odds beyond which the expected score is 0 or 1 to the last digit, and exp would overflow.
 FURTHEST: Final = 700.0
-"""Log-odds beyond which the expected score is 0 or 1 to the last digit, and exp would overflow."""
 ROUNDS_AT_ONCE: Final = 64
 C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = (1.0 / math.factorial(n) for n in range(2, 13))
 
@@ -63,7 +59,7 @@ def _compiled(function: Kernel) -> Kernel:
 
 @_compiled
 def _word(key: np.uint64, counter: np.uint64) -> np.uint64:
-    """As resampling.words; ``counter`` is (step + 1) * GOLDEN."""
+    """One of resampling.words; ``counter`` is (step + 1) * GOLDEN."""
     word = key + counter
     word ^= word >> S30
     word *= FIRST
@@ -75,16 +71,14 @@ def _word(key: np.uint64, counter: np.uint64) -> np.uint64:
 
 @_compiled
 def _choice(key: np.uint64, counter: np.uint64, things: np.uint64) -> np.uint64:
-    """As resampling.choices; ``counter`` as for _word."""
+    """One of resampling.choices; ``counter`` is (step + 1) * GOLDEN."""
     return ((_word(key, counter) >> S32) * things) >> S32
 
 
 @_compiled
 def _workspace(rounds: int) -> tuple[Any, ...]:
-    """Arrays of one number per round for _play: packed outcome, places and ratings of both, exp.
-
-    Places have no sign: with one, every use would first look whether they count from the end.
-    """
+    """Arrays of one number per round for _play: packed outcome, places and strengths of both, exp."""
+    # Places have no sign: with one, every use would first look whether they count from the end.
     power = np.empty(rounds, np.int64)
     return (
         np.empty(rounds, np.int64),
@@ -154,7 +148,7 @@ def _walk_games(
 
 @_compiled
 def _walk_pools(pools: npt.NDArray[Any], packed: IntArray, contestants: int, gain: float) -> FloatArray:
-    """Log-odds, contestants x rounds, after the games in each row of ``pools``, in their order."""
+    """Log-odds, contestants x rounds, after the games in each row of ``pools``, in order."""
     rounds, longest = pools.shape
     state, workspace = np.zeros(contestants * rounds), _workspace(rounds)
     played = workspace[0]
@@ -186,11 +180,9 @@ def _fill_pools(
     order_keys: WordArray,
     no_game: int,
 ) -> None:
-    """Put the games of the drawn clusters of each round into its row, in random order.
-
-    The shuffle is that of elo_pools.cluster_steps, but done before the walk: one row fits a cache that the
-    rows of all rounds would not.
-    """
+    """Put the games of the drawn clusters of each round into its row, in random order."""
+    # The shuffle is that of elo_pools.cluster_steps, done before the walk: one row fits a cache that the rows
+    # of all rounds would not.
     clusters = np.uint64(len(start) - 1)
     for r in range(len(pools)):
         counter, end = np.uint64(0), 0
@@ -206,7 +198,7 @@ def _fill_pools(
 
 @_compiled
 def _shuffle_pools(pools: npt.NDArray[Any], sizes: IntArray, order_keys: WordArray) -> None:
-    """Put the games of each row, so many of them, in random order as _fill_pools does."""
+    """Put the first ``sizes`` games of each row in random order."""
     for r in range(len(pools)):
         _shuffle(pools[r, : sizes[r]], order_keys[r])
 
@@ -262,7 +254,7 @@ def _shuffle(pool: npt.NDArray[Any], key: np.uint64) -> None:
 def prepare(dtype: np.dtype[Any]) -> None:
     """Compile the code for outcome numbers of this type, or load it from the cache.
 
-    Raises whatever numba raises, for instance where its cache is damaged or the disk is full.
+    Raises whatever numba raises, for instance for a damaged cache or a full disk.
     """
     one = np.array([0])
     outcomes = Outcomes(one, one + 1, one + 1.0, one.astype(dtype))
@@ -276,7 +268,6 @@ def prepare(dtype: np.dtype[Any]) -> None:
 def walk_games(
     outcomes: Outcomes, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
-    """As elo_walk.walk_games."""
     keys = round_keys(seed, rounds, GAME_DRAWS)
     gain = 2.0 * parameters.half_rate * parameters.k
     state = _walk_games(outcomes.of_game, games, _packed(outcomes), contestants, keys, gain)
@@ -291,7 +282,6 @@ def walk_pools(
     seed: int,
     rounds: IntArray,
 ) -> FloatArray:
-    """As elo_walk.walk_pools."""
     outcomes = clusters.outcomes
     draw_keys, order_keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, POOL_ORDER))
     pools = np.empty((len(rounds), int(sizes.max())), dtype=clusters.of_game.dtype)
@@ -310,7 +300,6 @@ def walk_pools(
 def walk_late(
     clusters: Clusters, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
 ) -> FloatArray:
-    """As elo_walk.walk_late."""
     if clusters.crossed is None:
         pools = np.empty((len(rounds), games), dtype=clusters.of_game.dtype)
         draw_keys, keys = (round_keys(seed, rounds, purpose) for purpose in (CLUSTER_DRAWS, LATE_GAMES))
@@ -323,7 +312,6 @@ def walk_late(
 
 
 def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
-    """As elo_pools.pool_sizes."""
     if clusters.crossed is not None:
         return sizes_of_crossed(clusters, seed, rounds)
     sizes = np.zeros(len(rounds), dtype=np.int64)

@@ -1,8 +1,4 @@
-"""Flips: one rater asked about one pair in both orders, and the verdict changed with the order.
-
-The verdict is who is better, or a tie: a rating in the band of ties of the scale. A rater who goes by the
-contents prefers the same completion whichever stands first; one who prefers whatever stands first flips.
-"""
+"""What the order of two completions does to one rater: flips, shifts, and repeated answers."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,10 +13,10 @@ from leaderboard.stats.tie_bands import TieBand, verdicts
 
 @dataclass(frozen=True)
 class Flips:
-    """``pairs`` were asked about in both orders by one rater, ``flipped`` of them got another verdict.
+    """``pairs`` got a verdict in both orders from one rater, ``flipped`` of them different ones.
 
-    ``rate`` is their share with its interval over prompts; ``to_first`` of the flipped went to whatever was
-    shown first, ``to_second`` to what was shown second. ``exact`` got the same rating, mirrored.
+    ``rate`` is their share with its interval over prompts; ``to_first`` of the flipped went to what was shown
+    first, ``to_second`` to the second. ``exact`` got the same rating, mirrored.
     """
 
     pairs: int
@@ -34,7 +30,6 @@ class Flips:
     exact: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return rounded(asdict(self))
 
 
@@ -48,11 +43,10 @@ def flips(
     level: float = 95.0,
     band: TieBand | None = None,
 ) -> Flips | None:
-    """Flips among ratings as shown, given as parallel arrays; None where nobody was asked in both orders.
+    """Flips among ratings as shown, from parallel arrays; None where nobody was asked in both orders.
 
-    ``swapped`` tells which were shown the other way round. Of several ratings of a pair by a rater in one
-    order the first counts. ``band`` holds the ties of its scale, if not the usual ones. Raises
-    LengthMismatchError where the arrays differ in length.
+    ``swapped`` marks those shown the other way round. The first rating of a pair by a rater in each order
+    counts. ``band`` overrides the usual ties of its scale. Raises LengthMismatchError.
     """
     given = [np.asarray(column).reshape(-1) for column in (pair, rater, prompt, swapped, rating, points)]
     if len({len(column) for column in given}) > 1:
@@ -97,19 +91,15 @@ def both_orders(
     return one[here], other[there]
 
 
-# How far the order moves ratings, on the rating scale: from both orders of a pair, and from one.
-#
-# Preferences lie on [-1, 1] on every scale, 1 being the strongest for what is shown second. One rater's
-# preferences for a pair in its two orders would cancel if the order did not matter; half their sum is how
-# far that pair is moved towards the second, whatever its answers are worth. Ratings in one order tell the
-# same on average where the order was drawn by lot, with the spread of the pairs added.
+# Preferences lie on [-1, 1], 1 being the strongest for what is shown second. One rater's preferences for a
+# pair in its two orders would cancel if the order did not matter; half their sum is the shift.
 
 
 @dataclass(frozen=True)
 class Shift:
     """The mean of ``n`` preferences on [-1, 1], above 0 towards the second, with its interval over prompts.
 
-    From both orders ``n`` counts pairs, from one order ratings. None where a number does not exist.
+    From both orders ``n`` counts pairs, from one order ratings.
     """
 
     n: int
@@ -119,7 +109,6 @@ class Shift:
     high: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return rounded(asdict(self))
 
 
@@ -139,30 +128,26 @@ def shift_in_both_orders(
     points: IntArray,
     level: float = 95.0,
 ) -> Shift:
-    """The shift of the pairs that a rater was asked about in both orders, the first rating in each."""
+    """The shift of the pairs that a rater was asked about in both orders, by the first rating in each."""
     one, other = both_orders(pair, rater, swapped.astype(bool))
     given = preference(rating, points)
     return shift((given[one] + given[other]) / 2.0, prompt[one], level)
 
 
 def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Shift:
-    """The mean of preferences as shown, one for each."""
+    """The mean of preferences as shown."""
     numbers = prompt_numbers(prompt, len(preferences))
     found = mean_estimate(sums(numbers, preferences), sums(numbers, np.ones(len(preferences))), level)
     low, high = (None if end is None else float(np.clip(end, -1.0, 1.0)) for end in (found.low, found.high))
     return Shift(found.n, found.prompts, found.value, low, high)
 
 
-# Test and retest: one rater asked again about one pair in the same order, with nothing changed.
-
-
 @dataclass(frozen=True)
 class Repeats:
-    """``n`` answers beside the one the same rater gave before, on the same pair in the same order.
+    """``n`` answers against the one the same rater gave before, on the same pair in the same order.
 
-    ``exact`` is the share with the very rating, ``same`` that with the same verdict (first, tie or second),
-    ``distance`` the mean distance of the two ratings as a share of the scale's length; each has its interval
-    over prompts. None where a number does not exist.
+    ``exact`` is the share with the same rating, ``same`` with the same verdict, ``distance`` the mean
+    distance of the two ratings as a share of the scale; each with its interval over prompts.
     """
 
     n: int
@@ -178,7 +163,6 @@ class Repeats:
     distance_high: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return rounded(asdict(self))
 
 
@@ -192,10 +176,9 @@ def repeats(
     level: float = 95.0,
     band: TieBand | None = None,
 ) -> Repeats:
-    """How alike answers are that were given twice, from ratings as shown in the order they were given.
+    """How alike repeated answers are, from ratings as shown in the order they were given.
 
-    An answer given a third time is held against the second. ``band`` holds the ties of its scale, if not the
-    usual ones.
+    An answer given a third time is compared with the second. ``band`` overrides the usual ties of its scale.
     """
     order = np.lexsort((np.arange(len(pair)), swapped, rater, pair))  # stable: the earlier answer first
     asked = np.stack((pair, rater, swapped.astype(np.int64)))[:, order]

@@ -1,4 +1,4 @@
-"""Games: comparisons reduced to (a, b, score), checked once here so that everything after can trust them."""
+"""Games: comparisons reduced to (a, b, score), checked here once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,18 +27,18 @@ from leaderboard.stats.checks import (
 )
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
+# A round takes one kind of clusters alone every other time where a kind has only two.
 FEWEST_CROSSED: Final = 3
-"""Of two kinds of clusters a round takes one alone, of a kind with two of them, every other time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Games:
-    """Games ready for rating.
+    """Games ready for a model.
 
     ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``, ``cluster``
-    (or None) numbers the resampling unit of each game from 0 without gaps, usually its prompt. ``crossed``
-    (or None) numbers a second kind of unit that runs across the first: raters who rate the same prompts.
-    ``left_out`` counts the comparisons that had no side and so became no game.
+    numbers the resampling unit of each game, usually its prompt, from 0 without gaps. ``crossed`` numbers a
+    second kind of unit across the first: raters who rate the same prompts. ``left_out`` counts comparisons
+    that took no side.
     """
 
     a: IntArray
@@ -65,12 +65,12 @@ class Games:
 
     @property
     def clusters(self) -> int | None:
-        """The number of different clusters among the games, or None where there are none."""
+        """The number of clusters, None where there are none."""
         return None if self.cluster is None else int(self.cluster.max(initial=-1)) + 1
 
     @property
     def crossed_clusters(self) -> int | None:
-        """The number of different clusters of the second kind, or None where there are none."""
+        """The number of clusters of the second kind, None where there are none."""
         return None if self.crossed is None else int(self.crossed.max(initial=-1)) + 1
 
 
@@ -84,7 +84,7 @@ def make_games(
     crossed: npt.ArrayLike | None = None,
     left_out: int = 0,
 ) -> Games:
-    """Check the arrays and return them as Games; raise a StatsError that names the first bad position.
+    """Games from arrays; raises a StatsError that names the first bad position.
 
     ``cluster`` and ``crossed`` are labels of any kind; ``crossed`` needs ``cluster``.
     """
@@ -119,12 +119,12 @@ def games_from_ratings(
     crossed: npt.ArrayLike | None = None,
     tie_band: TieBand | None = None,
 ) -> Games:
-    """Reduce ratings to games; ``first`` and ``second`` are the contestants in presentation order.
+    """Games from ratings; ``first`` and ``second`` are the contestants in presentation order.
 
     ``rating`` runs from 1 (first much better) to ``points`` (second much better); ``points`` is one number or
-    one per rating. With ties on, the middle of 3 and 5 points and 4-5 of 8 are half a win for each, or the
-    ratings of ``tie_band`` instead. With ties off 4 of 8 is a win for the first and 5 for the second, and
-    the exact middle of 3 and 5 points takes no side: it is left out and counted in ``left_out``.
+    one per rating. With ties on, the middle of 3 and 5 points and 4-5 of 8, or ``tie_band`` instead, are half
+    a win for each. With ties off 4 of 8 is a win for the first and 5 for the second; the exact middle of 3
+    and 5 points is left out and counted in ``left_out``.
     """
     ratings = whole_numbers("rating", rating)
     scale = whole_numbers("points", points)
@@ -190,9 +190,9 @@ def _check_lengths(**arrays: npt.NDArray[Any]) -> None:
 
 
 def _dense(name: str, given: npt.ArrayLike | None, games: int) -> IntArray | None:
-    """Renumber cluster labels 0, 1, ... in sorted order, so that no empty cluster can be drawn."""
     if given is None:
         return None
+    # Without gaps, so that no empty cluster can be drawn.
     labels = column(name, given)
     if len(labels) != games:
         raise LengthMismatchError(f"the arrays differ in length: a has {games}, {name} has {len(labels)}")
@@ -206,7 +206,7 @@ def _refuse(bad: npt.NDArray[np.bool_], error: type[StatsError], message: Callab
 
 
 def names_of(names: Sequence[str], contestants: int) -> tuple[str, ...]:
-    """The names as a tuple, one for each contestant and none twice; raise a StatsError otherwise."""
+    """The names as a tuple; raises a StatsError unless each contestant has one of its own."""
     if len(names) != contestants:
         raise LengthMismatchError(f"there are {contestants} contestants but {len(names)} names")
     if len(set(names)) != len(names):

@@ -1,4 +1,4 @@
-"""Intervals: levels, percentiles of samples, Student's t around estimates, and shares of trials."""
+"""Intervals: levels, percentiles of samples, Student's t around estimates, shares of trials."""
 
 import math
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from leaderboard.stats.checks import FloatArray, ParameterError
 
+# Percent. Standings keep what depends on the level for each of these.
 LEVELS: Final = (50.0, 80.0, 90.0, 95.0, 99.0)
-"""Percent; what depends on the level of an interval is kept with every standing for each of these."""
 
 
+# The ends of the intervals of LEVELS, and the median.
 KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.5)
-"""Kept with every standing, whatever the level shown: the ends of the intervals of LEVELS."""
 
 
 def check_level(interval: float, name: str = "interval") -> float:
-    """Return the level of a central interval in percent; raise ParameterError naming it outside 0..100."""
+    """The level of a central interval in percent; raises ParameterError outside 0..100."""
     if not (math.isfinite(interval) and 0 < interval < 100):
         raise ParameterError(f"{name} is {interval}; it must be a percentage between 0 and 100")
     return float(interval)
@@ -31,19 +31,18 @@ def bounds(interval: float) -> tuple[float, float]:
 
 
 def percentiles(samples: FloatArray, wanted: tuple[float, ...]) -> FloatArray:
-    """Percentiles of shape (len(wanted), contestants), interpolated linearly between order statistics."""
+    """Percentiles (len(wanted), contestants), interpolated linearly."""
     result: FloatArray = np.percentile(samples, wanted, axis=0)
     return result
 
 
 def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper end, each of shape (contestants,), of the central interval of the level in percent."""
+    """Lower and upper end (contestants,) of the central interval of the level in percent."""
     low, high = percentiles(samples, bounds(interval))
     return low, high
 
 
 def median(samples: FloatArray) -> FloatArray:
-    """The median of each contestant's samples."""
     result: FloatArray = np.median(samples, axis=0)
     return result
 
@@ -51,7 +50,7 @@ def median(samples: FloatArray) -> FloatArray:
 def student_quantiles(
     rating: FloatArray, standard_error: FloatArray, units: int, wanted: tuple[float, ...]
 ) -> FloatArray:
-    """Percentiles of Student's t around each rating, of shape (len(wanted), contestants).
+    """Percentiles (len(wanted), contestants) of Student's t around each strength.
 
     ``units`` games or clusters give one degree of freedom less. NaN where the standard error is.
     """
@@ -62,7 +61,7 @@ def student_quantiles(
 
 @dataclass(frozen=True)
 class Share:
-    """``count`` of ``n`` trials, and the interval of the share; None where there was no trial."""
+    """``count`` of ``n`` trials with the interval of the share; None without a trial."""
 
     count: int
     n: int
@@ -83,8 +82,7 @@ def wilson_share(count: int, n: int, level: float = 95.0) -> Share:
 def exact_share(count: int, n: int, level: float = 95.0) -> Share:
     """The share with the exact binomial interval of Clopper and Pearson (1934).
 
-    It holds the truth at least as often as it says, also for few trials; where chance alone is in question,
-    as for the side that a rater prefers, that is the side to err on.
+    It holds the truth at least as often as it says, also for few trials.
     """
     _check(count, n, level)
     if n == 0:
@@ -119,8 +117,8 @@ def normal_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Both ends of the interval of the level in percent; NaN where there is no standard error.
 
-    With ``units``, the number of games or clusters the standard error comes from, Student's t with one degree
-    of freedom less takes the place of the normal distribution: for few units it covers better.
+    With ``units``, the number of games or clusters behind the standard error, Student's t with one degree of
+    freedom less takes the place of the normal distribution.
     """
     tail = 0.5 + check_level(level) / 200.0
     reach = standard_error * (ndtri(tail) if units is None else stdtrit(max(1, units - 1), tail))

@@ -1,15 +1,8 @@
-"""Cohen's kappa of two kinds of raters: every rating by one against every rating by the other, pair by pair.
+"""Cohen's kappa of two kinds of raters: every rating by one against every rating by the other.
 
-A pair that one kind rated m times and the other n times gives m * n comparisons of a rating with a rating,
-as when agreement of single votes is counted. Averaging first would compare consensus instead, which is what
-correlation does.
-
-Weighted kappa (Cohen 1968) takes squared distance on [-1, 1], which is quadratic weights where both scales
-have the same points, and is defined where they differ. Entered in both orientations both means are 0, so it
-becomes 2 * sum(xy) / (sum(xx) + sum(yy)), Lin's concordance. Kappa of verdicts (Cohen 1960) has no weights:
-first, tie and second are three different words.
-
-Pearson's coefficient of the mean opinions stands beside them, for kinds of raters of which neither is people.
+A pair rated m times by one kind and n times by the other gives m * n comparisons of single votes. Weighted
+kappa (Cohen 1968) takes squared distance on [-1, 1]; in both orientations it is 2 * sum(xy) / (sum(xx) +
+sum(yy)), Lin's concordance. Kappa of verdicts (Cohen 1960) has no weights.
 """
 
 import numpy as np
@@ -22,7 +15,7 @@ VALUES = ("kappa", "kappa_verdict", "exact", "pearson")
 
 
 def kappa_measure(topics: Topics, one: PairSums, other: PairSums) -> Measure:
-    """Weighted kappa, kappa of verdicts, the share of comparisons with the same verdict, and Pearson."""
+    """Weighted kappa, kappa of verdicts, the share with the same verdict, and Pearson of the means."""
     pair = np.flatnonzero((one.count > 0) & (other.count > 0))
     x, y = one.verdicts[pair], other.verdicts[pair]
     amounts = [

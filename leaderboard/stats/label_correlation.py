@@ -1,10 +1,7 @@
 """Correlation of two raters on the same pairs, from labels of any kind: for a notebook.
 
-Which completion of a pair is called the first is arbitrary, so every pair is entered in both
-orientations: once as rated and once mirrored. Ratings are first mapped to [-1, 1] around the middle of
-their scale, where mirroring is a change of sign. So renaming contestants cannot change a correlation, and
-different scales can be compared. n is the number of distinct pairs, not of entries. ``agreement/`` does the
-same for whole studies, with intervals.
+Every pair is entered in both orientations, on [-1, 1] around the middle of its scale, so renaming contestants
+cannot change a correlation. n counts distinct pairs.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -26,9 +23,9 @@ PairMeans = Mapping[Hashable, float]
 
 @dataclass(frozen=True)
 class Correlation:
-    """Agreement on the pairs both rated; ``category`` is None for all of them together.
+    """Agreement on the pairs both rated, or on those of a ``category``.
 
-    The three coefficients are None where they are undefined; ``reason`` then says why.
+    Where the coefficients are None, ``reason`` says why.
     """
 
     category: str | None
@@ -39,7 +36,6 @@ class Correlation:
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         values = {name: getattr(self, name) for name in ("pearson", "spearman", "kendall")}
         rounded = {name: None if value is None else round(value, 6) + 0.0 for name, value in values.items()}
         return {"category": self.category, "n": self.n, **rounded, "reason": self.reason}
@@ -50,8 +46,8 @@ def pair_means(
 ) -> dict[Hashable, float]:
     """The mean preference for each pair over all its ratings, on [-1, 1] in the pair's own orientation.
 
-    ``rating`` is as shown, ``points`` its scale (one number or one per rating), and ``flipped`` tells which
-    ratings were shown the other way round. Raises a StatsError for arrays that do not fit together.
+    ``rating`` is as shown, ``points`` its scale (one number or one per rating), ``flipped`` marks ratings
+    shown the other way round. Raises a StatsError for arrays that do not fit together.
     """
     labels = dict.fromkeys(pair)
     number = {label: place for place, label in enumerate(labels)}

@@ -1,8 +1,8 @@
-"""Length: whether the longer of two completions wins.
+"""Whether the longer of two completions wins.
 
-Every comparison is entered in both orientations, so neither position nor the names of contestants can change
-anything, and the win rate over the difference in size is point-symmetric about (0, 0.5). It describes what
-happened: longer answers may win because they are longer, or because better contestants write more.
+Every comparison is entered in both orientations, so the win rate over the difference in size is
+point-symmetric about (0, 0.5). Longer answers may win because they are longer, or because better contestants
+write more.
 """
 
 from dataclasses import asdict, dataclass
@@ -16,8 +16,8 @@ from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, 
 from leaderboard.stats.clustered_means import prompt_numbers, rounded, share_estimate, sums
 from leaderboard.stats.intervals import student_reach
 
+# On either side of 0, each with about as many comparisons.
 BINS: Final = 5
-"""Bins on either side of 0, each with about as many comparisons."""
 
 UNIT: Final = "log-odds of winning per doubling"
 
@@ -27,9 +27,9 @@ _MOST_STEPS: Final = 200
 
 @dataclass(frozen=True)
 class Bin:
-    """The share of points won by completions that were ``low`` to ``high`` larger than the other, inclusive.
+    """The share of points won by completions ``low`` to ``high`` larger than the other, inclusive.
 
-    ``middle`` is the median difference of its ``n`` comparisons; None where an end does not exist.
+    ``middle`` is the median difference of its ``n`` comparisons.
     """
 
     low: int
@@ -50,9 +50,9 @@ class Bin:
 class LengthEffect:
     """What size has to do with winning, over ``n`` comparisons of ``prompts`` prompts.
 
-    ``equal`` of them were of equal size; of the others the larger won the share ``longer_wins`` of the
-    points. ``slope`` is the logistic regression of the points on log2((a + 1) / (b + 1)) without an
-    intercept, as ``unit`` says. None where a number does not exist; ``reason`` says why the slope does not.
+    ``equal`` were of equal size; of the others the larger won the share ``longer_wins`` of the points.
+    ``slope`` is the logistic regression of the points on log2((a + 1) / (b + 1)) without an intercept, in
+    ``unit``; ``reason`` says why it is missing.
     """
 
     n: int
@@ -69,7 +69,6 @@ class LengthEffect:
     unit: str = UNIT
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return rounded(asdict(self)) | {"bins": [rounded(asdict(each)) for each in self.bins]}
 
 
@@ -80,10 +79,10 @@ def length_effect(
     prompt: npt.ArrayLike,
     level: float = 95.0,
 ) -> LengthEffect:
-    """The effect of size from parallel arrays: sizes as whole numbers, points of the first, and prompts.
+    """The effect of size, from whole sizes, the points of the first, and prompts.
 
-    Raises LengthMismatchError where the arrays differ in length, ScoreError for points other than 0, 0.5 and
-    1, and ParameterError for a size that is negative or unknown.
+    Raises LengthMismatchError, ScoreError for points other than 0, 0.5 and 1, and ParameterError for a size
+    that is negative or unknown.
     """
     one, other, points = _checked(first, second, score)
     numbers = prompt_numbers(prompt, len(points))
@@ -113,9 +112,9 @@ def length_effect(
 def slope_through_origin(
     x: FloatArray, points: FloatArray, prompt: IntArray, level: float = 95.0
 ) -> tuple[float | None, float | None, float | None, str | None]:
-    """Logistic regression of points on x without an intercept: slope, its interval, and why there is none.
+    """The slope of points on x without an intercept, its interval, and why there is none.
 
-    The interval is the sandwich's over prompts with Student's t (as ``cluster`` in statsmodels).
+    Logistic regression; the interval is the sandwich's over prompts with Student's t.
     """
     used = x != 0
     x, points, prompt = x[used], points[used], prompt[used]
@@ -136,7 +135,7 @@ def slope_through_origin(
 
 
 def _fitted(x: FloatArray, points: FloatArray) -> tuple[float, float, FloatArray]:
-    """The most likely slope, the curvature there, and the residuals: Newton's steps, none of them long."""
+    """The most likely slope, the curvature there, and the residuals."""
     slope = 0.0
     for _ in range(_MOST_STEPS):
         expected = expit(slope * x)

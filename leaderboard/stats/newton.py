@@ -1,7 +1,7 @@
-"""The maxima of the concave log-likelihoods of many rounds at once: Newton steps, and cheaper chord steps.
+"""Maxima of the concave log-likelihoods of many rounds: Newton steps, and cheaper chord steps.
 
-The maximum of a resample lies near that of all games, so one inverse curvature, taken there, serves every
-round ("chord" steps). Rounds this does not settle, and rounds with another prior, get full Newton steps.
+The maximum of a resample lies near that of all games, so one inverse curvature, taken there, serves most
+rounds ("chord" steps). Rounds this does not settle, and rounds with another prior, get Newton steps.
 """
 
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 
 _TOLERANCE: Final = 1e-11
 _NEWTON_STEPS: Final = 100
+# A shorter step that is no shorter than half the one before is rounding.
 _ROUNDING: Final = 1e-6
-"""A step shorter than this that is no shorter than half the one before is rounding errors."""
 
 
 _CHORD_STEPS: Final = 40
 _LONGEST_STEP: Final = 3.0
 _HALVINGS: Final = 30
+# Of the curvatures of rounds climbed together: 16 MB.
 _MOST_NUMBERS: Final = 2**21
-"""Of the curvatures of rounds climbed together: 16 MB."""
 
 
 class Likelihood(Protocol):
-    """A concave log-likelihood for each round; ``x`` has the shape (parameters, rounds)."""
+    """A concave log-likelihood for each round; ``x`` is (parameters, rounds)."""
 
     @property
     def prior(self) -> BoolArray:
         """Who has the prior in which round, (contestants, rounds)."""
 
     def value(self, x: FloatArray) -> FloatArray:
-        """The log-likelihood, (rounds,)."""
+        """The log-likelihood with the prior, (rounds,)."""
 
     def slope(self, x: FloatArray) -> FloatArray:
         """Its first derivative, (parameters, rounds)."""
@@ -41,19 +41,14 @@ class Likelihood(Protocol):
         """Minus its second derivative, made regular, (rounds, parameters, parameters)."""
 
     def reach(self, step: FloatArray) -> FloatArray:
-        """By how much a step moves the log-odds of any game at most, (rounds,)."""
+        """By how much a step moves any log-odds at most, (rounds,)."""
 
     def only(self, rounds: IntArray) -> Self:
-        """The same for some of the rounds."""
+        """The likelihood of some of the rounds."""
 
 
 def climb(likelihood: Likelihood, start: FloatArray) -> FloatArray:
-    """The maximum of every round, (parameters, rounds).
-
-    Full Newton steps, halved while they would lower the likelihood, which is concave: so this always arrives
-    where there is a finite maximum. What is limited is how far a step moves the odds of a game: in a long
-    chain of contestants the ends may move much farther.
-    """
+    """The maximum of every round, (parameters, rounds): Newton steps, halved while they go down."""
     x = np.array(start)
     value = likelihood.value(x)
     before = np.inf
@@ -62,6 +57,7 @@ def climb(likelihood: Likelihood, start: FloatArray) -> FloatArray:
         solved = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0]
         step = np.asarray(solved.T, dtype=np.float64)
         size = np.abs(step).max(axis=0)
+        # Limited by the odds of games: in a long chain of contestants the ends may move much farther.
         step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(likelihood.reach(step), _TOLERANCE))
         for _ in range(_HALVINGS):
             reached = likelihood.value(x + step)
@@ -79,7 +75,7 @@ def climb(likelihood: Likelihood, start: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The fit of all games: its maximum (parameters, 1), inverse curvature there, and who has the prior."""
+    """The fit of all games: its maximum (parameters, 1), the inverse curvature there, who has the prior."""
 
     x: FloatArray
     inverse: FloatArray
@@ -87,7 +83,6 @@ class Reference:
 
     @classmethod
     def of(cls, likelihood: Likelihood, parameters: int) -> "Reference":
-        """Maximise the likelihood of all games."""
         x = climb(likelihood, np.zeros((parameters, 1)))
         return cls(x, np.linalg.inv(likelihood.curvature(x))[0], likelihood.prior)
 
@@ -107,7 +102,7 @@ class Reference:
 
 
 def _chord(likelihood: Likelihood, x: FloatArray, inverse: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Where steps with the one inverse curvature lead, and which rounds they settled."""
+    """Where chord steps lead, and which rounds they settled."""
     size = np.zeros(x.shape[1])
     for _ in range(_CHORD_STEPS):
         step = inverse @ likelihood.slope(x)

@@ -1,10 +1,8 @@
 """Bradley-Terry for graded ratings: a cumulative-logit model of the whole scale.
 
-P(rating <= k) = F(tau_k + d), with F logistic and d = theta_first - theta_second + position + effects +
-lean. A rating of 1 says that the first is much better, so a larger d gives smaller ratings. Thresholds are
-symmetric about zero: ``position`` is the advantage, in log-odds, of standing first, and a mirror changes no
-rating of a contestant. On 2 points this is Bradley-Terry with a position term. Scales of different length
-have thresholds of their own and share everything else.
+P(rating <= k) = F(tau_k + d), with F logistic and d = theta_first - theta_second + position + effects + lean.
+Thresholds are symmetric about zero and differ by scale; ``position`` is the advantage, in log-odds, of
+standing first. On 2 points this is Bradley-Terry with a position term.
 
 Cumulative logits: McCullagh 1980. For paired comparisons: Tutz 1986; Agresti 1992. Covariates for length and
 style: Li, Angelopoulos and Chiang 2024 (*Does style matter?*).
@@ -28,16 +26,16 @@ from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings
 from leaderboard.stats.resampling import CLUSTER_DRAWS, CROSSED_DRAWS, number_of, times_drawn
 from leaderboard.stats.sandwich import spread_of_units
 
+# A strength that runs away gains about one unit in every step, the others hardly move.
 _STILL: Final = 1e-3
-"""A rating that runs away gains about one unit in every step, the others hardly move."""
 
 
 @dataclass(frozen=True)
 class Effect:
     """What one standard deviation more of a covariate does for the side that has it.
 
-    ``log_odds`` and its standard error ``se``; the same in rating ``points``; ``sd`` is the standard
-    deviation in the covariate's own units, about zero because sides are arbitrary.
+    ``log_odds`` has the standard error ``se``; ``points`` is the same in points; ``sd`` is the standard
+    deviation about zero, in the covariate's own units.
     """
 
     log_odds: float
@@ -50,15 +48,13 @@ class Effect:
 class OrdinalFit:
     """The ordinal model fitted to all ratings.
 
-    ``rating`` (contestants,) is on Elo's scale, 1000 on average in each ``component``; ``rating_se`` is its
-    standard error. ``position`` is the advantage of standing first in log-odds (0 where it is not fitted, and
-    its standard error with it); ``thresholds`` holds tau_1..tau_(n-1) for each scale of n points in the
-    data; ``effects`` the covariates adjusted for, by name. ``rater_lean`` (raters,) is how much each rater
-    leans towards the first beyond that, shrunk towards 0, and ``lean_sd`` the spread of leans among raters
-    (None where they are not fitted). ``prior`` says that no finite maximum exists and that contestants,
-    position and effects were given drawn games (see bradley_terry); ``unbounded`` says for each contestant
-    whether its rating would have gone "above" or "below" any bound, or None. ``covariance`` is that of all
-    parameters in log-odds, robust to ratings of one unit going together; ``units`` counts those.
+    ``rating`` (contestants,) are strengths, 1000 on average in each ``component``, with standard errors
+    ``rating_se``. ``position`` is the advantage of standing first in log-odds, 0 where it is not fitted;
+    ``thresholds`` holds tau_1..tau_(n-1) by scale; ``rater_lean`` (raters,) how much each rater leans towards
+    the first, shrunk towards 0, and ``lean_sd`` their spread (None where not fitted). ``prior`` tells that no
+    finite maximum exists and that contestants, position and effects got drawn games; ``unbounded`` holds
+    "above", "below" or None for each contestant. ``covariance`` is that of all parameters in log-odds,
+    clustered by ``units`` many units.
     """
 
     rating: FloatArray
@@ -77,7 +73,7 @@ class OrdinalFit:
 
     @property
     def position_points(self) -> float:
-        """The advantage of standing first in rating points."""
+        """The advantage of standing first in points."""
         return self.position * POINTS_PER_UNIT
 
 
@@ -91,10 +87,10 @@ def ordinal(
 ) -> OrdinalFit:
     """Fit the ordinal model by penalised maximum likelihood.
 
-    ``adjust`` names covariates of the ratings; ``raters`` gives each rater a lean towards the first.
-    Standard errors are robust to ratings of one unit going together: ``resample`` is one of RESAMPLE, and
-    None is prompts where they are known. Raises NoGamesError without ratings and ParameterError
-    for covariates or raters that are missing, and for effects that cannot be told from the contestants.
+    ``adjust`` names covariates; ``raters`` gives each rater a lean towards the first. Standard errors are
+    clustered by ``resample``, one of RESAMPLE, None being prompts where they are known. Raises NoGamesError
+    without ratings, and ParameterError for missing covariates or raters and for effects that cannot be told
+    from the contestants.
     """
     if not len(ratings):
         raise NoGamesError("there are no ratings to rank")
@@ -144,8 +140,6 @@ def _direction(step: float) -> str | None:
     return ABOVE if step > 0 else BELOW
 
 
-# Standard errors that hold when ratings of one prompt, or of one rater, go together.
-
 _UNITS_AT_ONCE: Final = 4096
 
 
@@ -154,10 +148,9 @@ def sandwich(
 ) -> FloatArray:
     """The cluster-robust covariance (parameters, parameters) of the fit (Huber 1967; Liang and Zeger 1986).
 
-    ``unit`` numbers from 0 what goes together (prompts, raters), or is None where every rating stands alone;
-    ``crossed`` the raters where they are a second kind of unit. ``of_raters`` says that units are raters, so
-    that the pull on a lean belongs to one. For contestants it is the covariance of ratings with each
-    component's mean taken away, in log-odds.
+    ``unit`` numbers from 0 what goes together, None for single ratings; ``crossed`` the raters where they are
+    a second kind of unit. ``of_raters`` tells that units are raters, each with the pull on its lean. Log-odds
+    of contestants are measured from the mean of their component.
     """
     table, slopes = fit.model.table, _slopes(fit)
     meat = spread_of_units(
@@ -192,14 +185,14 @@ def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) 
 
 
 def _pull(fit: WholeFit, part: FloatArray, start: int) -> None:
-    """Add the slope of the penalty on the lean of each rater from ``start`` to the rater's own column."""
+    """Add to each rater's column, from ``start``, the slope of the penalty on its lean."""
     leans = fit.model.table.layout.leans_at
     row = leans.start + start + np.arange(part.shape[1])
     part[row, np.arange(part.shape[1])] -= (fit.penalty * fit.place)[row, 0]
 
 
 def _slopes(fit: WholeFit) -> Any:
-    """Sparse (parameters, distinct): what one of each distinct rating adds to the slope."""
+    """What one of each distinct rating adds to the slope, sparse (parameters, distinct)."""
     table = fit.model.table
     chance = 0.5 + 0.5 * np.tanh(0.5 * (table.design @ fit.place))
     won, lost, inside = (part[:, : table.distinct] for part in (table.won, table.lost, table.inside))
@@ -213,14 +206,14 @@ def _contents(of_rating: IntArray, unit: IntArray, distinct: int, units: int) ->
     return csr_array((np.ones(len(unit)), (of_rating, unit)), shape=(distinct, units))
 
 
-# The bootstrap: the maximum of a resample lies near that of all ratings, so one inverse curvature, taken
-# there, serves every round. Rounds this does not settle, rounds that need the prior, and rounds in which a
-# contestant lost its connection get Newton steps of their own.
+# The maximum of a resample lies near that of all ratings, so one inverse curvature, taken there, serves
+# every round. Rounds this does not settle, that need the prior, or in which a contestant lost its
+# connection get Newton steps of their own.
 
 _CHORD_STEPS: Final = 20
 _LONGEST_CHORD: Final = 1.0
+# The size of arrays of cells (or of a curvature) and rounds: bounds memory, and fits a cache.
 _NUMBERS_AT_ONCE: Final = 250_000
-"""The size of arrays of cells (or of a curvature) and rounds: bounds memory, and fits a processor's cache."""
 
 
 def bootstrap_ordinal(
@@ -236,9 +229,8 @@ def bootstrap_ordinal(
 ) -> Bootstrap:
     """Fit the ordinal model to ``rounds`` resamples (other arguments as for ordinal).
 
-    Units are drawn as by bootstrap_bradley_terry with the same seed. Position and effects (per standard
-    deviation of all ratings) are in log-odds; the spread of leans is that of all ratings in every round.
-    Raises a StatsError for bad input.
+    Units are drawn as by bootstrap_bradley_terry with the same seed. Position and effects are in log-odds;
+    every round takes the spread of leans from all ratings. Raises a StatsError for bad input.
     """
     if not len(ratings):
         raise NoGamesError("there are no ratings to resample")
@@ -284,8 +276,8 @@ def fit_rounds(
 ) -> tuple[FloatArray, BoolArray]:
     """The parameters of each round of ``weights`` (distinct ratings, rounds), and which took the prior.
 
-    ``raters_drawn`` (raters, rounds) says how often whole raters were drawn, where they were and their leans
-    are fitted: one drawn twice has its lean, and the pull on it, twice.
+    ``raters_drawn`` (raters, rounds) is how often whole raters were drawn: one drawn twice has its lean, and
+    the pull on it, twice.
     """
     table = fit.model.table
     numbers_of_round = max(table.design.shape[0], table.layout.size**2)
@@ -330,7 +322,7 @@ def _penalty(fit: WholeFit, rounds: int, raters_drawn: FloatArray | None) -> Flo
 
 
 def _chord(fit: WholeFit, sums: Sums) -> tuple[FloatArray, BoolArray]:
-    """Steps with the inverse curvature of all ratings; where each round arrived, and whether it settled."""
+    """Where steps with the inverse curvature of all ratings lead each round, and whether it settled."""
     widths = fit.model.table.widths
     place = np.repeat(fit.place, sums.won.shape[1], axis=1)
     step = np.full(place.shape, np.inf)

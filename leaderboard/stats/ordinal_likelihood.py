@@ -1,7 +1,7 @@
 """The penalised log-likelihood of the ordinal model, for many rounds at once, and its maximum.
 
-It is concave (Burridge 1981; Pratt 1981), so Newton steps, halved while they would go down, arrive. Where no
-finite maximum exists they never settle: the parameter that runs away gains about one unit at every step.
+It is concave (Burridge 1981; Pratt 1981), so Newton steps, halved while they would go down, arrive. Without a
+finite maximum the parameter that runs away gains about one unit at every step.
 """
 
 from dataclasses import dataclass
@@ -14,28 +14,27 @@ from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NotIdentif
 from leaderboard.stats.ordinal_table import OrdinalTable
 
 TOLERANCE: Final = 1e-10
+# Enough for any finite maximum; one that has not settled by then is infinite.
 NEWTON_STEPS: Final = 25
-"""Enough for any finite maximum; one that has not settled by then is taken to be infinite."""
 
 
 _LONGEST_STEP: Final = 3.0
 _HALVINGS: Final = 30
+# A likelihood this much lower (relative) is rounding, not a step too far.
 _SLACK: Final = 1e-9
-"""A likelihood this much lower (relative) is rounding, not a step too far."""
 
 
+# Added to the diagonal of curvatures (relative), so that rounds without a parameter can be solved.
 _RIDGE: Final = 1e-13
-"""Added to the diagonal of curvatures (relative): solvable where a round says nothing about a parameter."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What the likelihood needs of each round: cells won and lost, ratings inside the widths.
+    """What the likelihood needs of each round.
 
-    Arrays have the shapes (cells, rounds), (cells, rounds) and (widths, rounds). ``prior``, of shape
-    (rounds,), says where each contestant, the position and each effect are given ``PRIOR_GAMES`` drawn
-    games on their own. ``penalty`` (parameters, rounds) / 2 times the square of each parameter is taken off:
-    the pull of rater leans towards zero.
+    ``won`` and ``lost`` (cells, rounds) count cells, ``inside`` (widths, rounds) ratings between two
+    thresholds. ``prior`` (rounds,) marks where contestants, position and effects get ``PRIOR_GAMES`` drawn
+    games. ``penalty`` (parameters, rounds) / 2 times the squared parameters is taken off: the pull on leans.
     """
 
     won: FloatArray
@@ -46,7 +45,7 @@ class Sums:
 
     @classmethod
     def of(cls, table: OrdinalTable, weights: FloatArray, prior: BoolArray, penalty: FloatArray) -> "Sums":
-        """Add up the distinct ratings with ``weights`` (distinct, rounds), and imaginary ones if needed."""
+        """Sums of the distinct ratings with ``weights`` (distinct, rounds), and of imaginary ones."""
         unused = (table.level @ weights) == 0.0
         everything = np.concatenate((weights, table.spread @ unused))
         return cls(table.won @ everything, table.lost @ everything, table.inside @ everything, prior, penalty)
@@ -61,8 +60,6 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class OrdinalModel:
-    """The likelihood of the sums of a table."""
-
     table: OrdinalTable
 
     @property
@@ -78,7 +75,7 @@ class OrdinalModel:
         return place
 
     def log_likelihood(self, sums: Sums, place: FloatArray) -> FloatArray:
-        """Of shape (rounds,), penalties included; minus infinity where thresholds are out of order."""
+        """The value (rounds,) with penalties; minus infinity where thresholds are out of order."""
         odds = self.table.design @ place
         value = -(sums.won * np.logaddexp(0.0, -odds) + sums.lost * np.logaddexp(0.0, odds)).sum(axis=0)
         width = self.table.widths @ place
@@ -133,10 +130,7 @@ class OrdinalModel:
         return single
 
     def newton(self, sums: Sums, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The maximum of each round from ``start`` (parameters, rounds), and the last step that led there.
-
-        A round has settled if its last step is below the tolerance (see ``settled``).
-        """
+        """The maximum of each round from ``start`` (parameters, rounds), and the last step towards it."""
         place, step = np.array(start), np.full(start.shape, np.inf)
         for _ in range(NEWTON_STEPS):
             open_rounds = np.flatnonzero(~settled(step))
@@ -175,8 +169,6 @@ def width_slope(width: FloatArray) -> FloatArray:
     return slope
 
 
-# All ratings: what is identified, the prior where it is needed, and the spread of leans.
-
 _FIRST_LEAN_SD: Final = 0.5
 _SMALLEST_LEAN_SD: Final = 0.01
 _LEAN_STEPS: Final = 100
@@ -188,10 +180,9 @@ _NOT_IDENTIFIED: Final = 1e-9
 class WholeFit:
     """The maximum for all ratings: ``place`` (parameters, 1) and the inverse of the curvature there.
 
-    ``penalty`` (parameters, 1) is the pull on leans (see Sums), ``lean_sd`` the standard deviation it stands
-    for, 0 where no leans are fitted. ``prior`` says that no finite maximum exists without the prior;
-    ``running`` (contestants,) is how far each contestant still moved when the search for one was given up,
-    else 0.
+    ``penalty`` (parameters, 1) is the pull on leans, of standard deviation ``lean_sd`` (0 without leans).
+    ``prior`` tells that no finite maximum exists without it; ``running`` (contestants,) is how far
+    contestants still moved when the search for one was given up, else 0.
     """
 
     model: OrdinalModel
@@ -204,10 +195,10 @@ class WholeFit:
 
 
 def fit_everything(table: OrdinalTable) -> WholeFit:
-    """Fit all ratings; raise NotIdentifiedError where position or effects cannot be told from contestants.
+    """Fit all ratings; raises NotIdentifiedError where effects cannot be told from contestants.
 
-    Leans are random effects: normal about zero. Their standard deviation is found by repeating sd**2 =
-    sum of squared leans / effective number of leans (Schall 1991), and is at least 0.01.
+    Leans are normal random effects. Their standard deviation comes from repeating sd**2 = sum of squared
+    leans / effective number of leans (Schall 1991), and is at least 0.01.
     """
     layout = table.layout
     fit = _fit(table, _FIRST_LEAN_SD if layout.raters else 0.0, None)

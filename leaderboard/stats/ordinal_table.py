@@ -1,4 +1,4 @@
-"""From ratings to the table of the ordinal model: which are distinct, which cells they make, which levels."""
+"""The table of the ordinal model: distinct ratings, the cells they make, and their levels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,9 @@ from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import connected_components
 from leaderboard.stats.ratings import Ratings
 
-# The thresholds of a symmetric ordinal scale, as linear functions of few free numbers.
-#
-# A scale of n points has n - 1 thresholds tau_1 < ... < tau_(n-1) with tau_k = -tau_(n-k), so that a rating
-# and its mirror image are equally likely between equals. Free are the positive ones, smallest first: none
-# of 2 points, one of 3, two of 5, three of 8. A rating and its mirror image form a level; level 0 is the
-# middle.
+# A scale of n points has thresholds tau_1 < ... < tau_(n-1) with tau_k = -tau_(n-k), so that a rating and
+# its mirror image are equally likely between equals. The positive ones are free, smallest first. A rating
+# and its mirror image form a level; level 0 is the middle.
 
 
 def free_thresholds(points: int) -> int:
@@ -37,7 +34,7 @@ def threshold_rows(points: int) -> FloatArray:
 
 
 def levels(points: int) -> int:
-    """How many levels the scale has: half its points, and the middle of an odd scale."""
+    """How many levels the scale has."""
     return (points + 1) // 2
 
 
@@ -47,7 +44,7 @@ def level_of(rating: IntArray, points: int) -> IntArray:
 
 
 def width_rows(points: int) -> FloatArray:
-    """(levels - 1, free): the distance between the two thresholds around each rating of a level.
+    """(levels - 1, free): the distance between the thresholds around ratings of a level.
 
     The outermost level has one threshold, so no width.
     """
@@ -58,12 +55,9 @@ def width_rows(points: int) -> FloatArray:
     return widths[one_of_each]
 
 
-# The parameters of the ordinal model, and where each stands in the vector of all.
-
-
 @dataclass(frozen=True)
 class Layout:
-    """Where each parameter stands: contestants, position, effects, thresholds of each scale, leans."""
+    """Where each parameter stands in the vector of all."""
 
     contestants: int
     position: bool
@@ -78,18 +72,16 @@ class Layout:
 
     @property
     def effects_at(self) -> slice:
-        """The effect of each covariate, per standard deviation."""
         return slice(self.position_at.stop, self.position_at.stop + len(self.effects))
 
     def thresholds_at(self, points: int) -> slice:
-        """The free thresholds of one scale."""
         shorter = sum(free_thresholds(scale) for scale in self.scales if scale < points)
         start = self.effects_at.stop + shorter
         return slice(start, start + free_thresholds(points))
 
     @property
     def leans_at(self) -> slice:
-        """The lean of each rater towards the first; empty where leans are not fitted."""
+        """The lean of each rater; empty where leans are not fitted."""
         start = self.effects_at.stop + sum(map(free_thresholds, self.scales))
         return slice(start, start + self.raters)
 
@@ -100,30 +92,25 @@ class Layout:
         return last
 
 
-# Ratings reduced to what the ordinal model needs: distinct binary cells, and how ratings add up to them.
-#
-# Rating r of n points says two yes-or-no things: "at most r" holds (unless r = n) and "at most r - 1" does
-# not (unless r = 1). With log-odds z_k = tau_k + d for "at most k", the logistic distribution lets the
-# probability of the rating factor into them:
+# Rating r of n points says two things: "at most r" (unless r = n) and not "at most r - 1" (unless r = 1).
+# With log-odds z_k = tau_k + d for "at most k", its probability is
 #
 # P(r) = F(z_r) F(-z_(r-1)) (1 - exp(-(tau_r - tau_(r-1)))),
 #
 # so the likelihood is that of logistic regression on the cells (row of the design, threshold k), each so
-# many times won and lost, times a term for the width between thresholds, which depends on the thresholds
-# alone.
+# many times won and lost, times a term for the width between thresholds.
 
 
 @dataclass(frozen=True, eq=False)
 class OrdinalTable:
     """The cells of the ratings and the sums that lead to them.
 
-    ``distinct_ratings`` differ in something the model looks at (as outcomes: first, second, rating); after
-    those come the imaginary ratings, each value of each scale once. ``design`` (cells,
-    parameters) gives the log-odds of each cell. ``won`` and ``lost`` (cells, distinct and imaginary) say
-    which ratings speak for and against it, ``inside`` (widths, the same) which lie between two thresholds,
-    and ``widths`` (widths, parameters) how far apart those are. ``spread`` (imaginary, levels) and ``level``
-    (levels, distinct) give imaginary ratings to the levels that have none. ``deviation`` is the
-    standard deviation of each covariate; ``component`` numbers the connected contestants.
+    ``distinct_ratings`` differ in something the model uses (as outcomes: first, second, rating); imaginary
+    ratings, each value of each scale once, come after them. ``design`` (cells, parameters) gives the log-odds
+    of cells; ``won`` and ``lost`` (cells, distinct and imaginary) the ratings for and against each;
+    ``inside`` (widths, the same) those between two thresholds, ``widths`` (widths, parameters) apart.
+    ``spread`` (imaginary, levels) and ``level`` (levels, distinct) fill levels without ratings. ``deviation``
+    is the standard deviation of each covariate.
     """
 
     layout: Layout
@@ -142,7 +129,6 @@ class OrdinalTable:
 
     @property
     def distinct(self) -> int:
-        """How many distinct ratings there are."""
         return len(self.distinct_ratings)
 
     @property
@@ -176,10 +162,8 @@ class OrdinalTable:
 
     @cached_property
     def products(self) -> Any:
-        """Sparse (parameters * parameters, cells): the outer product of each row of ``design`` with itself.
-
-        So that curvatures of many rounds are one product with the weights of their cells.
-        """
+        """The outer product of each row of ``design`` with itself, (parameters * parameters, cells)."""
+        # With it curvatures of many rounds are one product with the weights of their cells.
         entries = np.diff(self.design.indptr)[self.row_of_entry]
         left = np.repeat(np.arange(len(entries)), entries)
         nth = np.arange(len(left)) - np.repeat(np.cumsum(entries) - entries, entries)
@@ -201,14 +185,14 @@ class OrdinalTable:
         return apart
 
 
+# Ratings between imaginary equals given to each level of a scale that nobody used.
 PRIOR_RATINGS: Final = 0.5
-"""Ratings between imaginary equals given to each level of a scale that nobody used."""
 
 _LONGEST_SCALE: Final = max(POINTS)
 
 
 def make_table(ratings: Ratings, *, position: bool, adjust: Sequence[str], raters: bool) -> OrdinalTable:
-    """Reduce the ratings; raise ParameterError for a covariate that is missing or the same everywhere."""
+    """Reduce the ratings; raises ParameterError for a covariate that is missing or the same everywhere."""
     scales = tuple(int(points) for points in np.unique(ratings.points))
     leaning = _raters(ratings) if raters else 0
     layout = Layout(ratings.contestants, position, tuple(adjust), scales, leaning)
@@ -243,7 +227,7 @@ def _raters(ratings: Ratings) -> int:
 
 
 def _deviation(ratings: Ratings, name: str) -> float:
-    """The standard deviation about zero: which answer stands first is arbitrary, so zero is the mean."""
+    """The standard deviation about zero, because which answer stands first is arbitrary."""
     if name not in ratings.covariates:
         known = ", ".join(sorted(ratings.covariates)) or "none"
         raise ParameterError(f"adjust names {name!r}; the covariates of these comparisons: {known}")
@@ -258,7 +242,7 @@ def _deviation(ratings: Ratings, name: str) -> float:
 class _Kinds:
     """The distinct ratings, then each value of each scale once, given to imaginary equals.
 
-    A group is what differs in the rating alone; ``member`` is one rating of each group of real ratings.
+    A group is what differs in the rating alone; ``member`` is one rating of each real group.
     """
 
     of_rating: IntArray
@@ -311,7 +295,7 @@ def _numbered(columns: Sequence[Any]) -> IntArray:
 
 
 def _cells(kinds: _Kinds) -> tuple[_Cells, Any, Any]:
-    """The cells, and the ratings that speak for each (they say "at most k") and against it ("more")."""
+    """The cells, and the ratings for ("at most k") and against ("more") each."""
     code = kinds.group * _LONGEST_SCALE + kinds.rating
     speaks_for = np.flatnonzero(kinds.rating < kinds.points)
     against = np.flatnonzero(kinds.rating > 1)

@@ -1,8 +1,6 @@
 """How often each distinct outcome is drawn in each round, where the order of games does not matter.
 
-Single games are a multinomial draw over the outcomes. Clusters (prompts, raters) are drawn as for Elo, and
-the outcomes of their games are added up; of crossed clusters a game counts as often as both were drawn,
-multiplied.
+Single games are a multinomial draw; clusters are drawn as for Elo, and their outcomes added up.
 """
 
 from collections.abc import Callable
@@ -28,13 +26,13 @@ from leaderboard.stats.resampling import (
     words,
 )
 
+# Rounds of a block. They share a generator where outcomes are few: it is part of the numbers there.
 DRAWN_TOGETHER: Final = 64
-"""Rounds of a block. They share a generator where outcomes are few, so it is part of the numbers there."""
 _FEWEST_TOGETHER: Final = 8
 _MOST_NUMBERS: Final = 2**20
 _ROWS_AT_ONCE: Final = _MOST_NUMBERS // DRAWN_TOGETHER
+# With more clusters hardly two of a thousand rounds draw the same ones.
 MOST_CLUSTERS_COMPARED: Final = 12
-"""With more clusters hardly two of a thousand rounds draw the same ones."""
 
 
 def weights_of_rounds(
@@ -42,8 +40,8 @@ def weights_of_rounds(
 ) -> Callable[[IntArray], FloatArray]:
     """A function from round numbers to weights on the outcomes, (outcomes, rounds).
 
-    The rounds of one call are at most ``DRAWN_TOGETHER``, from a multiple of it. ``crossed`` numbers the
-    second kind of cluster of each game, which needs the first.
+    It takes at most ``DRAWN_TOGETHER`` rounds, from a multiple of it. ``crossed`` numbers the second kind of
+    cluster of each game.
     """
     if cluster is None:
         few = len(outcomes) ** 2 < len(outcomes.of_game)
@@ -66,17 +64,14 @@ def weights_of_rounds(
 
 
 def rounds_together(outcomes: int) -> int:
-    """How many rounds make a block: fewer where there are so many outcomes that arrays would pass 8 MB."""
+    """How many rounds make a block: fewer where arrays would pass 8 MB."""
     return max(_FEWEST_TOGETHER, min(DRAWN_TOGETHER, _MOST_NUMBERS // outcomes))
 
 
 def distinct_rounds(
     seed: int, rounds: int, clusters: int | None, crossed_clusters: int | None = None
 ) -> tuple[IntArray, IntArray]:
-    """One round of each distinct draw, and for every round the place of its like among those.
-
-    Few clusters give few different draws (3 clusters 10, 5 clusters 126), and equal draws have equal fits.
-    """
+    """One round of each distinct draw, and for every round the place of its like among those."""
     numbers = np.arange(rounds)
     kinds = ((clusters, CLUSTER_DRAWS), (crossed_clusters, CROSSED_DRAWS))
     known = [(number, purpose) for number, purpose in kinds if number]
@@ -88,7 +83,7 @@ def distinct_rounds(
 
 
 def _multinomial(outcomes: Outcomes, seed: int, rounds: IntArray) -> FloatArray:
-    """The weights by conditional binomials: faster where there are few outcomes for so many games."""
+    """Weights by conditional binomials: faster where there are few outcomes for so many games."""
     count = np.bincount(outcomes.of_game, minlength=len(outcomes))
     block = int(rounds[0]) // DRAWN_TOGETHER
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, block], dtype=np.uint64)))
@@ -100,11 +95,7 @@ def _multinomial(outcomes: Outcomes, seed: int, rounds: IntArray) -> FloatArray:
 def _crossed_weights(
     outcomes: Outcomes, cluster: IntArray, crossed: IntArray, seed: int
 ) -> Callable[[IntArray], FloatArray]:
-    """A game counts as often as its cluster was drawn times as often as that of the second kind was.
-
-    Games are summed over the first kind for each outcome and cluster of the second kind (a row), some rows at
-    a time.
-    """
+    """Weights where a game counts as often as both its clusters were drawn, multiplied."""
     clusters, others = (int(kind.max()) + 1 for kind in (cluster, crossed))
     rows, row = np.unique(outcomes.of_game * np.int64(others) + crossed, return_inverse=True)
     outcome, other = np.divmod(rows, others)
@@ -125,18 +116,16 @@ def _crossed_weights(
     return draw
 
 
-# Where outcomes are many, a multinomial draw is one lookup in a table for each of them; conditional
-# binomials, the usual way, cost some 100 ns each. Each outcome gets a Poisson number of draws whose mean is
-# a little less than its number of games, and games drawn singly make up what is missing. That is exact:
-# given their sum, independent Poisson numbers are a multinomial draw, and a multinomial draw plus single
-# draws is one with more games. A round whose Poisson numbers exceed the games is drawn again; that depends
-# on their sum alone.
+# Where outcomes are many, a multinomial draw is one lookup for each; conditional binomials cost some 100
+# ns. Each outcome gets a Poisson number of draws whose mean is a little below its games, and games drawn
+# singly make up the rest. That is exact: given their sum, independent Poisson numbers are a multinomial
+# draw. A round with too many is drawn again, which depends on the sum alone.
 
 LARGEST_PART: Final = 512
+# Outcomes with more games than these are drawn in parts of such sizes, so that few tables are needed.
 _SMALL_PART: Final = 64
-"""Outcomes with more games than these are drawn in parts of such sizes, so that few tables are needed."""
+# Standard deviations of the number of games by which the Poisson means together fall short of it.
 _MARGIN: Final = 2.0
-"""By how many standard deviations of the number of games the Poisson means fall short of it together."""
 
 
 _TAIL: Final = 8.0
@@ -145,7 +134,7 @@ _PROBABILITY_BITS: Final = 48
 
 
 class OutcomeDraws:
-    """Draws as many games as there are, with replacement; ``of_game`` is the outcome number of each game."""
+    """Draws as many games as there are, with replacement; ``of_game`` is the outcome of each game."""
 
     def __init__(self, of_game: npt.NDArray[Any], outcomes: int, seed: int) -> None:
         self._of_game, self._outcomes, self._seed = of_game, outcomes, seed
@@ -190,7 +179,7 @@ class OutcomeDraws:
 
 
 def _parts(games: IntArray) -> tuple[IntArray, IntArray]:
-    """The outcomes in parts that few tables serve: outcome numbers, in order, and the sizes of the parts."""
+    """The outcomes in parts that few tables serve: outcome numbers, in order, and sizes."""
     whole, rest = np.divmod(games, LARGEST_PART)
     small = rest % _SMALL_PART
     number = np.arange(len(games))
@@ -205,8 +194,8 @@ def _parts(games: IntArray) -> tuple[IntArray, IntArray]:
 class AliasTables:
     """Poisson tables one after the other: table t has the slots ``start[t] : start[t] + mask[t] + 1``.
 
-    A random word chooses a slot by its last bits and is compared by its first ones: below ``threshold`` the
-    number drawn is ``kept`` of the slot, otherwise ``other``.
+    A random word chooses a slot by its last bits; if its first ones are below ``threshold`` the number drawn
+    is ``kept`` of the slot, otherwise ``other``.
     """
 
     start: IntArray
@@ -217,7 +206,6 @@ class AliasTables:
 
     @classmethod
     def of(cls, means: FloatArray) -> "AliasTables":
-        """One table for each mean."""
         tables = [_alias_table(float(mean)) for mean in means]
         sizes = np.array([len(threshold) for threshold, _, _ in tables])
         joined = [np.concatenate(column) for column in zip(*tables, strict=True)]
@@ -232,7 +220,7 @@ class AliasTables:
 
 
 def _alias_table(mean: float) -> tuple[WordArray, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Threshold, number and other number of each slot for a Poisson distribution; a power of two of slots."""
+    """Threshold, number and other number of each of 2**k slots for a Poisson distribution."""
     reach = _TAIL * mean**0.5
     first = max(0, int(mean - reach))
     size = 1 << (int(mean + reach) + 20 - first).bit_length()
@@ -246,10 +234,10 @@ def _alias_table(mean: float) -> tuple[WordArray, npt.NDArray[np.int32], npt.NDA
 
 
 def _aliases(share: FloatArray) -> tuple[FloatArray, IntArray]:
-    """For each slot the part of it that is its own, and who has the rest, so that everybody gets its share.
+    """For each slot its own part, and who has the rest, so that everybody gets its share; shares average 1.
 
-    Shares average 1. Those below 1 are filled up by those above, one after the other; a large share that gave
-    more than it could spare is filled up by the next (Hübschle-Schneider and Sanders 2022, as sums).
+    Those below 1 are filled up by those above, one after the other; a large share that gave too much is
+    filled up by the next (Hübschle-Schneider and Sanders 2022, as sums).
     """
     small, large = np.flatnonzero(share < 1.0), np.flatnonzero(share >= 1.0)
     lacking, spare = np.cumsum(1.0 - share[small]), np.cumsum(share[large] - 1.0)

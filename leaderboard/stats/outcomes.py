@@ -1,8 +1,7 @@
 """The distinct outcomes of games: who against whom with which score, and how often.
 
-A study has few of them (at most three for each pair of contestants) however many games it has, so the kernels
-look numbers up in a table that stays in the processor's cache. Games are read a part at a time: what is kept
-is a number of two bytes for each game (four where there are more than 65,535 outcomes).
+There are at most three for each pair of contestants. Games are read a part at a time; what is kept is a
+number of two bytes for each (four above 65,535 outcomes).
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +31,7 @@ class Outcomes:
 
 
 def distinct_outcomes(games: Games) -> Outcomes:
-    """Number the distinct outcomes; a game seen from the other side is the same outcome."""
+    """The outcomes of games; a game seen from the other side is the same."""
     return outcomes_of(games.a, games.b, games.score, games.contestants)
 
 
@@ -72,6 +71,6 @@ def distinct_values(values: Callable[[slice], npt.NDArray[Any]], length: int) ->
 
 
 def _codes(a: IntArray, b: IntArray, score: npt.NDArray[Any], contestants: int) -> IntArray:
-    """One number for each game, the same for the same outcome."""
+    """One number for each outcome."""
     doubled = (2 * np.where(a > b, 1 - score, score)).astype(np.int64)
     return (np.minimum(a, b) * contestants + np.maximum(a, b)) * 3 + doubled

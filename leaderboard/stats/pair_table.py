@@ -1,4 +1,4 @@
-"""The pairs of contestants that met: their points, who is connected, and whose ratings have no limit."""
+"""The pairs of contestants that met: their points, who is connected, and whose strengths have no limit."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,17 +12,17 @@ from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.outcomes import Outcomes
 
 ABOVE: Final = "above"
-"""No upper limit: nobody outside its set has taken even half a point from the set."""
+"""No upper limit: nobody outside its set took even half a point from the set."""
 BELOW: Final = "below"
-"""No lower limit: its set has taken no point from anybody outside."""
+"""No lower limit: its set took no point from anybody outside."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """The pairs of contestants that met, ``a < b``, and the outcomes that belong to each pair.
+    """The pairs of contestants that met, ``a < b``, and the outcomes of each pair.
 
-    ``component`` numbers the connected groups 0, 1, ... by size, then by their first contestant. Arrays "per
-    pair" have the shape (pairs, rounds): the points of each side summed over the games of a round.
+    ``component`` numbers the connected groups by size, then by their first contestant. Arrays "per pair" are
+    (pairs, rounds).
     """
 
     a: IntArray
@@ -35,7 +35,6 @@ class PairTable:
 
     @classmethod
     def of(cls, outcomes: Outcomes, contestants: int) -> "PairTable":
-        """Group the distinct outcomes of games by pair."""
         code, pair = np.unique(outcomes.a * contestants + outcomes.b, return_inverse=True)
         a, b = np.divmod(code, max(contestants, 1))
         count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
@@ -73,18 +72,18 @@ class PairTable:
         return summing
 
     def points(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Points of a and of b per pair, from weights on the outcomes of shape (outcomes, rounds)."""
+        """Points of a and of b per pair, from weights on the outcomes (outcomes, rounds)."""
         won, lost, _ = self._sums
         return won @ weights, lost @ weights
 
     def ties(self, weights: FloatArray) -> FloatArray:
-        """Ties per pair, from weights on the outcomes of shape (outcomes, rounds)."""
+        """Ties per pair, from weights on the outcomes (outcomes, rounds)."""
         tied: FloatArray = self._sums[2] @ weights
         return tied
 
     @cached_property
     def gauge(self) -> FloatArray:
-        """(contestants, contestants): fixes the mean of each component, which the likelihood leaves open."""
+        """(contestants, contestants): the mean of each component, which the likelihood leaves open."""
         same = self.component[:, None] == self.component[None, :]
         mean: FloatArray = same / same.sum(axis=1, keepdims=True)
         return mean
@@ -94,16 +93,12 @@ class PairTable:
         return theta - self.gauge @ theta
 
     def largest_difference(self, theta: FloatArray) -> FloatArray:
-        """The largest difference, in either direction, between the two of a pair, of shape (rounds,)."""
+        """The largest difference between the two of a pair, (rounds,)."""
         largest: FloatArray = np.abs(theta[self.a] - theta[self.b]).max(axis=0, initial=0.0)
         return largest
 
     def no_finite_maximum(self, won: FloatArray, lost: FloatArray) -> BoolArray:
-        """Whose component has no finite maximum in a round: (contestants, rounds).
-
-        That is the case unless everybody in the component can be reached from everybody in it by steps from
-        a contestant to one that took at least half a point from it (Ford 1957).
-        """
+        """Whose component has no finite maximum (Ford 1957) in a round: (contestants, rounds)."""
         without = np.zeros((self.contestants, won.shape[1]), dtype=bool)
         if self._joined_by(np.asarray(((won > 0) & (lost > 0)).all(axis=1))):
             return without
@@ -147,12 +142,11 @@ def connected_components(a: IntArray, b: IntArray, contestants: int) -> IntArray
 def unbounded(
     a: IntArray, b: IntArray, won: FloatArray, lost: FloatArray, contestants: int
 ) -> tuple[str | None, ...]:
-    """Which contestants' ratings the games leave open: ``ABOVE``, ``BELOW`` or None for each.
+    """``ABOVE``, ``BELOW`` or None for each contestant, from the points (pairs,) of each side.
 
-    ``won`` and ``lost`` (pairs,) are the points of each side of the pairs a, b. Contestants who have taken
-    at least half a point from each other, directly or around a circle, form a set. A set that has given no
-    point to the others it met is ``ABOVE`` them by any amount, one that has taken none is ``BELOW``. Sets in
-    between get None although their distance to those sets is open too.
+    Contestants who took at least half a point from each other, directly or around a circle, form a set. A set
+    that gave no point to others it met is ``ABOVE``, one that took none ``BELOW``. Sets in between get None
+    although their distance is open too.
     """
     giver = np.concatenate((b[won > 0], a[lost > 0]))
     taker = np.concatenate((a[won > 0], b[lost > 0]))

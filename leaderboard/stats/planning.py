@@ -1,9 +1,8 @@
 """How many more prompts, with how many raters, it takes to tell two contestants apart.
 
-A gap is told from 0 when it is wider than the half-width of its interval. It is measured with a normal error
-of variance V, so that happens with a chance of ``power`` percent if the true gap is (z + z') √V wide, where z
-and z' are the normal quantiles of the level (1.96 for 95 %) and of the power (0.84 for 80 %). With a power of
-50 % z' is 0: the half-width is then as wide as the gap.
+A gap is told from 0 when it is wider than the half-width of its interval. With a normal error of variance V
+this has a chance of ``power`` percent if the true gap is (z + z') √V wide, z and z' being the normal
+quantiles of the level (1.96 for 95 %) and of the power (0.84 for 80 %, 0 for 50 %).
 """
 
 import math
@@ -26,45 +25,40 @@ from leaderboard.stats.robustness import FittedTable
 from leaderboard.stats.sandwich import sandwich
 from leaderboard.stats.tie_bands import TieBand
 
-# What one prompt says about the gap between two contestants, from assumptions: its variance, by source.
-
-
+# Of the quadrature over prompts.
 _NODES: Final = 64
-"""Nodes of the quadrature over prompts."""
 
+# Points; no gap that a strength can show lies beyond.
 _FARTHEST: Final = 1e5
-"""Points; no gap that a rating can show lies beyond."""
 
 
+# Points; for prompts that differ much more the quadrature is off by more than 1 %.
 _WIDEST: Final = 600.0
-"""Points; for prompts that differ much more the quadrature is off by more than 1 %."""
 
 
 @dataclass(frozen=True)
 class PromptVariance:
-    """The variance that a single prompt gives a gap, in squared points: ``between + within / raters``.
+    """The variance that one prompt gives a gap, in squared points: ``between + within / raters``.
 
-    Prompts differ in whom they suit, whoever rates them (``between``), and raters differ on the same two
-    answers (``within``, for one rater of every pair). More prompts shrink both, more raters only the second.
-    ``within`` is None where nobody rated the same two answers twice; ``between`` then holds both.
+    Prompts differ in whom they suit (``between``); raters differ on the same two answers (``within``, for one
+    rater of every pair). ``within`` is None where nobody rated the same two answers twice; ``between`` then
+    holds both.
     """
 
     between: float
     within: float | None
 
     def of_prompt(self, raters: float) -> float:
-        """The variance with so many ratings of every pair; where the parts are not known, an upper bound."""
+        """The variance with so many raters of every pair; an upper bound where the parts are not known."""
         return self.between + (self.within or 0.0) / raters
 
 
 def assumed_variance(gap: float, ties: float, prompt_sd: float, contestants: int) -> PromptVariance:
     """The variance of the gap of two contestants among near equals, all compared in pairs on every prompt.
 
-    ``gap`` is in points as Bradley-Terry shows it, a tie counting as half a win; ``ties`` is the share of
-    ties, the same on every prompt; ``prompt_sd`` is the standard deviation, in points, of how much better or
-    worse than its rating a contestant is on one prompt, normal and independent of the others. Computed by
-    quadrature over the prompts; games against the other contestants leave 2 / contestants of the raters'
-    part. Raises ParameterError for assumptions outside their range.
+    ``gap`` is in Bradley-Terry's points; ``ties`` is the share of ties; ``prompt_sd`` is the standard
+    deviation, in points, of a contestant's quality between prompts, normal and independent. By quadrature
+    over prompts; games against others leave 2 / contestants of the raters' part. Raises ParameterError.
     """
     _check(gap, ties, prompt_sd, contestants)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
@@ -105,15 +99,11 @@ def _check(gap: float, ties: float, prompt_sd: float, contestants: int) -> None:
         raise ParameterError(f"gap is {gap:g}, which cannot be: {limit}")
 
 
-# What one prompt says about the gap between two contestants: its variance by source, from data.
-
-
 @dataclass(frozen=True)
 class Evidence:
-    """What the data say about one gap: ``gap`` in points from ``first`` to ``second``, and its variance.
+    """What the data say about a ``gap`` in points from ``first`` to ``second``, and its variance.
 
-    ``prompts`` and ``raters`` are what it rests on: prompts, and the mean number of raters of a pair of
-    answers.
+    ``raters`` is the mean number of raters of a pair of answers.
     """
 
     first: int
@@ -127,11 +117,10 @@ class Evidence:
 def measured(games: Games, rater: IntArray | None, first: int, second: int) -> Evidence:
     """What games clustered by prompt say about two contestants; ``rater`` numbers the rater of each game.
 
-    A prompt's total is the sum of the influences of its games on the gap (its sandwich variance, Liang and
-    Zeger 1986). The raters' part is what remains of the differences between raters of the same two answers,
-    summed for each rater of a prompt, as one rater may lean the same way in all its pairs (method of
-    moments). Without ``rater`` every game has its own. Raises a StatsError where the two cannot be compared
-    or there is one prompt.
+    A prompt's total is the sum of its games' influences on the gap (Liang and Zeger 1986). The raters' part
+    is what remains of the differences between raters of the same two answers, summed by rater and prompt
+    (method of moments). Without ``rater`` every game has its own. Raises a StatsError where the two cannot be
+    compared or there is one prompt.
     """
     prompt = _prompts(games)
     found = distinct_outcomes(games)
@@ -196,10 +185,8 @@ class _Opinions:
         return len(self.cell) / (int(self.cell.max()) + 1)
 
     def within(self) -> float | None:
-        """The raters' part of the variance of the gap; None where no pair of answers has two raters.
-
-        Pairs of answers with a single rater are taken to have as much of it, in proportion, as the others.
-        """
+        """The raters' part of the variance of the gap; None where no pair of answers has two raters."""
+        # Pairs with a single rater are taken to have as much of it, in proportion, as the others.
         raters = np.bincount(self.cell)[self.cell]
         several = raters > 1
         known = float((self.moved[several] ** 2).sum())
@@ -212,7 +199,7 @@ class _Opinions:
 
 
 def _prompts(games: Games) -> IntArray:
-    """The prompt of each game; raise a StatsError where there are fewer than two."""
+    """The prompt of each game; raises a StatsError where there are fewer than two."""
     if not len(games):
         raise NoGamesError("there are no games to plan from")
     if games.cluster is None:
@@ -222,20 +209,20 @@ def _prompts(games: Games) -> IntArray:
     return games.cluster
 
 
+# Every plan shows these.
 RATERS_SHOWN: Final = (1, 2, 3, 5)
-"""Numbers of raters that every plan shows."""
 
 FEWEST_PROMPTS: Final = 2
 
 SMALLEST_GAP: Final = 0.001
+# Points; no study has the votes for a smaller gap, and no strength shows a larger one.
 LARGEST_GAP: Final = 100_000.0
-"""Points; no study has the votes for a smaller gap, and no rating shows a larger one."""
 
+# With fewer at hand their variance is itself known only roughly.
 FEW_PROMPTS: Final = 30
-"""With fewer at hand their variance is itself known only roughly."""
 
+# Points; strengths that differ by less are equal.
 _ALIKE: Final = 1e-6
-"""Points; two ratings that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -280,11 +267,10 @@ class Need:
 
 @dataclass(frozen=True)
 class Plan:
-    """What it takes to see a gap. ``need`` is the answer for the raters asked for, ``needs`` the table.
+    """What it takes to see a gap: ``need`` for the raters asked for, ``needs`` for several numbers.
 
-    ``variance`` is that of a prompt. ``evidence`` and ``half_width_now`` are None for a plan from
-    assumptions; with evidence, ``between`` says whether the gap asked about is that of its two contestants
-    rather than any.
+    ``evidence`` and ``half_width_now`` are None for a plan from assumptions; ``between`` tells that the gap
+    is that of its two contestants.
     """
 
     aim: Aim
@@ -296,7 +282,7 @@ class Plan:
     between: bool = False
 
     def sentence(self, names: Sequence[str] = ()) -> str:
-        """The answer in one sentence, for the contestants called ``names`` in the order of their numbers."""
+        """The answer in one sentence; ``names`` are the contestants' in the order of their numbers."""
         aim, need = self.aim, self.need
         what = f"a gap of {aim.gap:.3g} points"
         if self.between and self.evidence is not None:
@@ -360,11 +346,9 @@ def plan_from_data(
 ) -> Plan:
     """How many prompts like those at hand, with as many pairs, are needed beyond them.
 
-    ``between`` names two contestants by number, ``gap`` a gap in points; with both, the gap between the two
-    is taken to be ``gap`` instead of what was measured. With ``gap`` alone, the variance is that of the pair
-    of contestants whose gap has the median variance. ``raters`` is how many rate every new pair, by default
-    as many as now. The prompts at hand stay as they are. Raises a StatsError where there is nothing to plan
-    from.
+    ``between`` names two contestants by number, ``gap`` a gap in points that replaces their measured one;
+    with ``gap`` alone, the variance is that of the pair with the median one. ``raters`` rate every new pair,
+    by default as many as now. Raises a StatsError where there is nothing to plan from.
     """
     if between is None and gap is None:
         raise ParameterError("a plan needs two contestants or a gap")
@@ -411,16 +395,14 @@ def _plan(
 
 
 def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None) -> Need:
-    """The fewest new prompts after which the gap's variance serves.
-
-    A prompt weighs as its games do, that is as its raters. With n new prompts of r raters and variance v
-    beside N of R raters and variance V the gap has the variance (N R² V + n r² v) / (N R + n r)², so n is the
-    positive root of a quadratic equation.
-    """
+    """The fewest new prompts after which the gap's variance serves."""
     if evidence is None:
         fresh = variance.of_prompt(raters)
         more = max(math.ceil(fresh / aim.variance - 1e-9), FEWEST_PROMPTS)
         return Need(raters, more, more, aim.width * math.sqrt(fresh / more))
+    # A prompt weighs as its games do, that is as its raters. With n new prompts of r raters and variance v
+    # beside N of R raters and variance V the gap has the variance (N R² V + n r² v) / (N R + n r)², so n is
+    # the positive root of a quadratic equation.
     had, now, new = evidence.prompts, evidence.raters, float(raters)
     if variance.within is None:
         new = now  # what another number of raters would change is not known
@@ -433,5 +415,4 @@ def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | 
 
 
 def _quantile(share: float) -> float:
-    """The normal quantile."""
     return float(ndtri(share))

@@ -1,21 +1,4 @@
-"""What standing second is worth to a rater, in Elo points.
-
-A lean on the rating scale says how far the mean rating is moved, which depends on how far apart the
-contestants are and on how much chance there is in the rater: an end of the scale cannot be passed, and noise
-blurs every step. So this fits what a rating is read from: of two answers the rater sees
-
-    x = strength of the second - strength of the first + b + noise,  noise normal with deviation sigma,
-
-all in Elo points, and gives rating r of n where the chance of winning that belongs to x lies between
-(r - 1) / n and r / n, so that each rating stands for an equal share of chances. The cuts between the ratings
-are therefore known numbers of points (-338, -191, -89, 0, 89, 191, 338 on 8), and they tell b apart from the
-noise. A model with free cuts (leaderboard.stats.ordinal) gives b in units of the noise only.
-
-This is regression on grouped data with known limits (Stewart 1983, *On least squares estimation when the
-dependent variable is grouped*). In the parameters divided by sigma its likelihood has one maximum (Olsen
-1978; Pratt 1981). Intervals are the sandwich's over prompts with Student's t, so answers of one prompt may
-depend on each other. Whether the order is mirrored for every pair or drawn by lot makes no difference.
-"""
+"""Position bias: whether raters prefer what is shown first, and what standing second is worth to them."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -32,29 +15,22 @@ from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_nu
 from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.ratings import Ratings
 
-# Position bias: whether raters prefer what is shown first, whoever wrote it.
-#
-# A rater without it gives rating r as often as its mirror image n + 1 - r. The histogram is tested against
-# its mirror image with Bowker's statistic (1948): the sum of (c_r - c_m)^2 / (c_r + c_m) over the mirrored
-# pairs of ratings that occur. Taken as chi-squared it assumes independent ratings. Ratings of one prompt
-# are not, so the test that is reported corrects it by Rao and Scott's second-order correction (1981) with
-# the covariance of the differences between prompts, in its F form (Rao and Thomas 1989). Two bounds hold
-# where prompts say too little about that covariance: no p smaller than for independent ratings, and none
-# smaller than 2^(1 - prompts), the smallest that flipping whole prompts could give.
+# Without position bias rating r is as frequent as its mirror image n + 1 - r, which Bowker's statistic
+# (1948) tests. Ratings of one prompt are not independent, so p has Rao and Scott's second-order correction
+# (1981) with the covariance between prompts, in its F form (Rao and Thomas 1989). It is bounded by the p of
+# independent ratings and by 2^(1 - prompts), the smallest that flipping whole prompts could give.
 
 
 TEST: Final = "rao-scott"
-"""The name of the reported test."""
 
 
 @dataclass(frozen=True)
 class Position:
     """How one kind of rater leans to what is shown first; None where a number does not exist.
 
-    ``n`` ratings of ``prompts`` prompts; ``sided`` of them are not in the exact middle of the scale, and
-    ``share_first`` is the share of these that prefers the first. ``mean`` is the mean rating,
-    ``neutral_mean`` what it is without bias. ``chi2`` with ``df`` is Bowker's statistic; ``p`` takes ratings
-    of one prompt together, ``p_independent`` does not.
+    ``sided`` of the ``n`` ratings are not in the exact middle, and ``share_first`` of these prefer the first.
+    ``neutral_mean`` is the mean rating without bias. ``chi2`` with ``df`` is Bowker's statistic; ``p`` takes
+    ratings of one prompt together, ``p_independent`` does not.
     """
 
     n: int
@@ -74,15 +50,13 @@ class Position:
     test: str = TEST
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return rounded(asdict(self))
 
 
 def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: float = 95.0) -> Position:
-    """Position statistics of ratings as shown, on one scale, with the prompt of each.
+    """Position statistics of ratings as shown, on one scale; intervals over prompts, of ``level`` percent.
 
-    Intervals are of the level in percent, over prompts. Raises RatingError for a rating outside the scale or
-    a scale that does not exist, LengthMismatchError where the arrays differ in length.
+    Raises RatingError for a rating outside the scale or an unknown scale, and LengthMismatchError.
     """
     counts = counts_by_prompt(rating, points, prompt)
     half, places = points // 2, np.arange(1.0, points + 1.0)
@@ -156,30 +130,37 @@ def _clustered_p(chi2: float, difference: FloatArray, independent: float) -> flo
 
 
 def _inside(mean: Estimate, points: int) -> Estimate:
-    """The same with its interval cut off at the ends of the scale."""
+    """The mean with its interval cut off at the ends of the scale."""
     if mean.low is None or mean.high is None:
         return mean
     return Estimate(mean.n, mean.prompts, mean.value, max(1.0, mean.low), min(float(points), mean.high))
 
 
+# The worth of a place. Of two answers the rater sees x = strength of the second - strength of the first + b +
+# noise, the noise normal with deviation sigma, in Elo points, and gives rating r of n where the chance of
+# winning that belongs to x lies between (r - 1) / n and r / n. The cuts between ratings are therefore known
+# numbers of points (-338, -191, -89, 0, 89, 191, 338 on 8) and tell b from the noise; free cuts
+# (leaderboard.stats.ordinal) give b in units of the noise only. This is regression on grouped data with known
+# limits (Stewart 1983). In the parameters divided by sigma its likelihood has one maximum (Olsen 1978; Pratt
+# 1981). Intervals are the sandwich's over prompts with Student's t.
+
 _STEPS: Final = 100
 _SETTLED: Final = 1e-9
 _HALVINGS: Final = 30
+# On the parameters: holds those the ratings say nothing about, and is far below one rating.
 _PULL: Final = 1e-6
-"""On the parameters: holds those that the ratings say nothing about, and is far below one rating."""
 
 _MOST_POINTS: Final = 4000.0
+# Beyond these the maximum lies at infinity. The surprise is minus the mean log-likelihood of a rating.
 _LEAST_SURPRISE: Final = 0.01
-"""Beyond these the maximum lies at infinity and the numbers say where the search stopped; the surprise is
-minus the mean log-likelihood of a rating."""
 
 
 @dataclass(frozen=True)
 class PlaceWorth:
-    """``points`` is what standing second is worth, in Elo points: below 0 it is better to stand first.
+    """The worth of standing second in Elo ``points``: below 0 it is better to stand first.
 
-    ``noise`` is the deviation of the rater's error in one comparison, in points too, and has its interval.
-    From ``n`` ratings of ``prompts`` prompts; None where a number does not exist, and ``reason`` says why.
+    ``noise`` is the deviation, in points, of the rater's error in one comparison. ``reason`` says why a
+    number is missing.
     """
 
     n: int
@@ -193,7 +174,6 @@ class PlaceWorth:
     reason: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return rounded(asdict(self))
 
 
@@ -204,7 +184,7 @@ def cuts(points: int) -> FloatArray:
 
 
 def place_worth(ratings: Ratings, level: float = 95.0) -> PlaceWorth:
-    """The worth of standing second, from ratings as shown; intervals of the level in percent, over prompts.
+    """The worth of standing second, from ratings as shown; intervals over prompts, of ``level`` percent.
 
     Raises ParameterError where the prompts of the ratings are not known.
     """
@@ -235,7 +215,7 @@ def _unknown(n: int, prompts: int, reason: str) -> PlaceWorth:
 
 
 def _unknowable(ratings: Ratings) -> str | None:
-    """Why no ratings like these could tell."""
+    """Why no ratings like these could tell, or None."""
     if not len(ratings):
         return "no ratings"
     if ratings.points.max() < 3:
@@ -249,8 +229,8 @@ def _unknowable(ratings: Ratings) -> str | None:
 class _Model:
     """The likelihood of the distinct ratings, each ``times`` often; ``of_rating`` says which each rating is.
 
-    The last two parameters are b / sigma and 1 / sigma, those before the strengths / sigma; one unit is
-    POINTS_PER_UNIT. ``design`` (distinct, parameters - 1) times the parameters but the last is what is seen.
+    Parameters are the strengths / sigma, b / sigma and 1 / sigma, in units of POINTS_PER_UNIT. ``design``
+    (distinct, parameters - 1) times all but the last is what is seen.
     """
 
     design: Any
@@ -300,7 +280,7 @@ class _Model:
         return place, None
 
     def errors(self, place: FloatArray, prompt: IntArray) -> tuple[float, float]:
-        """The standard errors of b and of sigma, in units, with the ratings of a prompt taken together."""
+        """The standard errors of b and of sigma, in units, clustered by prompt."""
         of_seen, of_scale, _ = self._slopes(place)
         _, curvature = self._derivatives(place)
         towards = np.zeros((len(place), 2))
@@ -329,7 +309,7 @@ class _Model:
         return float(own - 0.5 * _PULL * place @ place)
 
     def _slopes(self, place: FloatArray) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
-        """The slope of each log-likelihood along what is seen and along the last parameter; the bends."""
+        """The slopes of each log-likelihood along what is seen and the last parameter, and the bends."""
         low, high = self._limits(place)
         share = _log_share(low, high)
         at_low, at_high = _density(low, share), _density(high, share)

@@ -1,4 +1,4 @@
-"""Standings: ratings, intervals, ranks and counts of contestants, with everything that made them."""
+"""Standings: strengths, intervals, ranks and counts of contestants, with everything that made them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,14 @@ from leaderboard.stats.ranking_rows import DECIMALS, Certainty, Standing, Tally,
 from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
 from leaderboard.stats.separation import probability_above
 
-# Whether intervals over prompts are for other prompts and the same raters, so that readers must be told.
-
 
 def same_raters(ratings: Ratings) -> int | None:
-    """The number of raters, where they are fewer than the prompts they share out among themselves.
+    """The number of raters, where intervals over prompts hold for these same raters only, else None.
 
-    Resampling prompts leaves out what raters of other taste would have said. Where tastes differ among raters
-    as much as among prompts and both are equally busy, that is as much as the interval shows if there are as
-    many raters as prompts, and more if there are fewer. Raters who rated little count for less: n ratings are
-    as if from n² / Σ nᵣ² equally busy raters, nᵣ from rater r (Kish 1965), and likewise for prompts. None
-    where the raters are more, too few to be resampled, or not known.
+    That is where raters are fewer than the prompts they share: resampling prompts leaves out what raters of
+    other taste would have said. Unequally busy raters, nᵣ ratings from rater r, count as (Σ nᵣ)² / Σ nᵣ²
+    equally busy ones (Kish 1965), and likewise prompts. None also where raters are unknown or too few to be
+    resampled.
     """
     if ratings.rater is None or ratings.prompt is None or not len(ratings):
         return None
@@ -43,14 +40,12 @@ def _equally_busy(number: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Standings:
-    """A ranking. ``standings`` is ordered by component, then rating, best first, then name.
+    """A ranking; ``standings`` are ordered by component, then strength, best first, then name.
 
-    ``components`` holds the names of each connected group (contestants without games are in none): ratings of
-    different groups have no common scale. ``groups`` holds the names of contestants that cannot be told apart
-    at the level of the intervals, in the order of their letters; None without intervals.
-    ``probability_above`` has a row and a column for each entry of ``standings``, None where there is nothing
-    to compare; it is None where it was not asked for. ``details`` are results of one method alone.
-    ``warnings`` are sentences to be shown with the numbers.
+    ``components`` holds the names of each connected group, whose strengths have no common scale. ``groups``
+    holds the names of contestants that cannot be told apart, in the order of their letters; None without
+    intervals. ``probability_above`` has a row and a column for each of ``standings``, None where not asked
+    for. ``details`` are results of one method alone, ``warnings`` sentences to be shown.
     """
 
     method: str
@@ -89,8 +84,8 @@ class Standings:
 def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Standings:
     """Rank the contestants of ``ratings``, called ``names`` in the order of their numbers.
 
-    Rounds draw prompts, or games where no prompt is known and prompts were asked for; a warning says so.
-    Raises a StatsError where there is nothing to rank, or the ratings lack what the method needs.
+    Where prompts are to be drawn and none is known, rounds draw games, with a warning. Raises a StatsError
+    where there is nothing to rank, or the ratings lack what the method needs.
     """
     without = method.resample == "prompts" and ratings.prompt is None
     resample = "games" if without else method.resample
@@ -101,9 +96,9 @@ def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Stan
 def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
     """Rank the contestants of ``games``, called ``names`` in the order of their numbers.
 
-    Rounds draw the clusters of the games, called what ``method.resample`` says, or games where there are
-    none; prompts-and-raters needs clusters of two kinds. The ordinal model takes the scores for ratings on
-    three points. Raises a StatsError where there is nothing to rank.
+    Rounds draw the clusters of the games, called what ``method.resample`` says, else games;
+    prompts-and-raters needs two kinds. The ordinal model takes scores for ratings on three points. Raises a
+    StatsError.
     """
     if method.resample == PROMPTS_AND_RATERS:
         if games.crossed is None:
@@ -117,7 +112,7 @@ def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
 
 
 def _ranked(material: Material, method: Method) -> Standings:
-    """Elo's rating is the median of the bootstrap, or one pass without it; the others' the best fit."""
+    # Elo's strength is the median of the bootstrap, or one pass without it; that of others the best fit.
     games, labels = material.games, material.names
     _check_some(games)
     found, tally = estimate(material, method), Tally.of(games)

@@ -11,14 +11,14 @@ from leaderboard.stats.ranking_estimates import Estimate, Material
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ranking_rows import Tally
 
+# With fewer prompts or raters a percentile interval covers less than its level.
 FEWEST_CLUSTERS: Final = 30
-"""Below this many prompts or raters a percentile interval covers less than its level."""
 
+# From this many on a sandwich with Student's t held its level in simulations; fewer were not tried.
 FEWEST_WITH_SANDWICH: Final = 10
-"""From this many on a sandwich with Student's t held its level in simulations; fewer were not tried."""
 
+# With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed.
 FEWEST_BEYOND: Final = 5
-"""With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed."""
 
 NAMES_SHOWN: Final = 3
 
@@ -149,7 +149,7 @@ def _few_clusters(found: Findings) -> Iterator[str]:
 
 
 def _few(material: Material, enough: int) -> str:
-    """What rounds draw of which there is not enough, in words."""
+    """What rounds draw too few of, in words."""
     games, drawn = material.games, material.resample.split("-")
     kinds = ((games.clusters, drawn[0]), (games.crossed_clusters, drawn[-1]))
     return " and ".join(f"{number} {name}" for number, name in kinds if number and number < enough)

@@ -1,4 +1,4 @@
-"""What each method makes of the comparisons: ratings, and what their intervals come from."""
+"""What each method makes of the comparisons: strengths, and what their intervals come from."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -36,7 +36,7 @@ from leaderboard.stats.sandwich import sandwich, sandwich_samples
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What is ranked: the games, the ratings they come from, what a round draws, and who plays."""
+    """What is ranked: the games, the ratings behind them, what a round draws, and the contestants' names."""
 
     games: Games
     ratings: Ratings
@@ -46,13 +46,12 @@ class Material:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What a method found.
+    """What a method found: strengths ``rating`` and ``component``, both (contestants,).
 
-    ``rating`` and ``component`` have the shape (contestants,). ``samples`` (rounds, contestants) is what
-    ranks and probabilities come from, None without intervals. ``standard_error``, from so many ``units``, is
-    None where intervals are percentiles of the samples. ``prior`` says whether a prior kept the ratings
-    finite, ``prior_rounds`` in how many rounds it did; ``unbounded`` holds for each contestant "above",
-    "below" or None. ``parameters`` are the method's own, ``details`` its further results.
+    ``samples`` (rounds, contestants) lead to ranks and probabilities, None without intervals.
+    ``standard_error``, from so many ``units``, is None where intervals are percentiles of the samples.
+    ``prior`` tells that a prior kept strengths finite, ``prior_rounds`` in how many rounds. ``parameters``
+    are the method's own, ``details`` its further results.
     """
 
     rating: FloatArray
@@ -67,14 +66,13 @@ class Estimate:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def quantiles(self, wanted: tuple[float, ...]) -> FloatArray | None:
-        """The percentiles of each rating, of shape (len(wanted), contestants), or None."""
+        """The percentiles (len(wanted), contestants) of each strength, None without intervals."""
         if self.standard_error is not None:
             return student_quantiles(self.rating, self.standard_error, self.units, wanted)
         return None if self.samples is None else percentiles(self.samples, wanted)
 
 
 def estimate(material: Material, method: Method) -> Estimate:
-    """Rate the contestants by the method."""
     return _ESTIMATORS[method.name](material, method)
 
 
@@ -186,7 +184,7 @@ def _ordinal_sandwich(fit: OrdinalFit, rounds: int, seed: int) -> dict[str, Any]
 
 
 def _ordinal_details(fit: OrdinalFit, position: bool) -> dict[str, Any]:
-    """Position and effects in log-odds and in points, with their standard errors in log-odds."""
+    """Position and effects in log-odds and points, with their standard errors in log-odds."""
     first = {"log_odds": fit.position, "se": fit.position_se, "points": fit.position_points}
     return {
         "position": first if position else None,
@@ -197,13 +195,13 @@ def _ordinal_details(fit: OrdinalFit, position: bool) -> dict[str, Any]:
 
 
 def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, Any]:
-    """The interval of an effect, in points, and its kept percentiles."""
+    """The interval of an effect, in points, and its kept percentiles, from its samples."""
     points = log_odds[:, None] * POINTS_PER_UNIT
     return _interval(lambda wanted: percentiles(points, wanted)[:, 0], method)
 
 
 def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, Any]:
-    """The same from the effect's standard error."""
+    """The interval of an effect, in points, and its kept percentiles, from its standard error."""
     points, error = np.array([effect["points"]]), np.array([effect["se"] * POINTS_PER_UNIT])
     return _interval(lambda wanted: student_quantiles(points, error, units, wanted)[:, 0], method)
 

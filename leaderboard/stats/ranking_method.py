@@ -12,7 +12,7 @@ from leaderboard.stats.resampling import check_seed
 from leaderboard.stats.tie_bands import TieBand
 
 METHODOLOGY: Final = "3"
-"""Version of the methods as a whole; it changes whenever the same votes would give other numbers."""
+"""Rises whenever the same ratings would give other numbers."""
 
 METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal")
 INTERVALS: Final = ("bootstrap", "sandwich")
@@ -24,12 +24,11 @@ RATER_EFFECTS: Final = "raters"
 class Method:
     """How to rank.
 
-    ``ties`` and ``tie_band`` (None for the usual ratings) say what counts half. ``rounds`` is the number of
-    resamples, or of draws from the normal approximation with sandwich intervals; None means no intervals.
-    ``resample`` is what a round draws, one of RESAMPLE, "prompts" falling back to games where none are known.
+    ``rounds`` counts resamples, or draws from the normal approximation with sandwich intervals; None means no
+    intervals. ``resample`` is one of RESAMPLE, "prompts" falling back to games where none are known.
     ``adjust`` names covariates of the ordinal model, or "raters". ``pairwise`` asks for the probability of
-    each contestant being above each other one, ``robustness`` for the fewest games that decide who is first
-    (Bradley-Terry only). ``threads`` changes the time taken, nothing else.
+    each contestant being above each other, ``robustness`` for the fewest games that decide who is first
+    (Bradley-Terry only). ``threads`` changes the time taken alone.
     """
 
     name: str = "elo"

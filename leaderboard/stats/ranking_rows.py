@@ -17,16 +17,14 @@ DECIMALS: Final = 6
 
 @dataclass(frozen=True)
 class Standing:
-    """One contestant. ``rating``, ``rank`` and ``component`` are None where it played no game.
+    """One contestant; ``rating`` (its strength), ``rank`` and ``component`` are None without a game.
 
-    ``low`` and ``high`` are the ends of the central interval and ``quantiles`` the kept percentiles, by their
-    number as text. ``rank`` follows the rating within the component: 1 + the number of contestants rated
-    higher, so equal ratings (to 1e-6) share a rank. ``rank_ub`` is the best rank the intervals leave
-    possible: 1 + the number whose lower end exceeds this one's upper end. ``p_first`` is the share of rounds
-    in which it is first, ``group`` the letters of its groups of contestants that cannot be told apart. These
-    are None without intervals. ``groups_at`` and ``rank_ub_at`` hold the letters and the best rank at each
-    level of LEVELS, by the level as text, so that a reader can choose another one. ``unbounded`` is "above"
-    where nothing limits the rating upwards, "below" where nothing limits it downwards.
+    ``low`` and ``high`` are the ends of the central interval, ``quantiles`` the kept percentiles by their
+    number as text. ``rank`` is 1 + the number rated higher in the component, to 1e-6; ``rank_ub``, the best
+    possible, 1 + the number whose lower end exceeds this upper end. ``p_first`` is the share of rounds in
+    which it is first, ``group`` the letters of its groups; ``rank_ub_at`` and ``groups_at`` are for each of
+    LEVELS, as text. These are None without intervals. ``unbounded`` is "above" or "below" where nothing
+    limits the strength.
     """
 
     contestant: str
@@ -58,7 +56,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Games, wins, losses and ties of each contestant, of shape (contestants,)."""
+    """Games, wins, losses and ties of each contestant, (contestants,)."""
 
     games: IntArray
     wins: IntArray
@@ -67,7 +65,6 @@ class Tally:
 
     @classmethod
     def of(cls, games: Games) -> "Tally":
-        """Count the games of each contestant."""
         wins, losses, ties = (
             _appearances(games, games.a, a_scored) + _appearances(games, games.b, 1.0 - a_scored)
             for a_scored in (1.0, 0.0, 0.5)
@@ -81,7 +78,7 @@ def _appearances(games: Games, side: IntArray, score_of_a: float) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Certainty:
-    """What the intervals say of each contestant; the arrays have the shape (contestants,)."""
+    """What the intervals say of each contestant, in arrays (contestants,)."""
 
     low: FloatArray
     high: FloatArray
@@ -94,7 +91,7 @@ class Certainty:
 
     @classmethod
     def of(cls, found: Estimate, level: float) -> "Certainty | None":
-        """Read it from the samples of an estimate; None where there are none."""
+        """Certainty from the samples of an estimate; None where there are none."""
         ends, kept = found.quantiles(bounds(level)), found.quantiles(KEPT_PERCENTILES)
         if ends is None or kept is None or found.samples is None:
             return None
@@ -114,7 +111,7 @@ class Certainty:
 
 
 def _best_ranks(kept: FloatArray, level: float, component: IntArray) -> IntArray:
-    """Rank (UB) at a level whose ends are among the kept percentiles."""
+    """The best ranks at a level whose ends are among the kept percentiles."""
     low, high = (kept[KEPT_PERCENTILES.index(end)] for end in bounds(level))
     return rank_upper_bound(low, high, component)
 
@@ -122,7 +119,7 @@ def _best_ranks(kept: FloatArray, level: float, component: IntArray) -> IntArray
 def rows(
     names: tuple[str, ...], found: Estimate, tally: Tally, sure: Certainty | None
 ) -> tuple[Standing, ...]:
-    """The rows by component, then rating, best first, then name; those without games last."""
+    """The rows by component, then strength, best first, then name; those without games last."""
     rating = np.round(found.rating, DECIMALS)
     same = found.component[:, None] == found.component[None, :]
     rank = 1 + (same & (rating[None, :] > rating[:, None])).sum(axis=1)

@@ -1,15 +1,4 @@
-"""Whether a rater's votes keep going against those of others: a sequential test by betting.
-
-As Chatbot Arena filters its voters (FastChat, lmsys; idea of e-values: Vovk and Wang 2021, Ville 1939). Each
-vote for one of two contestants is compared with what others voted between the same two: p is the share of
-them, this vote included, that are as far against the favourite. A bettor stakes everything on p being small
-and is paid 1 / (2 p). Votes drawn like those of others lose or break even on average, so the money made from
-1, the product M, exceeds 1 / alpha at any time with a probability of at most alpha.
-
-Published is the product in both directions of a fixed order of the contestants (``oriented`` False), either
-of which raises the alarm: at most 2 alpha. There the votes of somebody who clicks at random win in one order
-of the names what they lose in the other. Oriented to the favourite there is one direction.
-"""
+"""How well a rater rates: agreement with others, consistency, speed, and a test of votes against others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,25 +12,14 @@ from leaderboard.stats.clustered_means import Estimate, share_estimate
 from leaderboard.stats.intervals import Share, wilson_share
 from leaderboard.stats.tie_bands import verdicts
 
-# Shares of independent trials with their intervals.
-
-
-# How often a rater's verdict is that of most others on the same pair, also beyond chance.
-#
-# A verdict is first, tie or second in terms of the pair, whichever was shown first. A pair counts for a
-# rater where others have rated it and one verdict is more frequent among them than any other. Beyond chance
-# is Cohen's kappa (1960) of the rater with that majority: chance is what two raters would agree on who gave
-# the same numbers of each verdict regardless of the pair.
-
-
 VERDICTS = 3
 
 
 @dataclass(frozen=True)
 class WithOthers:
-    """One rater's agreement with the majority of others, its interval over prompts, and kappa.
+    """One rater's agreement with the majority of others, its interval over prompts, and Cohen's kappa (1960).
 
-    kappa is None where it is not defined: nothing compared, or all verdicts the same.
+    kappa is None where nothing was compared or all verdicts are the same.
     """
 
     share: Estimate
@@ -53,8 +31,8 @@ def majority_of_others(
 ) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """The verdict (-1, 0, 1) most frequent among the others of each one's pair, and whether there is one.
 
-    All verdicts of the same rater on the pair are left aside. Without a single most frequent one it is 0 and
-    False. ``kept`` says which verdicts count as those of others, all of them unless it is given.
+    Without a single most frequent one it is 0 and False. ``kept`` marks the verdicts that count as those of
+    others, by default all.
     """
     pairs, raters, given = (np.asarray(each, dtype=np.int64) for each in (pair, rater, verdict))
     if not len(pairs) == len(raters) == len(given):
@@ -69,7 +47,7 @@ def majority_of_others(
 
 
 def _counts(group: IntArray, verdict: IntArray, counted: npt.NDArray[np.bool_]) -> IntArray:
-    """How often each verdict was given in each group, of those that count: (groups, 3)."""
+    """How often each verdict that counts was given in each group: (groups, 3)."""
     groups = int(group.max(initial=-1)) + 1
     found = np.bincount((group * VERDICTS + verdict + 1)[counted], minlength=groups * VERDICTS)
     return found.reshape(groups, VERDICTS)
@@ -78,7 +56,7 @@ def _counts(group: IntArray, verdict: IntArray, counted: npt.NDArray[np.bool_]) 
 def with_others(
     verdict: npt.ArrayLike, majority: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0
 ) -> WithOthers:
-    """One rater's verdicts against the majorities of others. The interval lets prompts vary, not pairs."""
+    """One rater's verdicts against the majorities of others; the interval lets prompts vary, not pairs."""
     own, most = np.asarray(verdict, dtype=np.int64), np.asarray(majority, dtype=np.int64)
     place = np.unique(np.asarray(prompt), return_inverse=True)[1]
     agreed = np.bincount(place, own == most).astype(np.float64)
@@ -97,12 +75,9 @@ def kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     return (float((own == most).mean()) - chance) / (1.0 - chance)
 
 
-# Whether a rater says the same about a pair that comes again, in the other order.
-
-
 @dataclass(frozen=True)
 class Consistency:
-    """``same``: how often the verdict was the same; ``apart``: how many points lie between, on average."""
+    """``same``: how often the verdict was the same; ``apart``: the mean difference in points."""
 
     same: Share
     apart: float | None
@@ -111,10 +86,7 @@ class Consistency:
 def consistency(
     before: npt.ArrayLike, again: npt.ArrayLike, points: npt.ArrayLike, level: float = 95.0
 ) -> Consistency:
-    """Ratings of the same pairs on scales of ``points``, both in terms of the pair (mirrored where swapped).
-
-    A verdict is first, tie (4 and 5 of 8, the middle of 3 and 5) or second.
-    """
+    """Ratings of the same pairs given twice, on scales of ``points``, both in the pair's own orientation."""
     one, other, size = (np.asarray(each, dtype=np.int64) for each in (before, again, points))
     if not len(one) == len(other) == len(size):
         raise LengthMismatchError("before, again and points must have the same length")
@@ -124,16 +96,13 @@ def consistency(
     return Consistency(wilson_share(same, len(one), level), float(np.abs(one - other).mean()))
 
 
-# How long a rater takes.
-
-
+# Seconds in which nobody reads two answers.
 FLOOR: Final = 3.0
-"""Seconds in which nobody reads two answers."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Median and quartiles of the seconds that are known, and the share below ``floor``."""
+    """Median and quartiles of the known seconds, and the share below ``floor``."""
 
     n: int
     median: float | None
@@ -144,7 +113,7 @@ class Speed:
 
 
 def speed(seconds: npt.ArrayLike, floor: float = FLOOR, level: float = 95.0) -> Speed:
-    """Of the seconds of each comparison; NaN where they are not known."""
+    """Speed from the seconds of each comparison; NaN where they are not known."""
     known = np.asarray(seconds, dtype=np.float64)
     known = known[np.isfinite(known)]
     if not len(known):
@@ -154,17 +123,25 @@ def speed(seconds: npt.ArrayLike, floor: float = FLOOR, level: float = 95.0) -> 
     return Speed(len(known), median, lower, upper, floor, below)
 
 
+# A sequential test by betting, as Chatbot Arena filters its voters (FastChat, lmsys; e-values: Vovk and Wang
+# 2021, Ville 1939). For each vote p is the share of others' votes between the same two contestants, this one
+# included, that are as far against the favourite; a stake on p being small is paid 1 / (2 p). Votes drawn
+# like those of others lose or break even on average, so the product made from 1 exceeds 1 / alpha at any time
+# with a probability of at most alpha. Published is the product in both directions of a fixed order of
+# contestants (``oriented`` False), either of which raises the alarm: at most 2 alpha; but there random clicks
+# win in one order of the names what they lose in the other.
+
 ALPHA: Final = 0.05
+# Votes of a rater from which the alarm may be raised.
 FEWEST_VOTES: Final = 5
-"""Votes of a rater from which the alarm may be raised."""
 
 
 @dataclass(frozen=True)
 class Outlier:
-    """What betting against a rater brought.
+    """What betting against a rater brought, from ``votes`` that could be compared with others'.
 
-    ``votes`` could be compared with others'; ``most`` is the largest product there was from FEWEST_VOTES
-    votes on, ``at`` the vote (from 1) at which the limit was first passed, None where it never was.
+    ``most`` is the largest product from FEWEST_VOTES votes on, ``at`` the vote (from 1) that first passed the
+    limit, None where none did.
     """
 
     votes: int
@@ -188,9 +165,9 @@ def outliers(
 ) -> dict[int, Outlier]:
     """Every rater's test, from votes in the order they were given.
 
-    ``first`` and ``second`` are contestants, ``won`` tells whether the first was preferred. Ties are no votes
-    here and must be left out. A vote counts for its rater where others voted between the same contestants;
-    ``kept`` says which votes count as those of others, all of them unless it is given.
+    ``won`` tells whether ``first`` was preferred to ``second``; ties must be left out. A vote counts where
+    others voted between the same contestants; ``kept`` marks the votes that count as those of others, by
+    default all.
     """
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha is {alpha}; it must lie between 0 and 1")
@@ -216,7 +193,7 @@ def outliers(
 def _others(
     rater: IntArray, match: IntArray, for_low: npt.NDArray[np.bool_], counted: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """How many votes others gave between the contestants of each vote, and how many for the lower number."""
+    """Others' votes between the contestants of each vote, and those of them for the lower number."""
     own = np.unique(match * (rater.max(initial=0) + 1) + rater, return_inverse=True)[1]
 
     def by_others(weights: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Ratings: comparisons as they were given, with everything a ranking may use; checked once, here."""
+"""Ratings: comparisons as they were given, with everything a ranking may use; checked here once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,17 +21,16 @@ from leaderboard.stats.tie_bands import TieBand
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"
 RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
-"""What a bootstrap may draw: whole prompts, single games, whole raters, or both prompts and raters."""
+"""What a bootstrap may draw."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Comparisons as parallel arrays of shape (n,).
+    """Comparisons as parallel arrays (n,).
 
     ``first`` and ``second`` are contestant numbers in presentation order; ``rating`` runs from 1 (first much
-    better) to ``points`` (second much better), the size of its scale. ``prompt`` and ``rater`` number the
-    prompt and the rater of each from 0 without gaps, or are None where nothing is known about them.
-    ``covariates`` holds, by name, how much more of something (length, Markdown) the first has than the
+    better) to ``points`` (second much better). ``prompt`` and ``rater`` are numbered from 0 without gaps, or
+    None where unknown. ``covariates`` holds, by name, how much more of something the first has than the
     second.
     """
 
@@ -48,9 +47,9 @@ class Ratings:
         return len(self.rating)
 
     def unit(self, resample: str) -> IntArray | None:
-        """The number of what each rating is drawn with, None for games; raise ParameterError if not known.
+        """What each rating is drawn with, None for single games; raises ParameterError if not known.
 
-        Of prompts-and-raters it is the prompt, and ``crossed`` has the rater.
+        Of prompts-and-raters it is the prompt.
         """
         if resample not in RESAMPLE:
             raise ParameterError(f"resample is {resample!r}; choose one of {', '.join(RESAMPLE)}")
@@ -94,7 +93,7 @@ def make_ratings(
     rater: npt.ArrayLike | None = None,
     covariates: Mapping[str, npt.ArrayLike] | None = None,
 ) -> Ratings:
-    """Check the arrays and return them as Ratings; raise a StatsError that names the first bad position.
+    """Ratings from arrays; raises a StatsError that names the first bad position.
 
     ``points`` is one number or one per rating; ``prompt`` and ``rater`` may be labels of any kind.
     """

@@ -1,7 +1,7 @@
-"""Random draws that are the same on any machine, for any block of rounds, number of threads and backend.
+"""Random draws that are the same on any machine, for any block of rounds, threads and backend.
 
-The number for (seed, purpose, round, step) depends on nothing else: a counter is mixed by the finaliser of
-splitmix64 (Steele, Lea and Flood 2014, *Fast splittable pseudorandom number generators*).
+The number for (seed, purpose, round, step) is a counter mixed by the finaliser of splitmix64 (Steele, Lea and
+Flood 2014, *Fast splittable pseudorandom number generators*).
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ POISSON_DRAWS: Final = 10
 SINGLE_DRAWS: Final = 11
 NORMAL_DRAWS: Final = 12
 
+# The most things one step can choose from.
 LARGEST: Final = 2**32 - 1
-"""The largest number of things one step can choose from."""
 
 DRAWS_AT_ONCE: Final = 2**15
 
@@ -35,7 +35,7 @@ _SECOND: Final = np.uint64(0x94D049BB133111EB)
 
 
 def check_seed(seed: int) -> int:
-    """Return the seed if it fits 64 bits without a sign; raise ParameterError otherwise."""
+    """The seed if it fits 64 bits without a sign; raises ParameterError otherwise."""
     if not 0 <= whole_number("seed", seed) < 2**64:
         raise ParameterError(f"seed is {seed}; it must be between 0 and 2**64 - 1")
     return seed
@@ -54,7 +54,7 @@ def round_keys(seed: int, rounds: npt.NDArray[np.int64], purpose: int = 0) -> Wo
 
 
 def words(keys: WordArray, first_step: int, steps: int) -> WordArray:
-    """Random 64-bit words of shape (steps, rounds) for the steps from ``first_step``."""
+    """Random 64-bit words (steps, rounds) for the steps from ``first_step``."""
     counter = np.arange(first_step + 1, first_step + steps + 1, dtype=np.uint64) * GOLDEN
     block = keys[None, :] + counter[:, None]
     mix(block, np.empty_like(block))
@@ -64,7 +64,7 @@ def words(keys: WordArray, first_step: int, steps: int) -> WordArray:
 def choices(
     keys: WordArray, first_step: int, steps: int, things: int | npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Numbers in 0..things-1 of shape (steps, rounds), equally likely to one part in 2**32 / things.
+    """Numbers in 0..things-1 (steps, rounds), equally likely to one part in 2**32 / things.
 
     ``things`` is one number, or one for each step and round.
     """
@@ -96,7 +96,7 @@ def cluster_draws(
 
 
 def times_drawn(seed: int, rounds: IntArray, clusters: int, purpose: int = CLUSTER_DRAWS) -> IntArray:
-    """How often each cluster is drawn in each round, of shape (rounds, clusters)."""
+    """How often each cluster is drawn in each round, (rounds, clusters)."""
     drawn = cluster_draws(seed, rounds, clusters, purpose)
     return np.array([np.bincount(one, minlength=clusters) for one in drawn])
 

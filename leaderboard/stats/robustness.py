@@ -1,11 +1,9 @@
 """Who is first, and how few comparisons, removed, would change it.
 
-Bradley-Terry's gap between the first and a challenger is differentiable in the weight of every game, so one
-solve tells how much the gap shrinks when a game goes (Broderick, Giordano and Meager 2020, *An automatic
-finite-sample robustness metric*; for rankings of language models Huang, Shen, Wei and Broderick 2025). The
-games that shrink it most are removed a few at a time and the rest is fitted again, until another contestant
-is first. Every answer has been verified by a fit of what is left, so it is an upper bound: this many are
-enough, and fewer might be.
+One solve tells how much each game, removed, shrinks the gap between the first and a challenger, to first
+order (Broderick, Giordano and Meager 2020; for language models Huang, Shen, Wei and Broderick 2025). The
+games that shrink it most are removed a few at a time and the rest fitted again, until another contestant is
+first. So the answer is an upper bound, verified by a fit.
 """
 
 from collections.abc import Sequence
@@ -23,8 +21,6 @@ from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
 from leaderboard.stats.pair_table import PairTable, connected_components
 from leaderboard.stats.ratings import RESAMPLE
 
-# How much each game moves a gap between two ratings of Bradley-Terry, to first order (Hampel 1974).
-
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
@@ -36,21 +32,18 @@ class FittedTable:
 
     @classmethod
     def of(cls, table: PairTable) -> "FittedTable":
-        """Fit the games that the table counts."""
         likelihood = all_games(table)
         theta = climb(likelihood, np.zeros((table.contestants, 1)))
         return cls(table, table.centred(theta)[:, 0], likelihood.curvature(theta)[0])
 
     @property
     def component(self) -> IntArray:
-        """The connected group of each contestant."""
         return self.table.component
 
     def influence(self, first: int, second: int) -> FloatArray:
         """By how much one more game of each outcome widens the gap from ``first`` to ``second``, in log-odds.
 
-        That is the game's surplus (score less expected score), carried to the two by the inverse curvature.
-        The two must be in one component.
+        To first order (Hampel 1974); the two must be in one component.
         """
         contrast = np.zeros(len(self.theta))
         contrast[first], contrast[second] = 1.0, -1.0
@@ -61,17 +54,17 @@ class FittedTable:
         return moved
 
 
+# Challengers tried: those that the first linear prediction puts nearest.
 _CHALLENGERS: Final = 3
-"""Challengers tried in earnest: those that the first linear prediction puts nearest."""
 
+# One in so many of the predicted removals is made before predicting anew.
 _PART: Final = 4
-"""One in so many of the removals predicted is made before the prediction is made anew."""
 
+# Log-odds; strengths that differ by less are equal.
 _EQUAL: Final = 1e-8
-"""Log-odds; ratings that differ by less are equal."""
 
+# Log-odds; removals that shrink the gap by less only add up rounding errors.
 _NOTHING: Final = 1e-12
-"""Log-odds; a removal that shrinks the gap by less does nothing but add up rounding errors."""
 
 
 class Removed(NamedTuple):
@@ -87,12 +80,10 @@ class Removed(NamedTuple):
 class Removals:
     """The smallest removal found that changes who is first.
 
-    ``first`` is the contestant rated highest (in the largest connected group), ``instead`` the one rated
-    highest after ``removed`` of ``units`` were removed: games, or whole prompts or raters, as ``unit`` says.
-    Both are None where no removal was found; where two share the first place, 0 are removed and ``instead``
-    is the other. ``picked`` holds positions among the games, or numbers of clusters, the most telling first;
-    ``outcomes`` sums up the games removed. ``cut_off`` are contestants whom the games left no longer connect
-    to the first.
+    ``first`` leads the largest connected group, ``instead`` leads after ``removed`` of ``units`` were
+    removed; ``unit`` is what these are. Both are None where no removal was found; where two share the first
+    place, 0 are removed. ``picked`` holds positions of games, or numbers of clusters, the most telling first;
+    ``outcomes`` sums up the games removed; ``cut_off`` are contestants no longer connected to the first.
     """
 
     first: int
@@ -110,7 +101,7 @@ class Removals:
         return None if self.removed is None else self.removed / self.units
 
     def sentence(self, names: Sequence[str]) -> str:
-        """The finding in one sentence, for the contestants called ``names`` in the order of their numbers."""
+        """The finding in one sentence; ``names`` are the contestants' in the order of their numbers."""
         first = names[self.first]
         what = "comparisons" if self.unit == "games" else self.unit
         if self.removed is None or self.instead is None:
@@ -126,12 +117,11 @@ class Removals:
 
 
 def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
-    """How few of the games, removed, would make Bradley-Terry rate another contestant first.
+    """How few of the games, removed, would make Bradley-Terry put another contestant first.
 
-    ``unit`` "prompts" or "raters" removes whole clusters of the games instead. After a removal the ratings
-    are those that ``bradley_terry`` gives for the games left, its prior included where there is no finite
-    maximum. A removal counts where somebody still connected to the former first is rated above it. Raises a
-    StatsError where there are no games, or no clusters although they are to be removed.
+    ``unit`` "prompts" or "raters" removes whole clusters instead. Strengths after a removal are those of
+    ``bradley_terry`` on the games left; it counts where somebody still connected to the former first leads.
+    Raises a StatsError without games, or without clusters to be removed.
     """
     pool = _Pool.of(games, unit)
     start = pool.without(np.zeros_like(pool.stock))
@@ -159,7 +149,7 @@ def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
 
 
 def _leader(fit: FittedTable, first: int) -> int:
-    """Who is rated highest of those connected to ``first``: ``first`` unless somebody is above it."""
+    """Who leads those connected to ``first``: ``first`` unless somebody is above it."""
     theta = np.where(fit.component == fit.component[first], fit.theta, -np.inf)
     best = int(np.argmax(theta))
     return best if theta[best] > theta[first] + _EQUAL else first
@@ -169,9 +159,8 @@ def _leader(fit: FittedTable, first: int) -> int:
 class _Pool:
     """What can be removed: kinds of units, alike within a kind.
 
-    ``stock`` (kinds,) counts the units of each kind and ``contents``, sparse of shape (outcomes, kinds), the
-    games of each outcome in one unit. For games a kind is an outcome, so a million games are a few hundred
-    kinds; for clusters each cluster is a kind of its own.
+    ``stock`` (kinds,) counts the units of each kind; ``contents``, sparse (outcomes, kinds), the games in one
+    unit. For games a kind is an outcome, so there are few; each cluster is a kind of its own.
     """
 
     table: PairTable
@@ -182,7 +171,7 @@ class _Pool:
 
     @classmethod
     def of(cls, games: Games, unit: str) -> "_Pool":
-        """The games as a pool; raise a StatsError where the unit asks for what is not there."""
+        """The games as a pool; raises a StatsError where they have no such units."""
         if unit not in RESAMPLE:
             raise ParameterError(f"unit is {unit!r}; choose one of {', '.join(RESAMPLE)}")
         if not len(games):
@@ -201,7 +190,6 @@ class _Pool:
 
     @property
     def units(self) -> int:
-        """How many units there are."""
         return int(self.stock.sum())
 
     def without(self, gone: IntArray) -> FittedTable:
@@ -256,13 +244,12 @@ class _Path:
         return taken
 
     def and_then(self, other: "_Path") -> "_Path":
-        """This path, then the other."""
         kind, count = np.concatenate((self.kind, other.kind)), np.concatenate((self.count, other.count))
         return _Path(kind, count, self.kinds)
 
 
 def _shortest(pool: _Pool, start: FittedTable, first: int) -> _Path | None:
-    """The shortest of the paths against the nearest challengers, cut to what is needed."""
+    """The shortest of the paths against the nearest challengers, cut to what is needed; None without any."""
     nothing = _Path(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), len(pool.stock))
     rivals = np.flatnonzero((start.component == 0) & (np.arange(len(start.theta)) != first)).tolist()
     predicted = {rival: _predicted(pool, start, nothing, first, rival).length for rival in rivals}
@@ -287,7 +274,7 @@ def _path(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) ->
 
 
 def _fewest(pool: _Pool, path: _Path, first: int) -> int:
-    """The length after which another leads but before which, by one removal, nobody does: by bisection."""
+    """The length after which another leads, but not by one removal less: by bisection."""
     not_enough, enough = 0, path.length
     while enough - not_enough > 1:
         middle = (not_enough + enough) // 2
@@ -299,7 +286,7 @@ def _fewest(pool: _Pool, path: _Path, first: int) -> int:
 
 
 def _predicted(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) -> _Path:
-    """The removals that close the gap if each shrinks it as the first order says, the most telling first.
+    """The removals that close the gap to first order, the most telling first.
 
     All that shrink it where they do not close it, none where the rival is not connected to the first.
     """

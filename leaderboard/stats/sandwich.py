@@ -1,11 +1,8 @@
-"""Robust ("sandwich") standard errors of Bradley-Terry and Davidson ratings, without resampling.
+"""Robust ("sandwich") standard errors of Bradley-Terry and Davidson strengths, without resampling.
 
 The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature of the log-likelihood at its maximum,
-B the sum over independent units of the outer product of their scores. The unit is the game, or the cluster
-(prompt, rater) whose games may depend on each other (Liang and Zeger 1986). B is multiplied by G / (G - 1)
-for G units, because scores are taken at the estimate itself (elsewhere called CR0, or HC0 for games; here
-with this factor). Where clusters of a second kind run across the first, such as raters who all rate the same
-prompts, games are dependent that share either.
+B the sum over games or clusters (Liang and Zeger 1986) of the outer products of their scores, times G / (G -
+1) for G units. With clusters of two kinds, games that share either are dependent.
 """
 
 from collections.abc import Callable
@@ -32,10 +29,9 @@ def spread_of_units(
     crossed: IntArray | None,
     of_crossed: Callable[[IntArray], FloatArray] | None = None,
 ) -> FloatArray:
-    """The ``spread`` over clusters, or over clusters of two kinds, without negative parts it may have then.
+    """The ``spread`` over clusters, or over two kinds of clusters, then without its negative part.
 
-    ``cluster`` and ``crossed`` number the unit of each game; ``of_crossed`` is the spread over the second
-    kind where that has scores of its own.
+    ``of_crossed`` is the spread over the second kind where that has scores of its own.
     """
     if cluster is None or crossed is None:
         return spread(cluster)
@@ -54,11 +50,10 @@ _NEGLIGIBLE: Final = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Sandwich:
-    """``covariance`` (contestants, contestants) of the ratings in squared points, and its roots in points.
+    """``covariance`` (contestants, contestants) of the strengths in squared points, and standard errors.
 
-    Both are NaN for a contestant that met nobody, and for all where there is only one unit. ``clusters`` is
-    the number of clusters, None where single games are the units. ``units`` is how many independent things it
-    rests on, as normal_interval wants it (see Games.units).
+    NaN for a contestant that met nobody, and for all where there is only one unit. ``clusters`` is None where
+    games are the units; ``units`` is as Games.units, for normal_interval.
     """
 
     covariance: FloatArray
@@ -68,10 +63,7 @@ class Sandwich:
 
 
 def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
-    """The robust covariance of the fit of these games, clustered where the games have clusters.
-
-    Ratings are measured from the mean of their component, as the fit has them.
-    """
+    """The robust covariance of the fit of these games, clustered where the games have clusters."""
     outcomes = distinct_outcomes(games)
     table = PairTable.of(outcomes, games.contestants)
     if isinstance(fit, DavidsonFit) and fit.nu > 0:
@@ -96,7 +88,7 @@ def _bradley_terry(
 
 
 def _davidson(table: PairTable, outcomes: Outcomes, fit: DavidsonFit) -> tuple[FloatArray, Any]:
-    """The same with log nu as the last parameter."""
+    """As _bradley_terry, with log nu as the last parameter."""
     x = np.append(fit.log_odds, [[np.log(fit.nu)]], axis=0)
     lead, tie = chances(x[outcomes.a] - x[outcomes.b], x[-1])
     surplus = 0.5 * (2.0 * outcomes.score - 1.0 - lead[:, 0])
@@ -126,20 +118,19 @@ def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatA
 
 
 class Rated(Protocol):
-    """A fit of any model: it has ratings (contestants,)."""
+    """A fit of any model."""
 
     @property
     def rating(self) -> FloatArray:
-        """The ratings on Elo's scale."""
+        """Strengths (contestants,)."""
 
 
 def sandwich_samples(
     fit: Rated, covariance: FloatArray, rounds: int = 1000, seed: int = 0, *, units: int | None = None
 ) -> FloatArray:
-    """Ratings (rounds, contestants) drawn from the normal approximation: the fit, and its covariance.
+    """Strengths (rounds, contestants) drawn from the normal approximation to the fit.
 
-    With them whatever is computed from bootstrap samples (ranks, probabilities) can use the sandwich. A
-    contestant without a standard error keeps its rating in every round. With ``units`` the samples follow
+    A contestant without a standard error keeps its strength in every round. With ``units`` the samples follow
     Student's t, as in normal_interval.
     """
     check_run(rounds, seed, None)
@@ -153,7 +144,7 @@ def sandwich_samples(
 
 
 def _square_root(covariance: FloatArray) -> FloatArray:
-    """The symmetric square root: unlike factors from other decompositions it is the same on any machine."""
+    # The symmetric root: unlike factors of other decompositions it is the same on any machine.
     variance, direction = np.linalg.eigh(covariance)
     variance[variance < _NEGLIGIBLE * variance.max(initial=0.0)] = 0.0
     root: FloatArray = (direction * np.sqrt(variance)) @ direction.T

@@ -11,8 +11,8 @@ from leaderboard.stats.checks import FloatArray, LengthMismatchError, ParameterE
 from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, sums
 
 MOST_BINS: Final = 41
+# Scores are kept to so many decimals.
 FINEST: Final = 0.001
-"""Scores are kept to so many decimals."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,7 @@ def score_differences(
 ) -> ScoreDifferences | None:
     """The histogram of first minus second score, NaN where there were none; None without any.
 
-    Bins lie evenly about 0, so that showing everything the other way round mirrors the counts. Raises
-    ParameterError for an infinite difference, LengthMismatchError where the arrays differ in length.
+    Raises ParameterError for an infinite difference, LengthMismatchError where the arrays differ in length.
     """
     given, prompts = np.asarray(difference, dtype=np.float64).reshape(-1), np.asarray(prompt).reshape(-1)
     if len(given) != len(prompts):

@@ -1,10 +1,4 @@
-"""Self-preference: whether a judge rates its own family higher than others do on the very same pairs.
-
-That its family wins more often says nothing, since the family may be better. So each pair with one answer of
-the family is held against what the others said about it: the difference of the mean preferences for the
-family is the judge's own. Others are no truth either; a difference is a hint at favour where the judge, and
-not they, has a stake.
-"""
+"""Self-preference: whether a judge rates its own family higher than others do on the same pairs."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,8 +14,7 @@ from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rou
 class OwnFamily:
     """Mean preferences for the family on [-1, 1], over ``n`` pairs that the judge and others rated.
 
-    ``difference`` is ``own`` minus ``others`` with its interval over prompts: above 0 the judge likes its
-    family better than they do. None where a number does not exist.
+    ``difference`` is ``own`` minus ``others`` with its interval over prompts.
     """
 
     n: int
@@ -33,7 +26,6 @@ class OwnFamily:
     high: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
         return rounded(asdict(self))
 
 
@@ -44,11 +36,12 @@ def own_family(
     judged: npt.NDArray[np.bool_],
     level: float = 95.0,
 ) -> OwnFamily:
-    """From preferences for the family on [-1, 1], by the judge where ``judged``, else by the others.
+    """Preferences for the family on [-1, 1], by the judge where ``judged``, else by others, compared.
 
-    Every pair counts once, whoever rated it how often.
+    Every pair counts once, however often it was rated.
     """
     pairs, first, number = np.unique(pair, return_index=True, return_inverse=True)
+    # That its family wins more often says nothing, since the family may be better.
     means = []
     for mine in (judged, ~judged):
         count = np.bincount(number[mine], minlength=len(pairs))

@@ -1,7 +1,7 @@
-"""What the samples of a bootstrap say about order: ranks, groups, and who is probably above whom or first.
+"""What samples say about order: ranks, groups, and who is probably above whom or first.
 
-Everything here takes ``samples`` of shape (rounds, contestants), from any method, and ``component`` of shape
-(contestants,), the connected group of each: contestants of different components are never compared.
+``samples`` are (rounds, contestants), from any method, and ``component`` (contestants,) numbers the connected
+groups: contestants of different ones are never compared.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,14 @@ import numpy.typing as npt
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, NoGamesError
 from leaderboard.stats.intervals import bounds, check_level, median
 
+# Points; closer strengths are equal, so that no rounding error decides who is above whom.
 _EQUAL: Final = 1e-6
-"""Points; ratings closer than this are equal, so that no rounding error decides who is above whom."""
 
 
 def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.ArrayLike) -> IntArray:
     """The best rank each contestant may have: 1 + the contestants whose whole interval lies above its own.
 
-    ``low`` and ``high``, of shape (contestants,), are the ends of the intervals of the ratings; only
-    contestants of the same component count. This is the rank that Chatbot Arena shows (Chiang et al. 2024).
-    Raises LengthMismatchError where the arrays differ in length.
+    As Chatbot Arena shows it (Chiang et al. 2024), within components. Raises LengthMismatchError.
     """
     lower, upper, group = np.asarray(low, dtype=float), np.asarray(high, dtype=float), np.asarray(component)
     if not len(lower) == len(upper) == len(group):
@@ -36,9 +34,9 @@ def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.Arr
 
 
 def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> FloatArray:
-    """The share of rounds in which each contestant is first in its component, of shape (contestants,).
+    """The share of rounds (contestants,) in which each is first in its component.
 
-    Those who are first together share the round equally, so the shares of a component add up to 1.
+    Those who are first together share the round equally.
     """
     drawn, group = _checked(samples, component)
     share = np.empty(drawn.shape[1])
@@ -50,10 +48,9 @@ def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
 
 
 def probability_above(samples: npt.ArrayLike, component: npt.ArrayLike) -> FloatArray:
-    """[i, j] is the share of rounds in which i is rated above j, of shape (contestants, contestants).
+    """[i, j] is the share of rounds in which i is above j, (contestants, contestants).
 
-    Equal ratings count half, so [i, j] + [j, i] = 1. NaN on the diagonal and across components, where there
-    is nothing to compare.
+    Equals count half. NaN on the diagonal and across components.
     """
     drawn, group = _checked(samples, component)
     contestants = drawn.shape[1]
@@ -69,10 +66,9 @@ def probability_above(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
 class Groups:
     """Contestants that cannot be told apart at ``level`` percent.
 
-    ``members`` holds each group as contestant numbers, best first; the groups are ordered by component, then
-    by their best members. ``letters`` holds for each contestant the letters of its groups: a for the first
-    group, z for the 26th, then aa; with spaces between them where there are more than 26 groups. Two
-    contestants share a letter if and only if they cannot be told apart.
+    ``members`` holds each group as contestant numbers, best first, ordered by component and best members.
+    ``letters`` holds the letters of each contestant's groups: a, ... z, aa, with spaces where there are more
+    than 26. Two contestants share a letter if and only if they cannot be told apart.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -85,11 +81,9 @@ def groups_not_told_apart(
 ) -> Groups:
     """The groups of contestants that cannot be told apart (compact letter display, Piepho 2004).
 
-    Two contestants are told apart if the central interval of the difference of their samples, at ``level``
-    percent, does not hold 0. A group is a set of contestants, no two of them told apart, to which no other
-    contestant can be added; there are enough groups for every two contestants that are not told apart to
-    share one. "Best" goes by ``rating``, or by the median of the samples without it. Raises a StatsError for
-    bad input.
+    Two are told apart if the central interval of the difference of their samples, at ``level`` percent, does
+    not hold 0. A group is a maximal set of contestants, no two of them told apart; together they hold every
+    such two. "Best" goes by ``rating``, else by the median of the samples. Raises a StatsError.
     """
     return groups_at(samples, (level,), component, rating=rating)[0]
 
@@ -126,19 +120,13 @@ def _grouped(alike: BoolArray, order: IntArray, level: float) -> Groups:
 
 
 def told_apart(samples: npt.ArrayLike, level: float, component: npt.ArrayLike) -> BoolArray:
-    """Which pairs have a difference whose central interval at ``level`` percent does not hold 0.
-
-    A symmetric matrix (contestants, contestants); False on the diagonal and across components.
-    """
+    """The matrix (contestants, contestants) of pairs told apart at ``level`` percent."""
     apart: BoolArray = told_apart_at(samples, (level,), component)[0]
     return apart
 
 
 def told_apart_at(samples: npt.ArrayLike, levels: Sequence[float], component: npt.ArrayLike) -> BoolArray:
-    """The matrix of ``told_apart`` for each of several levels: (levels, contestants, contestants).
-
-    The samples are put in order once, so many levels cost little more than one.
-    """
+    """The matrix of ``told_apart`` for each of several levels: (levels, contestants, contestants)."""
     drawn, group = _checked(samples, component)
     contestants = drawn.shape[1]
     ends = np.array([bounds(level) for level in levels])
@@ -155,11 +143,10 @@ def rank_interval(
 ) -> tuple[IntArray, IntArray]:
     """The best and the worst rank of each contestant that the samples leave possible, each (contestants,).
 
-    The percentiles of a contestant's rank over the rounds are no such interval: they fail where true ratings
-    are equal or close. Instead the differences to all other contestants are bounded together, so that at
-    ``level`` percent all bounds hold at once: the quantile, over the rounds, of the largest standardised
-    deviation. The best rank is then 1 + the number certainly above, the worst the size of the component less
-    the number certainly below (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    Percentiles of ranks over rounds fail where true strengths are close. Instead the differences to all
+    others are bounded together at ``level`` percent, by the quantile over rounds of the largest standardised
+    deviation; ranks follow from the numbers certainly above and below (Mogstad, Romano, Shaikh and Wilhelm
+    2024).
     """
     drawn, group = _checked(samples, component)
     check_level(level)
@@ -174,16 +161,13 @@ def rank_interval(
 
 
 def _certainly(lead: FloatArray, level: float) -> tuple[int, int]:
-    """How many of the leads (rounds, others) are above 0, and how many below, all holding together.
-
-    Step by step: those already certain no longer count towards the largest deviation of the others (Romano
-    and Wolf 2005).
-    """
+    """How many of the leads (rounds, others) are above 0, and how many below, all holding together."""
     centre, spread = lead.mean(axis=0), lead.std(axis=0)
     doubtful = spread > _EQUAL
     certain = ~doubtful & (np.abs(centre) > _EQUAL)
     scale = np.where(doubtful, spread, 1.0)
     size, deviation = np.abs(centre) / scale, np.abs(lead - centre) / scale
+    # Those already certain no longer count towards the largest deviation (Romano and Wolf 2005).
     while doubtful.any():
         found = doubtful & (size > np.percentile(deviation[:, doubtful].max(axis=1), level))
         if not found.any():
@@ -194,12 +178,9 @@ def _certainly(lead: FloatArray, level: float) -> tuple[int, int]:
 
 
 def _cover(alike: BoolArray) -> set[tuple[int, ...]]:
-    """Maximal sets of places, all alike, that together hold every alike pair; places run from best to worst.
-
-    Naming every maximal set could take exponentially many; here each pair that no set holds yet starts one,
-    filled with the places nearest to it, so there are never more sets than pairs. Where being alike is a
-    matter of distance alone, these are all maximal sets.
-    """
+    """Maximal sets of places, best first, all alike, that together hold every alike pair."""
+    # Naming every maximal set could take exponentially many; here each pair that no set holds yet starts one.
+    # Where being alike is a matter of distance alone, these are all maximal sets.
     covered = np.zeros_like(alike)
     found = set()
     for first in range(len(alike)):

@@ -1,9 +1,7 @@
 """Length and Markdown of completions, and how much more of each one side of a comparison has.
 
-What is counted follows the style control of arena leaderboards (Li, Angelopoulos and Chiang 2024, *Does style
-matter?*): headers, list items and bold text outside fenced code. Fences follow CommonMark 0.31: three or more
-backticks or tildes, closed by as many of the same, or else open to the end. Every step takes time linear in
-the length of the text, whatever the text is.
+Markdown is counted as in the style control of arena leaderboards (Li, Angelopoulos and Chiang 2024, *Does
+style matter?*), outside fenced code (CommonMark 0.31). Every step is linear in the length of the text.
 """
 
 import re
@@ -20,45 +18,38 @@ from splintr import Tokenizer
 
 from leaderboard.stats.checks import FloatArray, LengthMismatchError
 
-# How long a text is: characters, words, unique words, and tokens of a named tokenizer.
-#
-# A word is a run of letters, digits and the marks written over or under letters, with apostrophes inside it
-# (``don't`` is one word, ``snake_case`` is two). Unique words are counted without regard to case. Languages
-# without spaces, such as Chinese and Thai, have few words by this rule: there, tokens and characters say
-# more. Tokens are those of o200k_base as splintr counts them from a vocabulary that is part of its package;
-# names of special tokens inside a text are text like any other. Every count takes time linear in the length
-# of the text, and a lone surrogate counts as the one character U+FFFD that stands for it.
+# A word is a run of letters, digits and marks over or under letters, with apostrophes inside it (``don't``
+# is one word, ``snake_case`` two). Unique words ignore case. Tokens are those of o200k_base; names of
+# special tokens are text like any other. A lone surrogate counts as the one character U+FFFD.
 
 
+# Changes whenever a text would be counted otherwise: kept counts of other versions are not used.
 VERSION: Final = 1
-"""Changes whenever a text would be counted otherwise: kept counts of other versions are not used."""
 
 VOCABULARY: Final = "o200k_base"
 
 _PACKAGE: Final = "splintr-rs"
+# Marks beyond the Basic Multilingual Plane, of dead scripts, would make the search ten times slower.
 _PLANE: Final = 0x10000
-"""Marks beyond the Basic Multilingual Plane, of scripts long dead, would make the search ten times slower."""
 
+# How every special token of the vocabulary begins.
 _SPECIAL: Final = "<|"
-"""How every special token of the vocabulary begins."""
 
 
 @dataclass(frozen=True)
 class TextSize:
-    """Counts of one text."""
-
     characters: int
     words: int
     unique_words: int
     tokens: int
 
 
+# In the order in which they are shown.
 MEASURES: Final = ("words", "unique_words", "tokens", "characters")
-"""What is counted, in the order in which it is shown."""
 
 
 def size_of(turns: Sequence[str]) -> TextSize:
-    """Count a text given turn by turn; nothing is counted for what lies between the turns."""
+    """The counts of a text given turn by turn, without anything between the turns."""
     texts = [turn.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for turn in turns]
     words = [word for text in texts for word in _words().findall(text.replace("_", " "))]
     return TextSize(
@@ -70,7 +61,7 @@ def size_of(turns: Sequence[str]) -> TextSize:
 
 
 def tokenizer_name() -> str:
-    """The tokenizer with the version of the package that holds it."""
+    """The tokenizer with the version of its package."""
     return f"{VOCABULARY} ({_PACKAGE} {version(_PACKAGE)})"
 
 
@@ -109,7 +100,7 @@ _BOLD: Final = re.compile(r"\*\*[^*\s][^*]*\*\*|__[^_\s][^_]*__")
 
 @dataclass(frozen=True)
 class Style:
-    """Counts of one text. ``bold`` counts stretches in ** or __ that end on the line they begin on."""
+    """Counts of one text; ``bold`` counts stretches in ** or __ that end on the line they begin on."""
 
     characters: int
     words: int
@@ -120,7 +111,6 @@ class Style:
 
     @property
     def marks(self) -> int:
-        """Headers, list items and bold stretches together."""
         return self.headers + self.ordered_items + self.unordered_items + self.bold
 
     @property
@@ -130,7 +120,7 @@ class Style:
 
 
 def style_of(text: str) -> Style:
-    """Count one text. Words are what stands between white space; code counts for length, not for Markdown."""
+    """The counts of one text. Words stand between white space; code counts for length alone."""
     lines = _outside_code(_LINE_END.split(text))
     return Style(
         characters=len(text),
@@ -143,10 +133,7 @@ def style_of(text: str) -> Style:
 
 
 def style_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
-    """(first - second) / (first + second) of amounts that are not negative, 0 where both are 0.
-
-    From -1 (only the second has any) to 1 (only the first has); changing sides changes the sign.
-    """
+    """(first - second) / (first + second) of amounts that are not negative, 0 where both are 0."""
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != other.shape:
         raise LengthMismatchError(f"the amounts differ in shape: {one.shape} and {other.shape}")
@@ -162,8 +149,7 @@ def style_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
 def covariates_of(texts_first: Sequence[str], texts_second: Sequence[str]) -> dict[str, FloatArray]:
     """Covariates for make_ratings: "length" (characters) and "markdown" (marks per word).
 
-    The texts run in parallel, one of each per comparison; each covariate is the style_difference of the two
-    sides. A text that is compared often is counted once.
+    The texts run in parallel, one of each per comparison; each covariate is their style_difference.
     """
     if len(texts_first) != len(texts_second):
         raise LengthMismatchError(

@@ -1,4 +1,4 @@
-"""Verdicts of ratings as arrays, with the ties of their scale or of a band that was asked for."""
+"""Verdicts of ratings as arrays, with the usual ties of their scale or those of a band."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class TieBand:
 
     @classmethod
     def parse(cls, text: str) -> "TieBand":
-        """The band written as LOW-HIGH; raise ParameterError for anything else."""
+        """The band written as LOW-HIGH; raises ParameterError for anything else."""
         found = _BAND.fullmatch(text.strip())
         if not found or int(found[1]) > int(found[2]):
             raise ParameterError(f"tie-band is {text!r}; it must be LOW-HIGH, such as 3-6")
@@ -59,16 +59,13 @@ class TieBand:
 
 
 def tied_ratings(band: TieBand | None = None) -> dict[int, tuple[int, ...]]:
-    """Ratings that are ties by the points of the scale: those of ``band`` on its own, else the usual ones."""
+    """The ratings that are ties, by the points of the scale."""
     asked = {band.points: tuple(range(band.low, band.high + 1))} if band else {}
     return TIE_BAND | asked
 
 
 def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) -> IntArray:
-    """-1 where what is shown first is better, 1 where the second is, 0 for a tie.
-
-    Ties are those of ``band`` on its scale, and the usual ones on others.
-    """
+    """-1 where what is shown first is better, 1 where the second is, 0 for a tie."""
     found: IntArray = np.sign(2 * rating - points - 1)
     for scale, ties in tied_ratings(band).items():
         found[(points == scale) & np.isin(rating, ties)] = 0
