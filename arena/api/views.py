@@ -7,15 +7,7 @@ from django.utils import timezone
 from ninja import Router, Schema, Status
 
 from arena.api.auth import rater_of
-from arena.api.schemas import (
-    ERRORS,
-    BatchIn,
-    BatchOut,
-    ComparisonIn,
-    ComparisonOut,
-    ConflictOut,
-    ErrorOut,
-)
+from arena.api.schemas import ERRORS, BatchIn, BatchOut, ComparisonIn, ComparisonOut, ConflictOut, ErrorOut
 from arena.models import Comparison, Rater
 from arena.rating import services
 from arena.rating.recording import (

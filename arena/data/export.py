@@ -3,24 +3,15 @@
 Comparisons about a text changed since are exported, too, so that the standings stay the same.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from arena.data.writing import Row
-from arena.models import (
-    Comparison,
-    Completion,
-    Contestant,
-    CriterionRating,
-    Pair,
-    Prompt,
-    Rater,
-    Study,
-)
+from arena.models import Comparison, Completion, Contestant, CriterionRating, Pair, Prompt, Rater, Study
 from arena.rating.apart import APART
 
 CHUNK: Final = 2000
@@ -108,12 +99,9 @@ def rater_slugs(study: Study) -> dict[int, str]:
     taken: set[tuple[str, str]] = set()
     imported_first = _rater_set(study).order_by(Coalesce("study", 0).desc(), "pk")
     for pk, kind, slug in imported_first.values_list("pk", "kind", "slug"):
-        name, number = slug, 1
-        while (kind, name) in taken:
-            number += 1
-            name = f"{slug}-{number}"
-        taken.add((kind, name))
-        found[pk] = name
+        names = itertools.chain([slug], (f"{slug}-{number}" for number in itertools.count(2)))
+        found[pk] = next(name for name in names if (kind, name) not in taken)
+        taken.add((kind, found[pk]))
     return found
 
 
@@ -182,11 +170,11 @@ def _comparisons(study: Study) -> Iterator[Row]:
     with_repeat = not about_old_texts(study)
     columns = ("pk", "rater", "rater__kind", "external_id", "status", *_SIDES, *_NUMBERS, *_WORDS)
     read = _comparison_set(study).values_list(*columns).iterator(CHUNK)
-    while chunk := list(islice(read, CHUNK)):
+    while chunk := list(itertools.islice(read, CHUNK)):
         criteria = _criteria([row[0] for row in chunk])
         for pk, rater, kind, external_id, status, *values in chunk:
             said = iter(values)
-            sides = _sides(tuple(islice(said, len(_SIDES))))
+            sides = _sides(tuple(itertools.islice(said, len(_SIDES))))
             numbers = dict(zip(_NUMBERS, said, strict=False))
             words = {name: value or None for name, value in zip(_WORDS, said, strict=True)}
             if not with_repeat:

@@ -13,7 +13,7 @@ from arena.models import Assignment, Comparison, Flag, Prompt, Study
 from arena.rating import scales
 from arena.rating.recording import Answer
 from arena.texts.markdown import is_plain
-from arena.texts.names import shown_turns
+from arena.texts.naming import shown_turns
 from arena.texts.rendering_cache import rendered
 
 LONG: Final = 700

@@ -1,29 +1,23 @@
 r"""Formulas in Markdown, converted to MathML and inserted behind the sanitiser. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape, unescape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.renderer import RendererHTML
-    from markdown_it.ruler import RuleOptionsType
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_inline import StateInline
-    from markdown_it.token import Token
-    from markdown_it.utils import EnvType, OptionsDict
-    from math_core import LatexToMathML
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock, table
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from math_core import LatexError, LatexToMathML
 
-
-# LaTeX as MathML. A formula is as hostile as the text around it, and its MathML is put into a page behind the
-# sanitiser. So every tag that the converter wrote is written anew from the lists below; a formula with
-# anything else in it, one that cannot be converted, and one beyond the bounds are shown as their source.
-
+# A formula is as hostile as the text around it, and its MathML passes no sanitiser. So every tag of the
+# converter is rewritten from the lists below, and a formula with anything else in it is shown as its source.
 
 LONGEST: Final = 2_000
 """Characters: a longer formula may nest so deep that it overflows the stack and ends the process."""
@@ -114,8 +108,6 @@ def to_mathml(source: str, *, display: bool) -> str | None:
     """A LaTeX formula as MathML; None if it cannot be converted safely."""
     if not source.strip() or len(source) > LONGEST or _depth(source) > DEEPEST or _REFUSED.search(source):
         return None
-    from math_core import LatexError
-
     try:
         mathml = _converter().convert_with_local_state(_usual(source), displaystyle=display)
     except (LatexError, ValueError):
@@ -125,8 +117,6 @@ def to_mathml(source: str, *, display: bool) -> str | None:
 
 @cache
 def _converter() -> LatexToMathML:
-    from math_core import LatexToMathML
-
     return LatexToMathML(
         fancy_error=False, macros=_MACROS, allow_unreliable_rendering=True, max_expansions=LONGEST
     )
@@ -259,10 +249,7 @@ _IN_A_ROW: Final = re.compile(
 _MONEY: Final = re.compile(r"\d[\d.,]*\s+[A-Za-z]{2,}[^\\^_=]*|[\d.,]+\s*\|[^|]*")
 _VARIABLE: Final = re.compile(r"[A-Z_]{2,}[^\\^={}]*")
 _MATHS: Final = re.compile(r"[\\^_=<>{}+*/\n]")
-_CLOSERS: Final = {
-    "$$": re.compile(r"\\.|\$\$"),
-    r"\[": re.compile(r"\\\\|\\\[|\\\]"),
-}
+_CLOSERS: Final = {"$$": re.compile(r"\\.|\$\$"), r"\[": re.compile(r"\\\\|\\\[|\\\]")}
 
 
 def formulas_plugin(parser: MarkdownIt) -> None:
@@ -351,8 +338,6 @@ def _push(state: StateBlock, content: str, opener: str, closer: str, rest: str) 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """The parser's rule for tables, blind to each | inside a formula."""
-    from markdown_it.rules_block import table
-
     if state.env.get("bars") is None:
         state.env["bars"] = _IN_A_ROW.sub(_hide_bars, state.src)
     written, known = state.src, len(state.tokens)

@@ -4,24 +4,27 @@ Raw HTML is off, images become links (loading one would tell its host who looks)
 allow-list. Formulas, under one of their own, are inserted after it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline, newline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
+from pygments.util import ClassNotFound
 
 from arena.texts.formulas import Formulas, formulas_plugin, source_of, without_marks
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.renderer import RendererHTML
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_core import StateCore
-    from markdown_it.rules_inline import StateInline
-    from markdown_it.token import Token
-    from markdown_it.utils import EnvType, OptionsDict
 
 RENDERER = 3
 """Raise it when the same text gives other HTML; it makes stored renderings unused."""
@@ -35,9 +38,7 @@ LONGEST_HIGHLIGHT = 8_000
 DEEPEST = 100
 """Levels of nested lists and quotations. The parser drops what is deeper; nothing may be dropped."""
 
-_DEEPEST_INLINE = (
-    20  # links and emphasis inside each other, of which the time grows fast; deeper ones are text
-)
+_DEEPEST_INLINE = 20  # nested links and emphasis, whose time grows fast; deeper ones are text
 
 _PLAIN = '<pre class="raw" tabindex="0">'
 # Up to the last end of a line in 4,000 characters, or the last space, or just so many.
@@ -51,6 +52,7 @@ _BLOCKS = ("p", "blockquote", "ul", "ol", "th", "td", "h2", "h3", "h4", "h5", "h
 _HEADING_SHIFT = 2  # the page's own headings are h1 and h2
 _DEFINITION = "definition"
 _LINKS = ("http://", "https://", "mailto:")
+_COPY_BUTTON = '<button class="copy needs-script" type="button" data-copy hidden>Copy</button>'
 
 
 def render(text: str) -> str:
@@ -92,25 +94,18 @@ def render_document(text: str) -> str:
 def _html(text: str, *, breaks: bool, shift: int) -> str:
     formulas = Formulas()
     html = _parser(breaks=breaks).render(without_marks(text), {"shift": shift, "formulas": formulas})
-    # Behind the sanitiser, which knows neither formulas nor buttons.
-    return formulas.put_in(_with_copy_buttons(_sanitise(str(html))))
-
-
-def _with_copy_buttons(html: str) -> str:
-    button = '<button class="copy needs-script" type="button" data-copy hidden>Copy</button>'
-    html = html.replace("<pre ", f'<div class="code">{button}<pre ')
-    return html.replace("</pre>", "</pre></div>")
+    # The sanitiser knows neither formulas nor buttons.
+    clean = _sanitise(str(html)).replace("<pre ", f'<div class="code">{_COPY_BUTTON}<pre ')
+    return formulas.put_in(clean.replace("</pre>", "</pre></div>"))
 
 
 def _sanitise(html: str) -> str:
-    import nh3
-
     return nh3.clean(
         html,
         tags=_TAGS,
         attributes={"a": {"href", "title"}, "ol": {"start"}},
         allowed_classes={
-            "span": _highlight_classes(),
+            "span": set(filter(None, STANDARD_TYPES.values())),
             "td": {"align-center", "align-right"},
             "th": {"align-center", "align-right"},
         },
@@ -146,7 +141,8 @@ def _parser(*, breaks: bool) -> MarkdownIt:
     parser.core.ruler.push("arena", _adapt)
     parser.add_render_rule("image", _image_as_link)
     if breaks:
-        parser.validateLink = inside.validateLink = _leads_elsewhere  # type: ignore[assignment, method-assign]
+        for each in (parser, inside):
+            each.validateLink = lambda address: address.lower().startswith(_LINKS)  # type: ignore[assignment, method-assign]
         inside.inline.ruler.at("newline", _newline)
         parser.block.ruler.at("reference", _definition)
         parser.add_render_rule(_DEFINITION, _definition_as_text)
@@ -154,8 +150,6 @@ def _parser(*, breaks: bool) -> MarkdownIt:
 
 
 def _with_nesting(most: int, *, breaks: bool) -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
     options = {"html": False, "breaks": breaks, "highlight": _highlight, "maxNesting": most}
     parser = MarkdownIt("commonmark", options)
     parser.enable(["table", "strikethrough"])
@@ -163,14 +157,8 @@ def _with_nesting(most: int, *, breaks: bool) -> MarkdownIt:
     return parser
 
 
-def _leads_elsewhere(address: str) -> bool:
-    return address.lower().startswith(_LINKS)
-
-
 def _newline(state: StateInline, silent: bool) -> bool:
     """The end of a line, keeping the next one's indent: code without a fence needs it."""
-    from markdown_it.rules_inline import newline
-
     end = state.pos
     if not newline(state, silent):
         return False
@@ -182,8 +170,6 @@ def _newline(state: StateInline, silent: bool) -> bool:
 
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """The definition of a link, which Markdown hides; "[Question]: Why?" is one."""
-    from markdown_it.rules_block import reference
-
     if not reference(state, start, end, silent):
         return False
     if not silent:
@@ -234,11 +220,6 @@ def _image_as_link(
 
 def _highlight(code: str, language: str, _attributes: str) -> str:
     """Code with the classes of Pygments; empty to leave it uncoloured."""
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
-
     if not language:
         return ""
     try:
@@ -246,10 +227,3 @@ def _highlight(code: str, language: str, _attributes: str) -> str:
     except ClassNotFound:
         return ""
     return str(highlight(code, lexer, HtmlFormatter(nowrap=True)))
-
-
-@cache
-def _highlight_classes() -> set[str]:
-    from pygments.token import STANDARD_TYPES
-
-    return {name for name in STANDARD_TYPES.values() if name}

@@ -5,19 +5,14 @@ An invented word or a phrase of the author's name, family or organisation tells 
 claims to be another model is found, too.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from arena.models import Completion, Study
+from typing import Final, NamedTuple
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset(word.replace("_", " ") for word in text.split())
 
 
 _GENERIC: Final = _words(
@@ -34,51 +29,15 @@ _GENERIC: Final = _words(
 _TELLING: Final = _words("anthropic chatgpt deepseek laion lmsys mixtral openai qwen vicuna")
 """Invented names that texts are seldom about."""
 
-_KNOWN: Final = (
-    "ChatGPT",
-    "GPT",
-    "OpenAI",
-    "Anthropic",
-    "Claude",
-    "Google",
-    "DeepMind",
-    "Bard",
-    "Gemini",
-    "LaMDA",
-    "PaLM",
-    "Meta",
-    "Facebook",
-    "LLaMA",
-    "Alpaca",
-    "Vicuna",
-    "LMSYS",
-    "Koala",
-    "Open Assistant",
-    "LAION",
-    "Microsoft",
-    "Bing",
-    "Copilot",
-    "Mistral",
-    "Mixtral",
-    "Qwen",
-    "Alibaba",
-    "Baidu",
-    "DeepSeek",
-    "Cohere",
-    "AI21",
-    "Falcon",
-    "Dolly",
-    "Databricks",
-    "MosaicML",
-    "StableLM",
-    "Stability AI",
-    "Hugging Face",
-    "BigScience",
-    "EleutherAI",
-    "xAI",
-    "Grok",
-    "Salesforce",
+_KNOWN: Final = _words(
+    """
+    chatgpt gpt openai anthropic claude google deepmind bard gemini lamda palm meta facebook llama
+    alpaca vicuna lmsys koala open_assistant laion microsoft bing copilot mistral mixtral qwen
+    alibaba baidu deepseek cohere ai21 falcon dolly databricks mosaicml stablelm stability_ai
+    hugging_face bigscience eleutherai xai grok salesforce
+    """
 )
+"""Models and makers a text may call itself; _ stands for a space."""
 
 _GAP: Final = r"[^.!?\n]"
 _ABOUT_ITSELF: Final = re.compile(
@@ -156,9 +115,7 @@ class NameFinder:
         self._telling = {_bare(phrase) for phrase in telling}
         self._own = {*map(_bare, telling), *map(_bare, ordinary)}
         self._labels = _bare(f"{name}|{family}|{organisation}")
-        phrases = sorted(
-            {*telling, *ordinary, *map(str.lower, _KNOWN)}, key=lambda phrase: (-len(phrase), phrase)
-        )
+        phrases = _longest_first({*telling, *ordinary, *_KNOWN})
         self._names = re.compile(rf"(?<!\w)(?:{'|'.join(map(_pattern, phrases))})(?![^\W\d_])")
 
     def find(self, text: str) -> Named | None:
@@ -227,16 +184,17 @@ def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:
             telling.add(f"{first} {second}")
 
 
+def _longest_first(phrases: Set[str]) -> list[str]:
+    # So that of "GPT-4" and "GPT" the first is found whole.
+    return sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+
+
 def _pattern(phrase: str) -> str:
     return r"[\s._-]?v?".join(map(re.escape, phrase.split(" ")))
 
 
 def _bare(phrase: str) -> str:
     return re.sub(r"[\s._-]", "", phrase).lower()
-
-
-# Hiding the words that tell, found when the completion was imported. What people and judges are shown goes
-# through ``shown_turns``, before it is rendered, so that both rate the same text.
 
 
 HIDDEN: Final = "[name hidden]"
@@ -278,8 +236,7 @@ def _pieces(text: str, passage: list[re.Match[str]], around: int) -> list[Piece]
 
 
 def _phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str] | None:
-    # The longest first: of "GPT-4" and "GPT" the first is found whole.
-    known = sorted({phrase for phrase in phrases if phrase}, key=lambda phrase: (-len(phrase), phrase))
+    known = _longest_first(set(phrases) - {""})
     return re.compile("|".join(map(_whole, known))) if known else None
 
 
@@ -288,11 +245,3 @@ def _whole(phrase: str) -> str:
     # A name may be followed by its version: "Llama" is hidden in "Llama2", but "GPT-4" is not "GPT-40".
     after = r"(?!\w)" if phrase[-1].isdigit() else r"(?![^\W\d_])" if re.match(r"\w", phrase[-1]) else ""
     return f"{before}{re.escape(phrase)}{after}"
-
-
-def shown_turns(completion: Completion, study: Study) -> list[str]:
-    """The turns of a completion as raters of the study see them."""
-    turns: list[str] = completion.turns
-    if study.naming != "mask" or not completion.telling:
-        return turns
-    return [mask(turn, completion.telling) for turn in turns]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from django.db import transaction
@@ -9,7 +10,7 @@ from django.db import transaction
 from arena.data.formats.records import CompletionRecord
 from arena.models import Completion, Contestant, Study
 from arena.models.signals import announce
-from arena.texts.names import Named, NameFinder
+from arena.texts.names import NameFinder, mask
 
 EXAMPLES: Final = 20
 
@@ -46,46 +47,38 @@ class SelfNaming:
     def from_dict(cls, values: Mapping[str, Any]) -> "SelfNaming":
         return cls(**{**values, "examples": [NamingExample(**example) for example in values["examples"]]})
 
-    def add(self, record: CompletionRecord, found: Named) -> None:
-        contestant = record.contestant or ""
-        self.own += found.own
-        self.others += not found.own
-        self.by_contestant[contestant] = self.by_contestant.get(contestant, 0) + 1
-        if len(self.examples) < EXAMPLES:
-            example = NamingExample(contestant, record.prompt, found.phrase, found.own, str(record.place))
-            self.examples.append(example)
-
-
-class _Finders:
-    def __init__(self) -> None:
-        self._by_name: dict[str, NameFinder] = {}
-
-    def of(self, contestant: Contestant | None) -> NameFinder | None:
-        """The finder of a contestant; None for people and unknown authors."""
-        if contestant is None or contestant.kind == Contestant.Kind.PEOPLE:
-            return None
-        finder = self._by_name.get(contestant.name)
-        if finder is None:
-            names = (contestant.name, contestant.family, contestant.organisation)
-            finder = self._by_name[contestant.name] = NameFinder(*names)
-        return finder
-
-
-class SelfNamingWatch:
-    def __init__(self, found: SelfNaming) -> None:
-        self._found = found
-        self._finders = _Finders()
-
-    def look(self, record: CompletionRecord, contestant: Contestant | None) -> list[str]:
+    def check(self, record: CompletionRecord, contestant: Contestant | None) -> list[str]:
         """The words by which a completion tells its author, after counting it."""
-        finder = self._finders.of(contestant)
-        if finder is None:
+        finder = _finder_of(contestant)
+        named = (
+            next((found for turn in record.turns if (found := finder.find(turn))), None) if finder else None
+        )
+        if finder is None or named is None:
             return []
-        named = next((found for turn in record.turns if (found := finder.find(turn))), None)
-        if named is None:
-            return []
-        self._found.add(record, named)
+        name = record.contestant or ""
+        self.own += named.own
+        self.others += not named.own
+        self.by_contestant[name] = self.by_contestant.get(name, 0) + 1
+        if len(self.examples) < EXAMPLES:
+            example = NamingExample(name, record.prompt, named.phrase, named.own, str(record.place))
+            self.examples.append(example)
         return finder.find_all(record.turns)
+
+
+_finder = lru_cache(maxsize=1000)(NameFinder)
+
+
+def _finder_of(contestant: Contestant | None) -> NameFinder | None:
+    """The finder of a contestant; None for people and unknown authors."""
+    if contestant is None or contestant.kind == Contestant.Kind.PEOPLE:
+        return None
+    return _finder(contestant.name, contestant.family, contestant.organisation)
+
+
+def shown_turns(completion: Completion, study: Study) -> list[str]:
+    """The turns of a completion as raters of the study, people and judges, see them."""
+    hidden = completion.telling if study.naming == Study.Naming.MASK else ()
+    return [mask(turn, hidden) for turn in completion.turns]
 
 
 @dataclass(frozen=True)
@@ -101,25 +94,13 @@ class NamesFound:
 
 def find_names(study: Study) -> NamesFound:
     """Search all completions of a study for names again, and store the words found."""
-    finders = _Finders()
     looked = telling = 0
     changed: list[Completion] = []
-    rows = (
-        Completion.objects.filter(prompt__study=study)
-        .exclude(turns=[])
-        .select_related("contestant")
-        .only(
-            "turns",
-            "telling",
-            "contestant__name",
-            "contestant__kind",
-            "contestant__family",
-            "contestant__organisation",
-        )
-        .order_by("pk")
-    )
+    names_of = ("contestant__name", "contestant__kind", "contestant__family", "contestant__organisation")
+    known = Completion.objects.filter(prompt__study=study).exclude(turns=[]).select_related("contestant")
+    rows = known.only("turns", "telling", *names_of).order_by("pk")
     for completion in rows.iterator(chunk_size=BATCH):
-        finder = finders.of(completion.contestant)
+        finder = _finder_of(completion.contestant)
         names = finder.find_all(completion.turns) if finder else []
         looked += 1
         telling += bool(names)

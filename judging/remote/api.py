@@ -13,7 +13,7 @@ from arena.models import Assignment, Membership, Rater, Study
 from arena.rating import scales
 from arena.rating import services as rating
 from arena.rating.recording import LeaseLostError, NotAllowedError
-from arena.texts.names import shown_turns
+from arena.texts.naming import shown_turns
 from judging.models import Judge, JudgeCall
 from judging.remote import services as remote_services
 

@@ -23,18 +23,6 @@ from arena.data.formats.reading import Companions, Format, Head, Kind
 from arena.data.formats.records import Item, Place, Problem
 from arena.data.formats.table import ColumnMapping, suggest
 
-__all__ = [
-    "CATALOGUE",
-    "Choice",
-    "Look",
-    "Source",
-    "Sources",
-    "UnknownFormatError",
-    "catalogue",
-    "gather",
-    "look",
-]
-
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 """Files of a folder that must be understood; others, such as licences, are ignored."""
 
@@ -43,29 +31,22 @@ class UnknownFormatError(ValueError):
     """There is no format of this name."""
 
 
-def catalogue(*formats: Format) -> dict[str, Format]:
-    """Formats by name in their order. Raises ValueError for a double name."""
-    found: dict[str, Format] = {}
-    for entry in formats:
-        if entry.name in found:
-            raise ValueError(f'two formats are named "{entry.name}"')
-        found[entry.name] = entry
-    return found
-
-
-CATALOGUE: Final = catalogue(
-    llmfao.FORMAT,
-    llmbar.FORMAT,
-    infobench.FORMAT,
-    alpaca_eval.FORMAT,
-    fastchat.FORMAT,
-    self_instruct.FORMAT,
-    arena_battles.FORMAT,
-    ours.TRAINING,
-    *ours.FORMATS,
-    table.FORMAT,
-)
-"""All formats, the more specific first."""
+CATALOGUE: Final = {
+    entry.name: entry
+    for entry in (
+        llmfao.FORMAT,
+        llmbar.FORMAT,
+        infobench.FORMAT,
+        alpaca_eval.FORMAT,
+        fastchat.FORMAT,
+        self_instruct.FORMAT,
+        arena_battles.FORMAT,
+        ours.TRAINING,
+        *ours.FORMATS,
+        table.FORMAT,
+    )
+}
+"""All formats by name in the order of trying, the more specific first."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +94,6 @@ class Choice(NamedTuple):
     mapping: ColumnMapping | None = None
 
 
-class Look(NamedTuple):
-    """A file's format (empty if none fits), kind and columns, or what is wrong with it."""
-
-    format: str
-    kind: Kind | None
-    columns: tuple[str, ...]
-    problems: tuple[Problem, ...] = ()
-
-
 def gather(
     paths: Iterable[Path | InputFile],
     format_name: str = "",
@@ -152,18 +124,6 @@ def gather(
             else:
                 found.problems += outcome
     return found
-
-
-def look(file: InputFile) -> Look:
-    """What a file seems to be."""
-    outcome = _recognised(file, Choice(""))
-    try:
-        columns = file.columns()
-    except BrokenFileError as error:
-        return Look("", None, (), (error.problem,))
-    if isinstance(outcome, Source):
-        return Look(outcome.format.name, outcome.kind, columns)
-    return Look("", None, columns, tuple(outcome))
 
 
 def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:

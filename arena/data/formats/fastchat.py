@@ -5,6 +5,7 @@ A reviewer_id only tells the prompt GPT-4 was given, so all reviews are of one j
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,9 +69,9 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     several: list[Fields] = []
     builders: dict[Kind, Build] = {
         Kind.CONTESTANTS: _model,
-        Kind.PROMPTS: _prompt(several),
-        Kind.COMPLETIONS: _answer(several),
-        Kind.COMPARISONS: _comparison(judge if marked else DEFAULT_JUDGE),
+        Kind.PROMPTS: partial(_prompt, several),
+        Kind.COMPLETIONS: partial(_answer, several),
+        Kind.COMPARISONS: partial(_comparison, judge if marked else DEFAULT_JUDGE),
     }
     yield from read_rows(file, builders[kind])
     if several:
@@ -88,13 +89,18 @@ def _model(fields: Fields) -> Iterator[Item]:
     )
 
 
-def _prompt(several: list[Fields]) -> Build:
-    """A builder for questions and reference answers."""
-    reference = _reference(several)
-    return lambda fields: reference(fields) if "model_id" in fields else _question(fields)
-
-
-def _question(fields: Fields) -> Iterator[Item]:
+def _prompt(several: list[Fields], fields: Fields) -> Iterator[Item]:
+    """A question, or the reference answer to one of another file or the study."""
+    if "model_id" in fields:
+        author = fields.required_text("model_id")
+        yield PromptRecord(
+            id=fields.required_text("question_id"),
+            turns=(),
+            references=(ReferenceRecord(author, _answer_turns(several, fields)),),
+            implied=True,
+            place=fields.place,
+        )
+        return
     references = _texts(fields, "reference")
     yield PromptRecord(
         id=fields.required_text("question_id"),
@@ -116,39 +122,19 @@ def _texts(fields: Fields, name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _answer(several: list[Fields]) -> Build:
-    """A builder for answers; adds those with several choices to ``several``."""
-
-    def build(fields: Fields) -> Iterator[Item]:
-        yield CompletionRecord(
-            prompt=fields.required_text("question_id"),
-            contestant=fields.required_text("model_id"),
-            turns=_answer_turns(fields, several),
-            id=fields.text("answer_id"),
-            extra=fields.rest(),
-            place=fields.place,
-        )
-
-    return build
+def _answer(several: list[Fields], fields: Fields) -> Iterator[Item]:
+    yield CompletionRecord(
+        prompt=fields.required_text("question_id"),
+        contestant=fields.required_text("model_id"),
+        turns=_answer_turns(several, fields),
+        id=fields.text("answer_id"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
 
 
-def _reference(several: list[Fields]) -> Build:
-    """A builder for reference answers."""
-
-    def build(fields: Fields) -> Iterator[Item]:
-        author = fields.required_text("model_id")
-        yield PromptRecord(
-            id=fields.required_text("question_id"),
-            turns=(),
-            references=(ReferenceRecord(author, _answer_turns(fields, several)),),
-            implied=True,
-            place=fields.place,
-        )
-
-    return build
-
-
-def _answer_turns(fields: Fields, several: list[Fields]) -> tuple[str, ...]:
+def _answer_turns(several: list[Fields], fields: Fields) -> tuple[str, ...]:
+    """The turns; an answer with more than one choice is added to ``several``."""
     if "choices" not in fields:
         return fields.turns("text")
     choices = fields.json("choices")
@@ -160,35 +146,23 @@ def _answer_turns(fields: Fields, several: list[Fields]) -> tuple[str, ...]:
 def _first_choice(fields: Fields, choices: Any) -> tuple[str, ...]:
     """The turns of the choice with the lowest index."""
     if not isinstance(choices, list) or not choices:
-        fields.problem("choices", f"expected a list of choices, found {_found(choices)}")
+        found = "an empty list" if choices == [] else json_type(choices)
+        fields.problem("choices", f"expected a list of choices, found {found}")
         return ()
     for number, choice in enumerate(choices, start=1):
         turns = choice.get("turns") if isinstance(choice, dict) else None
         if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
             fields.problem(f"choices[{number}].turns", "expected a list of texts")
             return ()
-    first = min(enumerate(choices), key=lambda entry: (_index(entry[1]), entry[0]))
-    return tuple(first[1]["turns"])
+    first = min(choices, key=lambda choice: index if isinstance(index := choice.get("index"), int) else 0)
+    return tuple(first["turns"])
 
 
-def _index(choice: dict[str, Any]) -> int:
-    index = choice.get("index")
-    return index if isinstance(index, int) else 0
-
-
-def _found(value: Any) -> str:
-    return "an empty list" if value == [] else json_type(value)
-
-
-def _comparison(reviewer: str) -> Build:
-    """A builder for reviews and MT-bench's judgments."""
-
-    def build(fields: Fields) -> Iterator[Item]:
-        if "answer1_id" in fields or "review_id" in fields:
-            return _review(fields, reviewer)
-        return _judgment(fields)
-
-    return build
+def _comparison(reviewer: str, fields: Fields) -> Iterator[Item]:
+    """A line of reviews, or of MT-bench's pairwise judgments."""
+    if "answer1_id" in fields or "review_id" in fields:
+        return _review(fields, reviewer)
+    return _judgment(fields)
 
 
 def _review(fields: Fields, judge: str) -> Iterator[Item]:

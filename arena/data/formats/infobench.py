@@ -37,12 +37,7 @@ def _records(fields: Fields) -> Iterator[Item]:
     )
     if output is not None:
         yield CompletionRecord(
-            prompt=prompt,
-            subset=subset,
-            id=digest(output),
-            turns=(output,),
-            implied=True,
-            place=fields.place,
+            prompt=prompt, subset=subset, id=digest(output), turns=(output,), implied=True, place=fields.place
         )
 
 

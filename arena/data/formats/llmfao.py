@@ -46,17 +46,13 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.PAIRS:
         yield from read_rows(file, _training_pair)
         return
-    build = _builder(file, kind)
+    build = _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
     if isinstance(build, Problem):
         yield build
         return
     if kind is Kind.COMPARISONS and (judge := _judge(file)):
         yield RaterRecord(slug=judge[0], kind="judge", name=judge[1], place=file.place())
     yield from read_rows(file, lambda fields: [build(fields)])
-
-
-def _builder(file: InputFile, kind: Kind) -> Callable[[Fields], Record] | Problem:
-    return _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
 
 
 def _model(fields: Fields) -> ContestantRecord:
@@ -100,19 +96,12 @@ def _judge(file: InputFile) -> tuple[str, str] | None:
 def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Problem:
     """The builder for votes of the crowd, or of the judge the file is named after."""
     if "worker" in file.columns():
-        return _crowd_vote
+        return lambda fields: _vote(fields, f"worker-{fields.required_text('worker')}", "person")
     judge = _judge(file)
     if judge is None:
-        return file.problem(
-            1, "there is no column worker, and the file's name does not begin with gpt4 or gpt3"
-        )
-    slug = judge[0]
-    return lambda fields: _vote(fields, slug, "judge")
-
-
-def _crowd_vote(fields: Fields) -> ComparisonRecord:
-    worker = fields.required_text("worker")
-    return _vote(fields, f"worker-{worker}", "person")
+        reason = "there is no column worker, and the file's name does not begin with gpt4 or gpt3"
+        return file.problem(1, reason)
+    return lambda fields: _vote(fields, judge[0], "judge")
 
 
 def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:

@@ -4,11 +4,12 @@ Instruction and input tell a prediction's prompt, the file's name its model.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from arena.data.formats.files import InputFile, json_type
-from arena.data.formats.reading import Build, Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
 
 PEOPLE: Final = "Human demonstrations"
@@ -37,7 +38,7 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         yield file.problem(0, reason)
         return
     model = Path(file.name.removesuffix(".gz")).stem.removesuffix(ENDING)
-    yield from read_rows(file, _prediction(model, known))
+    yield from read_rows(file, partial(_prediction, model, known))
 
 
 def _instruction(fields: Fields) -> Iterator[Item]:
@@ -61,20 +62,22 @@ def _instruction(fields: Fields) -> Iterator[Item]:
 
 
 def _instances(fields: Fields) -> list[tuple[str, str]]:
+    """Input and demonstration of each instance."""
     value = fields.json("instances")
     if not isinstance(value, list) or not value:
         found = "an empty list" if value == [] else json_type(value)
         fields.problem("instances", f"expected a list of objects with input and output, found {found}")
         return []
-    return [_instance(fields, number, instance) for number, instance in enumerate(value, start=1)]
-
-
-def _instance(fields: Fields, number: int, value: Any) -> tuple[str, str]:
-    texts = (value.get("input"), value.get("output")) if isinstance(value, dict) else (None, None)
-    for name, text in zip(("input", "output"), texts, strict=True):
-        if not isinstance(text, str):
-            fields.problem(f"instances[{number}].{name}", f"expected a text, found {json_type(text)}")
-    return str(texts[0]), str(texts[1])
+    instances = []
+    for number, instance in enumerate(value, start=1):
+        texts = {}
+        for name in ("input", "output"):
+            text = instance.get(name) if isinstance(instance, dict) else None
+            if not isinstance(text, str):
+                fields.problem(f"instances[{number}].{name}", f"expected a text, found {json_type(text)}")
+            texts[name] = str(text)
+        instances.append((texts["input"], texts["output"]))
+    return instances
 
 
 def _known(companions: Companions) -> dict[Key, list[str]]:
@@ -88,28 +91,25 @@ def _known(companions: Companions) -> dict[Key, list[str]]:
     return found
 
 
-def _prediction(model: str, known: Mapping[Key, list[str]]) -> Build:
-    def build(fields: Fields) -> Iterator[Item]:
-        key = (fields.required_text("instruction").strip(), fields.text("input").strip())
-        prompts = known.get(key, [])
-        if not prompts and not fields.problems:
-            fields.problem("instruction", "no instruction with this text and input is among the instructions")
-        elif len(prompts) > 1:
-            ids = ", ".join(prompts)
-            fields.problem("instruction", f"stands for several prompts with the same text and input: {ids}")
-        turns = fields.turns("response")
-        # These repeat the instructions.
-        for name in ("prompt", "target"):
-            fields.take(name)
-        yield CompletionRecord(
-            prompt=prompts[0] if prompts else "",
-            contestant=model,
-            turns=turns,
-            extra=fields.rest(),
-            place=fields.place,
-        )
-
-    return build
+def _prediction(model: str, known: Mapping[Key, list[str]], fields: Fields) -> Iterator[Item]:
+    key = (fields.required_text("instruction").strip(), fields.text("input").strip())
+    prompts = known.get(key, [])
+    if not prompts and not fields.problems:
+        fields.problem("instruction", "no instruction with this text and input is among the instructions")
+    elif len(prompts) > 1:
+        ids = ", ".join(prompts)
+        fields.problem("instruction", f"stands for several prompts with the same text and input: {ids}")
+    turns = fields.turns("response")
+    # These repeat the instructions.
+    for name in ("prompt", "target"):
+        fields.take(name)
+    yield CompletionRecord(
+        prompt=prompts[0] if prompts else "",
+        contestant=model,
+        turns=turns,
+        extra=fields.rest(),
+        place=fields.place,
+    )
 
 
 FORMAT = Format(

@@ -67,13 +67,7 @@ NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
     Kind.CONTESTANTS: (("name",),),
     Kind.COMPLETIONS: (("prompt", "instruction"), ("text", "turns"), ("contestant", "id")),
     Kind.RATERS: (("rater",), ("rater_kind",)),
-    Kind.PAIRS: (
-        ("prompt",),
-        ("first", "first_id"),
-        ("second", "second_id"),
-        ("gold",),
-        ("gold_source",),
-    ),
+    Kind.PAIRS: (("prompt",), ("first", "first_id"), ("second", "second_id"), ("gold",), ("gold_source",)),
     Kind.COMPARISONS: (
         ("first", "first_id"),
         ("second", "second_id"),

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from django.db import connection
 from django.db.models import Max
@@ -17,7 +17,7 @@ from django.utils.text import slugify
 
 from arena.data.formats.records import ComparisonRecord, RaterRecord
 from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
-from arena.data.importing.sides import Pairs, SideFinder, Sides
+from arena.data.importing.sides import Matchup, Pairs, SideFinder, Sides
 from arena.data.importing.texts import Owner
 from arena.models import Comparison, Rater, RaterGroup, Study
 from arena.rating import scales
@@ -112,15 +112,10 @@ class Raters:
         known = through.objects.filter(rater__in=raters) if raters else through.objects.none()
         told = set(known.values_list("rater", "ratergroup"))
         through.objects.bulk_create(
-            [through(rater_id=rater, ratergroup_id=group) for rater, group in named],
-            ignore_conflicts=True,
+            [through(rater_id=rater, ratergroup_id=group) for rater, group in named], ignore_conflicts=True
         )
         if any(rater in raters and (rater, group) not in told for rater, group in named):
             self._study.touch()  # their votes may be there already
-
-
-Matchup: TypeAlias = tuple[int, Owner, Owner]
-"""Prompt, owner of the first completion shown, owner of the second."""
 
 
 class Verdict(NamedTuple):
@@ -161,7 +156,7 @@ _VERDICT = ("points", "rating", "reason")
 _BITS: Final = 24
 
 
-class Said:
+class StoredVerdicts:
     """Verdicts by rater, matchup and repeat.
 
     Packed keys and shared verdicts keep a comparison at about a hundred bytes.
@@ -245,26 +240,13 @@ class Resolved(NamedTuple):
     key: int
 
     @property
-    def matchup(self) -> Matchup:
-        return _matchup(self.sides)
-
-    @property
     def verdict(self) -> Verdict:
         return Verdict(self.record.points, self.record.rating, self.record.reason)
 
 
-def _matchup(sides: Sides) -> Matchup:
-    return sides.prompt, sides.first.owner, sides.second.owner
-
-
 class Comparisons:
     def __init__(
-        self,
-        study: Study,
-        sides: SideFinder,
-        pairs: Pairs,
-        raters: Raters,
-        report: ImportReport,
+        self, study: Study, sides: SideFinder, pairs: Pairs, raters: Raters, report: ImportReport
     ) -> None:
         self._study = study
         self._sides = sides
@@ -272,7 +254,7 @@ class Comparisons:
         self._raters = raters
         self._report = report
         self._counts = report.counts["comparisons"]
-        self._said = Said(study)
+        self._verdicts = StoredVerdicts(study)
         self._occurrences: Counter[int] = Counter()
         self._last_before_file = 0
         self.scales: set[int] = set()
@@ -289,10 +271,10 @@ class Comparisons:
         self._introduce_raters(records)
         self._sides.prepare(records)
         resolved = [found for record in records if (found := self._resolved(record))]
-        by_id = self._said.with_ids({(item.rater, item.record.id) for item in resolved if item.record.id})
+        by_id = self._verdicts.with_ids({(item.rater, item.record.id) for item in resolved if item.record.id})
         fresh: list[tuple[Resolved, int]] = []
         for item in resolved:
-            repeat = self._with_id(item, by_id) if item.record.id else self._without_id(item)
+            repeat = self._repeat(item, by_id)
             if repeat is not None:
                 fresh.append((item, repeat))
         self._write(fresh)
@@ -320,7 +302,7 @@ class Comparisons:
         rater = self._raters.find(record.rater_kind, record.rater)
         if not ok or sides is None or rater is None:
             return None
-        return Resolved(record, rater, sides, self._said.key(rater, _matchup(sides)))
+        return Resolved(record, rater, sides, self._verdicts.key(rater, sides.matchup))
 
     def _has_verdict(self, record: ComparisonRecord) -> bool:
         """Whether a rating is on its scale, and a record without one has a reason."""
@@ -336,59 +318,50 @@ class Comparisons:
             return False
         return True
 
-    def _with_id(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
-        """The repeat number; None if the comparison is stored already or wrong."""
+    def _repeat(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
+        """The repeat number to store under; None if the comparison is stored already or wrong."""
+        repeat = item.record.repeat
+        if item.record.id:
+            if self._is_stored(item, by_id):
+                return None
+            if repeat is None:
+                repeat = self._verdicts.free_repeat(item.key)
+        elif repeat is None:
+            repeat = self._occurrences[item.key]
+            self._occurrences[item.key] += 1
+        earlier = self._verdicts.get(item.key, repeat)
+        if earlier is None:
+            self._verdicts.add(item.key, repeat, item.verdict)
+            return repeat
+        occurrence = f" (repeat {repeat})" if repeat else ""
+        self._compare(item, f"the same pair in the same order{occurrence}", earlier)
+        return None
+
+    def _is_stored(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> bool:
+        """Whether the rater has a comparison of this id; reports another one."""
         record = item.record
         key = (item.rater, record.id)
         earlier = by_id.get(key)
         if earlier is None:
-            by_id[key] = Stored(self._last_before_file + 1, item.matchup, item.verdict)
-            return self._explicit_repeat(item) if record.repeat is not None else self._free_repeat(item)
+            by_id[key] = Stored(self._last_before_file + 1, item.sides.matchup, item.verdict)
+            return False
         if earlier.pk > self._last_before_file:
-            self._report.refuse(
-                record.place, "id", f'"{record.id}" stands twice in this file for rater "{record.rater}"'
-            )
-        elif earlier.matchup != item.matchup:
+            reason = f'"{record.id}" stands twice in this file for rater "{record.rater}"'
+            self._report.refuse(record.place, "id", reason)
+        elif earlier.matchup != item.sides.matchup:
             reason = f'"{record.id}" is stored already for rater "{record.rater}" about another pair or order'
             self._report.refuse(record.place, "id", reason)
-        elif earlier.verdict != item.verdict:
-            self._contradicts(item, f'the comparison with id "{record.id}"', earlier.verdict)
         else:
+            self._compare(item, f'the comparison with id "{record.id}"', earlier.verdict)
+        return True
+
+    def _compare(self, item: Resolved, what: str, earlier: Verdict) -> None:
+        """Count a comparison that is stored already, or report another verdict."""
+        if earlier == item.verdict:
             self._counts.unchanged += 1
-        return None
-
-    def _free_repeat(self, item: Resolved) -> int:
-        repeat = self._said.free_repeat(item.key)
-        self._said.add(item.key, repeat, item.verdict)
-        return repeat
-
-    def _without_id(self, item: Resolved) -> int | None:
-        if item.record.repeat is not None:
-            return self._explicit_repeat(item)
-        repeat = self._occurrences[item.key]
-        self._occurrences[item.key] += 1
-        return self._at_repeat(item, repeat)
-
-    def _explicit_repeat(self, item: Resolved) -> int | None:
-        return self._at_repeat(item, item.record.repeat or 0)
-
-    def _at_repeat(self, item: Resolved, repeat: int) -> int | None:
-        earlier = self._said.get(item.key, repeat)
-        if earlier is None:
-            self._said.add(item.key, repeat, item.verdict)
-            return repeat
-        if earlier != item.verdict:
-            occurrence = f" (repeat {repeat})" if repeat else ""
-            self._contradicts(item, f"the same pair in the same order{occurrence}", earlier)
-        else:
-            self._counts.unchanged += 1
-        return None
-
-    def _contradicts(self, item: Resolved, what: str, earlier: Verdict) -> None:
-        reason = (
-            f'{item.verdict} contradicts {earlier}, stored already for {what} by rater "{item.record.rater}"'
-        )
-        self._report.refuse(item.record.place, "rating", reason)
+            return
+        stored = f'{earlier}, stored already for {what} by rater "{item.record.rater}"'
+        self._report.refuse(item.record.place, "rating", f"{item.verdict} contradicts {stored}")
 
     def _write(self, fresh: list[tuple[Resolved, int]]) -> None:
         pairs = self._pairs.made(item.sides for item, _ in fresh)

@@ -165,7 +165,6 @@ class ImportReport:
     dry_run: bool
     creates_study: bool = False
     applied: bool = False
-    cancelled: bool = False
     records: int = 0
     counts: dict[str, Counts] = field(default_factory=lambda: {kind: Counts() for kind in KINDS})
     errors: list[Problem] = field(default_factory=list)
@@ -211,19 +210,21 @@ class ImportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values that any database stores."""
-        values: dict[str, Any] = _storable(asdict(self))
+        values: dict[str, Any] = storable(asdict(self))
         return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ImportReport":
         rebuilt = {
+            **values,
             "counts": {kind: Counts(**counts) for kind, counts in values["counts"].items()},
             "errors": [Problem(Place(*place), name, reason) for place, name, reason in values["errors"]],
             "notes": [Note(Place(*place), text) for place, text in values["notes"]],
             "missing": Missing.from_dict(values["missing"]),
             "self_naming": SelfNaming.from_dict(values["self_naming"]),
         }
-        return cls(**{**values, **rebuilt})
+        # Reports of earlier versions may hold more.
+        return cls(**{field.name: rebuilt[field.name] for field in fields(cls)})
 
 
 def _shown(record: Record) -> dict[str, str]:
@@ -247,27 +248,32 @@ def _cut(text: str) -> str:
     return text if len(text) <= PREVIEW_CHARACTERS else text[: PREVIEW_CHARACTERS - 1] + "…"
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
     """The value with lists for tuples, and without NUL and halves of surrogates."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
-        return {_storable(key): _storable(entry) for key, entry in value.items()}
+        return {storable(key): storable(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_storable(entry) for entry in value]
+        return [storable(entry) for entry in value]
     return value
 
 
 class Places:
-    def __init__(self) -> None:
+    """Where each thing was declared; reports what is declared twice."""
+
+    def __init__(self, report: ImportReport) -> None:
+        self._report = report
         self._places: dict[Hashable, Place] = {}
 
-    def declare(self, key: Hashable, place: Place) -> Place | None:
-        """Where the thing was declared before, or None."""
-        if key in self._places:
-            return self._places[key]
-        self._places[key] = place
-        return None
+    def add(self, key: Hashable, place: Place, name: str, what: str) -> bool:
+        """Whether this is declared for the first time."""
+        earlier = self._places.get(key)
+        if earlier:
+            self._report.refuse(place, name, f"{what} stands already in {earlier}")
+        else:
+            self._places[key] = place
+        return earlier is None
 
 
 def is_slug(text: str) -> bool:

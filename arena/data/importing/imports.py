@@ -1,14 +1,12 @@
 """Imports: one transaction, all or nothing; the same input twice adds nothing."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, TypeVar
 
 from django.db import transaction
 
 from arena.data.formats import catalogue
-from arena.data.formats.catalogue import Choice
 from arena.data.formats.files import InputFile
 from arena.data.formats.records import (
     ComparisonRecord,
@@ -38,17 +36,9 @@ CHUNK_CHARACTERS: Final = 2_000_000
 """Characters written at a time: a thousand texts may exceed the memory."""
 
 Progress = Callable[[int, Place, float], None]
-"""Called after each chunk with records so far, place of the last, and share of bytes read. May raise
-Cancelled."""
-
-OnApplied = Callable[[ImportReport], None]
-"""Called right before the commit. May raise Cancelled."""
+"""Called after each chunk with records so far, place of the last, and share of bytes read."""
 
 R = TypeVar("R", bound=Record)
-
-
-class Cancelled(Exception):  # noqa: N818 - a wish, not an error
-    """Raised by callbacks to stop the import, which then changes nothing."""
 
 
 class InvalidStudyError(ValueError):
@@ -72,24 +62,17 @@ def import_files(
     *,
     format_name: str = "",
     mapping: ColumnMapping | None = None,
-    choices: Mapping[str, Choice] = MappingProxyType({}),
     dry_run: bool = False,
     progress: Progress | None = None,
-    on_applied: OnApplied | None = None,
 ) -> ImportReport:
     """Import files and folders; see ``catalogue.gather`` and ``import_records``.
 
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
-    sources = catalogue.gather(paths, format_name, mapping=mapping, choices=choices)
+    sources = catalogue.gather(paths, format_name, mapping=mapping)
     return import_records(
-        study_slug,
-        sources.items(),
-        dry_run=dry_run,
-        progress=progress,
-        share=lambda: sources.progress,
-        on_applied=on_applied,
+        study_slug, sources.items(), dry_run=dry_run, progress=progress, share=lambda: sources.progress
     )
 
 
@@ -100,36 +83,27 @@ def import_records(
     dry_run: bool = False,
     progress: Progress | None = None,
     share: Callable[[], float] = float,
-    on_applied: OnApplied | None = None,
 ) -> ImportReport:
     """Import records into a study, which is made if it does not exist.
 
-    One transaction under a lock on the study; an error, a dry run or a cancellation changes nothing. What
+    One transaction under a lock on the study; an error or a dry run changes nothing. What
     others name must come first. ``share`` tells how much was read, 0 to 1. Raises InvalidStudyError.
     """
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
     with transaction.atomic():
-        study, report.creates_study = Study.objects.get_or_create(
-            slug=study_slug, defaults={"name": _name_of(study_slug)}
-        )
+        name = study_slug.replace("-", " ").replace("_", " ").strip().capitalize() or study_slug
+        study, report.creates_study = Study.objects.get_or_create(slug=study_slug, defaults={"name": name})
         study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         run = _Run(study, report)
-        try:
-            for place, chunk in _chunks(items, report):
-                run.take(place.file, chunk)
-                if progress:
-                    progress(report.records, place, share())
-            run.end(on_applied)
-        except Cancelled:
-            report.applied, report.cancelled = False, True
+        for place, chunk in _chunks(items, report):
+            run.take(place.file, chunk)
+            if progress:
+                progress(report.records, place, share())
+        run.end()
         if not report.applied:
             transaction.set_rollback(True)
     return report
-
-
-def _name_of(slug: str) -> str:
-    return slug.replace("-", " ").replace("_", " ").strip().capitalize() or slug
 
 
 def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place, list[Record]]]:
@@ -194,7 +168,7 @@ class _Run:
         self._pairs.take(_only(GoldRecord, chunk))
         self._comparisons.take(_only(ComparisonRecord, chunk))
 
-    def end(self, on_applied: OnApplied | None) -> None:
+    def end(self) -> None:
         """Complete the report, and the tables if the import is kept."""
         report = self.report
         if report.records == 0 and report.ok:
@@ -202,20 +176,15 @@ class _Run:
         report.missing = find_missing(self.study)
         if not report.ok or report.dry_run:
             return
-        self._finish()
         report.applied = True
-        if on_applied:
-            on_applied(report)
-
-    def _finish(self) -> None:
-        counts = self.report.counts
-        if self.report.creates_study:
+        counts = report.counts
+        if report.creates_study:
             self._settle_new_study()
         if counts["comparisons"].written:
             self._recount()
         if any(counts[kind].written for kind in counts.keys() - {"pairs", "comparisons"}):
             self.study.touch()
-        if self.report.written:
+        if report.written:
             study_id = self.study.pk
             transaction.on_commit(lambda: study_changed.send(sender=Study, study_id=study_id))
 

@@ -11,6 +11,10 @@ from arena.models import Completion, Pair
 PairRecord: TypeAlias = ComparisonRecord | GoldRecord
 
 
+Matchup: TypeAlias = tuple[int, Owner, Owner]
+"""Prompt, owner of the first completion shown, owner of the second."""
+
+
 class Side(NamedTuple):
     """A completion's owner, and the id of its current version."""
 
@@ -30,6 +34,10 @@ class Sides(NamedTuple):
         """The completions' ids, the smaller first."""
         first, second = self.first.completion, self.second.completion
         return (first, second) if first < second else (second, first)
+
+    @property
+    def matchup(self) -> Matchup:
+        return self.prompt, self.first.owner, self.second.owner
 
     @property
     def swapped(self) -> bool:

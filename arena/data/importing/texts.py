@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any, TypeAlias
 
 from django.db.models import Exists, OuterRef
@@ -12,7 +13,6 @@ from django.utils.text import slugify
 from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord, ReferenceRecord
 from arena.data.importing.import_report import ImportReport, Places, assign, fits, is_slug
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
-from arena.texts.naming import SelfNamingWatch
 
 _CONTESTANT_COLUMNS = (
     "kind",
@@ -33,8 +33,9 @@ class Contestants:
         self._counts = report.counts["contestants"]
         self._by_name = {contestant.name: contestant for contestant in study.contestants.all()}
         self._slugs = {contestant.slug: contestant.name for contestant in self._by_name.values()}
-        self._places = Places()
-        self._declared = False
+        self._places = Places(report)
+        self.are_listed = False
+        """Whether the import lists its contestants, so that completions introduce none."""
 
     def find(self, name: str) -> int | None:
         found = self._by_name.get(name)
@@ -43,15 +44,11 @@ class Contestants:
     def get(self, name: str | None) -> Contestant | None:
         return self._by_name.get(name) if name else None
 
-    def may_appear(self) -> bool:
-        """Whether a completion may introduce a contestant: not if the import lists contestants."""
-        return not self._declared
-
     def take(self, records: list[ContestantRecord]) -> None:
         new: dict[str, Contestant] = {}
         changed: dict[str, Contestant] = {}
         for record in records:
-            self._declared |= not record.implied
+            self.are_listed |= not record.implied
             known = new.get(record.name) or self._by_name.get(record.name)
             if known and record.implied:
                 continue
@@ -74,10 +71,7 @@ class Contestants:
     def _refused(self, record: ContestantRecord) -> bool:
         ok = fits(self._report, record.place, Contestant, record, ("name", "slug", *_CONTESTANT_COLUMNS[1:5]))
         if not record.implied:
-            earlier = self._places.declare(record.name, record.place)
-            if earlier:
-                self._report.refuse(record.place, "name", f'"{record.name}" stands already in {earlier}')
-                ok = False
+            ok &= self._places.add(record.name, record.place, "name", f'"{record.name}"')
         if record.slug is not None:
             ok &= self._slug_is_free(record)
         return not ok
@@ -108,11 +102,8 @@ class Contestants:
 
     def _free_slug(self, name: str) -> str:
         base = slugify(name)[:110] or "contestant"
-        slug, number = base, 1
-        while slug in self._slugs:
-            number += 1
-            slug = f"{base}-{number}"
-        return slug
+        slugs = chain([base], (f"{base}-{number}" for number in count(2)))
+        return next(slug for slug in slugs if slug not in self._slugs)
 
 
 PromptKey = tuple[str, str]
@@ -128,7 +119,7 @@ class Prompts:
         self._counts = report.counts["prompts"]
         rows = study.prompts.values_list("subset", "external_id", "pk")
         self._ids: dict[PromptKey, int] = {(subset, external_id): pk for subset, external_id, pk in rows}
-        self._places = Places()
+        self._places = Places(report)
 
     def find(self, subset: str, external_id: str) -> int | None:
         return self._ids.get((subset, external_id))
@@ -194,10 +185,7 @@ class Prompts:
         for reference in record.references:
             ok &= fits(self._report, record.place, Reference, reference, ("author",))
         if not record.implied:
-            earlier = self._places.declare((record.subset, record.id), record.place)
-            if earlier:
-                self._report.refuse(record.place, "id", f'"{record.id}" stands already in {earlier}')
-                ok = False
+            ok &= self._places.add((record.subset, record.id), record.place, "id", f'"{record.id}"')
         return not ok
 
     def _known(self, wanted: dict[PromptKey, PromptRecord]) -> dict[PromptKey, Prompt]:
@@ -269,6 +257,10 @@ def is_empty(turns: Sequence[str]) -> bool:
     return bool(turns) and not any(turn.strip() for turn in turns)
 
 
+def _whose(record: CompletionRecord) -> str:
+    return f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
+
+
 @dataclass
 class _Batch:
     new: dict[Cell, Completion] = field(default_factory=dict)
@@ -291,8 +283,7 @@ class Completions:
             (prompt, external_id if contestant is None else contestant): pk
             for prompt, contestant, external_id, pk in rows.iterator(chunk_size=5000)
         }
-        self._places = Places()
-        self._watch = SelfNamingWatch(report.self_naming)
+        self._places = Places(report)
 
     def find(self, prompt: int, contestant: int) -> int | None:
         return self._ids.get((prompt, contestant))
@@ -305,7 +296,7 @@ class Completions:
         batch = _Batch()
         for cell, record in cells.items():
             known = stored.get(self._ids.get(cell, 0))
-            telling = self._watch.look(record, self._contestants.get(record.contestant))
+            telling = self._report.self_naming.check(record, self._contestants.get(record.contestant))
             self._counts.empty += is_empty(record.turns) and not (known and record.implied)
             if known is None:
                 batch.new[cell] = self._made(cell, record, telling)
@@ -315,7 +306,7 @@ class Completions:
 
     def _introduce_contestants(self, records: list[CompletionRecord]) -> None:
         """Make contestants that only completions name."""
-        if not self._contestants.may_appear():
+        if self._contestants.are_listed:
             return
         named: dict[str, CompletionRecord] = {}
         for record in records:
@@ -337,11 +328,7 @@ class Completions:
                 continue
             ok = fits(self._report, record.place, Completion, record, (("id", "external_id"),))
             if not record.implied:
-                earlier = self._places.declare(cell, record.place)
-                if earlier:
-                    who = f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
-                    self._report.refuse(record.place, "contestant", f"{who} stands already in {earlier}")
-                    ok = False
+                ok &= self._places.add(cell, record.place, "contestant", _whose(record))
             if ok:
                 cells[cell] = record
         return cells
@@ -355,8 +342,8 @@ class Completions:
         return bool(earlier.turns) or not record.turns or not earlier.implied
 
     def _refuse_text(self, record: CompletionRecord) -> None:
-        who = f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
-        self._report.refuse(record.place, "contestant", f"another text of {who} is there already")
+        reason = f"another text of {_whose(record)} is there already"
+        self._report.refuse(record.place, "contestant", reason)
 
     def _cell(self, record: CompletionRecord) -> Cell | None:
         prompt = self._prompts.find(record.subset, record.prompt)

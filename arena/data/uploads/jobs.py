@@ -4,12 +4,11 @@ Each change of state is conditional on the state before, so that of two requests
 """
 
 import logging
-import re
 import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,7 +29,7 @@ from arena.data.formats.catalogue import Choice, Source, Sources, gather
 from arena.data.formats.files import BrokenFileError, InputFile
 from arena.data.formats.records import Item
 from arena.data.formats.table import ColumnMapping, suggest
-from arena.data.importing.import_report import ImportReport
+from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
 from arena.models import ImportChunk, ImportFile, ImportJob, Study
 from arena.process.busy import trouble
@@ -67,10 +66,10 @@ def store(job: ImportJob, uploads: Iterable[Upload]) -> None:
 def _unused(name: str, names: set[str]) -> str:
     """A shortened and numbered name that is not among ``names``, added to them."""
     limit = ImportFile._meta.get_field("name").max_length or 0
+    path = Path(name)
     found, number = name[-limit:], 1
     while found in names:
         number += 1
-        path = Path(name)
         found = f"{path.stem} ({number}){path.suffix}"[-limit:]
     names.add(found)
     return found
@@ -213,12 +212,7 @@ def start(study: Study, user: Any, uploads: Iterable[Upload]) -> ImportJob:
 
 def request_check(job: ImportJob, files: Iterable[ImportFile] = ()) -> bool:
     """Save how ``files`` are to be read and request a check; False if it is too late."""
-
-    def save() -> None:
-        for file in files:
-            file.save(update_fields=["format_name", "mapping"])
-
-    return _request(job, [State.UPLOADING, State.CHECKED], State.CHECKING, save)
+    return _request(job, [State.UPLOADING, State.CHECKED], State.CHECKING, files)
 
 
 def request_apply(job: ImportJob) -> bool:
@@ -231,14 +225,14 @@ def request_apply(job: ImportJob) -> bool:
     return _request(job, [State.CHECKED], State.APPLYING)
 
 
-def _request(job: ImportJob, before: list[str], state: str, also: Callable[[], None] | None = None) -> bool:
+def _request(job: ImportJob, before: list[str], state: str, files: Iterable[ImportFile] = ()) -> bool:
     with transaction.atomic():
         rows = ImportJob.objects.filter(pk=job.pk, state__in=before, touched_at=job.touched_at)
         changed = rows.update(state=state, attempts=0, error="", touched_at=timezone.now())
         if not changed:
             return False
-        if also:
-            also()
+        for file in files:
+            file.save(update_fields=["format_name", "mapping"])
         forget_progress(job.pk)
         transaction.on_commit(lambda: nudge(job.pk, state))
     return True
@@ -260,10 +254,10 @@ def cancel(job: ImportJob) -> None:
     discard(job.pk)
 
 
-def end(job: int, state: str, error: str = "") -> bool:
-    """Record how a job ended; False if it had ended before."""
+def end(job: int, state: str, error: str = "") -> None:
+    """Record how a job ended, unless it had ended before."""
     rows = ImportJob.objects.unended().filter(pk=job)
-    return bool(rows.update(state=state, error=error, ended_at=timezone.now()))
+    rows.update(state=state, error=error, ended_at=timezone.now())
 
 
 # --- The sweep: lost messages, killed workers, forgotten uploads.
@@ -300,22 +294,22 @@ def _end_forgotten(before: datetime) -> None:
 
 COLUMNS: Final = 200
 
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
-
-def sources_of(files: Iterable[tuple[ImportFile, InputFile]]) -> Sources:
+def sources_of(files: list[tuple[ImportFile, InputFile]]) -> Sources:
     """The sources in the files, each in the format chosen for it or recognised."""
-    files = list(files)
-    choices = {row.name: _choice(row) for row, _ in files if row.format_name}
+    choices = {
+        row.name: Choice(row.format_name, ColumnMapping.from_dict(row.mapping) if row.mapping else None)
+        for row, _ in files
+        if row.format_name
+    }
     return gather([file for _, file in files], choices=choices)
 
 
-def sources_with_suggestions(files: Iterable[tuple[ImportFile, InputFile]]) -> Sources:
+def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sources:
     """The sources; unrecognised files are read as their column names suggest.
 
     The suggestion is stored as if chosen, so that the operator sees it.
     """
-    files = list(files)
     sources = sources_of(files)
     unknown = [(row, file) for row, file in files if not row.format_name and not _source(file, sources)]
     suggested = [(row, mapping) for row, file in unknown if (mapping := suggest(_columns(file)))]
@@ -323,10 +317,6 @@ def sources_with_suggestions(files: Iterable[tuple[ImportFile, InputFile]]) -> S
         row.format_name, row.mapping = table.NAME, mapping.to_dict()
         row.save(update_fields=["format_name", "mapping"])
     return sources_of(files) if suggested else sources
-
-
-def _choice(row: ImportFile) -> Choice:
-    return Choice(row.format_name, ColumnMapping.from_dict(row.mapping) if row.mapping else None)
 
 
 def describe(row: ImportFile, file: InputFile, sources: Sources) -> None:
@@ -347,17 +337,6 @@ def _columns(file: InputFile) -> list[str]:
         return list(file.columns()[:COLUMNS])
     except BrokenFileError:
         return []
-
-
-def storable(value: Any) -> Any:
-    """JSON values without characters that PostgreSQL refuses."""
-    if isinstance(value, str):
-        return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, Mapping):
-        return {storable(key): storable(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [storable(entry) for entry in value]
-    return value
 
 
 ATTEMPTS: Final = 3
@@ -427,7 +406,7 @@ def _check(job: ImportJob) -> None:
             describe(row, file, sources)
         report = import_records(job.study.slug, _watched(job, sources), dry_run=True)
     ImportJob.objects.filter(pk=job.pk, state=State.CHECKING).update(
-        state=State.CHECKED, report=storable(report.to_dict()), check_seconds=time.monotonic() - started
+        state=State.CHECKED, report=report.to_dict(), check_seconds=time.monotonic() - started
     )
 
 
@@ -447,21 +426,16 @@ def _apply(job: ImportJob) -> None:
 
 
 def _settle(job: ImportJob, report: ImportReport) -> None:
-    job.report = storable(report.to_dict())
+    job.report = report.to_dict()
     job.save(update_fields=["report"])
     if report.applied:
         end(job.pk, State.APPLIED)
-        _log(job, summary(report))
+        if job.user_id is not None:
+            studies = Study.objects.filter(pk=job.study_id)
+            LogEntry.objects.log_actions(job.user_id, studies, CHANGE, summary(report), single_object=True)
     else:
         error = "Nothing was imported: the study has changed since the check, and now there are errors."
         ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=error)
-
-
-def _log(job: ImportJob, message: str) -> None:
-    """Add the import to the study's history in the admin."""
-    if job.user_id is not None:
-        studies = Study.objects.filter(pk=job.study_id)
-        LogEntry.objects.log_actions(job.user_id, studies, CHANGE, message, single_object=True)
 
 
 def _watched(job: ImportJob, sources: Sources) -> Iterator[Item]:

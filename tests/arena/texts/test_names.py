@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from arena.models import Assignment, Completion, Contestant, Study
 from arena.rating import planning, screen
 from arena.rating.services import claim
-from arena.texts.names import HIDDEN, NameFinder, in_context, mask, shown_turns
-from arena.texts.naming import find_names
+from arena.texts.names import HIDDEN, NameFinder, in_context, mask
+from arena.texts.naming import find_names, shown_turns
 from judging.models import JudgeRun, RunAssignment
 from judging.runs.work import Work
 from tests.factories import (

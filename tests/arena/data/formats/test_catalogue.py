@@ -3,15 +3,9 @@ from typing import Final
 
 import pytest
 
-from arena.data.formats import ours
-from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError, catalogue, gather
+from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError, gather
 from arena.data.formats.files import Form, InputFile
 from arena.data.formats.reading import Head, Kind
-
-
-def test_a_name_is_used_once() -> None:
-    with pytest.raises(ValueError, match='two formats are named "jsonl"'):
-        catalogue(*ours.FORMATS, *ours.FORMATS)
 
 
 def test_the_catalogue_is_visible() -> None:

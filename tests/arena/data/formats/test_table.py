@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from arena.data.formats import table as formats_mapping
-from arena.data.formats.catalogue import Choice, UnknownFormatError, gather, look
+from arena.data.formats.catalogue import Choice, UnknownFormatError, gather
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Kind, digest
 from arena.data.formats.records import (
@@ -233,25 +233,6 @@ def test_files_are_what_somebody_chose(tmp_path: Path) -> None:
     ]
     with pytest.raises(UnknownFormatError, match='no format "xml"'):
         gather(files, choices={"votes.csv": Choice("xml")})
-
-
-def test_a_look_at_files(tmp_path: Path) -> None:
-    votes = look(InputFile(write_votes(tmp_path, "left")))
-    assert (votes.format, votes.kind, votes.columns) == ("", None, ("left", "right", "winner"))
-    options = "--format table --kind comparisons --map first=left --map second=right --map winner=winner"
-    assert votes.problems[0].reason.endswith(
-        f"As a table it may be read with {options} --set rater=anonymous"
-    )
-    prompts = look(InputFile(write_lines(tmp_path, "p.jsonl", {"id": "p", "instruction": "?"}, {"x": 1})))
-    assert (prompts.format, prompts.kind, prompts.columns) == (
-        "jsonl",
-        Kind.PROMPTS,
-        ("id", "instruction", "x"),
-    )
-    broken = look(InputFile(write_lines(tmp_path, "b.csv", "a,a")))
-    assert [str(problem) for problem in broken.problems] == [
-        f"{tmp_path / 'b.csv'}, line 1: the column a stands twice in the header"
-    ]
 
 
 # Mappings of foreign columns: what is wrong with them, and what column names suggest.

@@ -1,6 +1,6 @@
 """Whatever is wrong, and whenever an import is stopped, every table is as it was before."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,8 +18,7 @@ from arena.data.formats.records import (
     RaterRecord,
 )
 from arena.data.importing import imports as imports_module
-from arena.data.importing.import_report import ImportReport
-from arena.data.importing.imports import Cancelled, import_files, import_records
+from arena.data.importing.imports import import_files, import_records
 from arena.models import Study
 from arena.rating.apart import APART
 from tests.arena.data.formats.reading import write_lines
@@ -171,50 +170,6 @@ class TestNothingIsHalfImported:
         with pytest.raises(KeyboardInterrupt):
             import_records("s", dying())
         assert everything() == before
-
-    def test_when_it_is_cancelled(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(imports_module, "CHUNK", 1)
-
-        def stop_at_six(records: int, place: Place, share: float) -> None:
-            if records == 6:
-                raise Cancelled
-
-        before = everything()
-        report = import_records("s", GOOD, progress=stop_at_six)
-        assert (report.cancelled, report.applied, report.records) == (True, False, 6)
-        assert everything() == before
-
-    def test_when_it_is_cancelled_right_before_the_end(self) -> None:
-        def refuse(report: ImportReport) -> None:
-            assert report.applied
-            raise Cancelled
-
-        before = everything()
-        report = import_records("s", GOOD, on_applied=refuse)
-        assert (report.cancelled, report.applied) == (True, False)
-        assert everything() == before
-
-
-class TestOnApplied:
-    def test_is_a_part_of_the_import(self) -> None:
-        def rename(report: ImportReport) -> None:
-            assert connection.in_atomic_block
-            Study.objects.filter(slug=report.study).update(name="Told inside")
-
-        assert import_records("s", stock(), on_applied=rename).applied
-        assert Study.objects.get().name == "Told inside"
-
-    @pytest.mark.parametrize(
-        "run",
-        [
-            lambda hook: import_records("s", stock(), dry_run=True, on_applied=hook),
-            lambda hook: import_records("s", [*stock(), vote(3, first="Z")], on_applied=hook),
-        ],
-    )
-    def test_hears_of_nothing_that_is_taken_back(self, run: Callable[[object], ImportReport]) -> None:
-        heard: list[ImportReport] = []
-        assert not run(heard.append).applied
-        assert heard == []
 
 
 class TestProgress:
