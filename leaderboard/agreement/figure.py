@@ -4,20 +4,26 @@ from collections.abc import Sequence
 from typing import Final
 
 from leaderboard.agreement.table import COEFFICIENTS, Correlated
-from leaderboard.bias.figure import vertical_line
 from leaderboard.pages.figure import (
     MOST_NUMBERS,
     SERIES,
     Figure,
+    arms,
+    dashed,
+    dots,
     full,
+    heat_map,
     kinds_axis,
     label,
     layout,
     legend,
     legend_name,
+    matrix_layout,
     names_axis,
-    over_columns,
+    numbered,
+    rows_axis,
     title,
+    vertical_line,
     wrapped,
 )
 from leaderboard.pages.wording import number_range, signed
@@ -56,12 +62,7 @@ def correlations(
             "range": [min([0.0, *ends]) - 0.05, 1.05],
             "zeroline": False,
         },
-        yaxis=names_axis([_with_n(category, series) for category in order])
-        | {
-            "range": [len(order) - 0.4, -0.6],
-            "showgrid": False,
-            "ticktext": [_with_n(c, series) for c in order],
-        },
+        yaxis=rows_axis(names_axis(order)) | {"ticktext": [_with_n(category, series) for category in order]},
         shapes=[vertical_line(0)],
         **legend(len(series)),
         margin={"l": 10, "r": 10, "t": 40 + 18 * (len(series) // 3), "b": 40},
@@ -87,25 +88,14 @@ def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
 def _dots(rows: Sequence[Correlated], order: Sequence[str], style: Figure, offset: float) -> Figure:
     place = {category: index for index, category in enumerate(order)}
     found = [(row, row.value) for row in rows if row.value is not None]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": legend_name(rows[0].label) if rows else "",
-        "x": [value for _, value in found],
-        "y": [place[row.category] + offset for row, _ in found],
-        "text": [_dot_text(row, value) for row, value in found],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": style,
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [0.0 if row.high is None else max(row.high - value, 0.0) for row, value in found],
-            "arrayminus": [0.0 if row.low is None else max(value - row.low, 0.0) for row, value in found],
-            "color": style["color"],
-            "thickness": 1.5,
-            "width": 3,
-        },
-    }
+    return dots(
+        style,
+        name=legend_name(rows[0].label) if rows else "",
+        x=[value for _, value in found],
+        y=[place[row.category] + offset for row, _ in found],
+        text=[_dot_text(row, value) for row, value in found],
+        error_x=arms([(value, row.low, row.high) for row, value in found], style["color"]),
+    )
 
 
 def _dot_text(row: Correlated, value: float) -> str:
@@ -117,17 +107,8 @@ def _dot_text(row: Correlated, value: float) -> str:
 def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figure:
     """Mean preferences of two kinds of raters for the same pairs: x, y and the number of pairs there."""
     most = max((n for _, _, n in points), default=1)
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [x for x, _, _ in points],
-        "y": [y for _, y, _ in points],
-        "text": [
-            f"{full(one)} {signed(x)}, {full(other)} {signed(y)}<br>{int(n)} pair{'' if n == 1 else 's'}"
-            for x, y, n in points
-        ],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {
+    trace = dots(
+        {
             "color": SERIES[0],
             "opacity": 0.55,
             "size": [n for _, _, n in points],
@@ -135,12 +116,17 @@ def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figu
             "sizeref": 2 * most / _LARGEST**2,
             "sizemin": 2.5,
         },
-    }
-    line = {"color": "--muted", "width": 1, "dash": "dash"}
+        x=[x for x, _, _ in points],
+        y=[y for _, y, _ in points],
+        text=[
+            f"{full(one)} {signed(x)}, {full(other)} {signed(y)}<br>{int(n)} pair{'' if n == 1 else 's'}"
+            for x, y, n in points
+        ],
+    )
     drawn_on = layout(
         xaxis=_preference_axis(one),
         yaxis=_preference_axis(other),
-        shapes=[{"type": "line", "x0": -1, "y0": -1, "x1": 1, "y1": 1, "line": line, "layer": "below"}],
+        shapes=[dashed(x0=-1, y0=-1, x1=1, y1=1)],
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
@@ -158,23 +144,18 @@ def _preference_axis(name: str) -> Figure:
 
 def confusion(one: str, other: str, table: Content) -> Figure:
     counts = table["counts"]
-    trace = {
-        "type": "heatmap",
-        "z": counts,
-        "hovertext": [
+    trace = heat_map(
+        counts,
+        hovertext=[
             [f"{full(one)} {a}, {full(other)} {b}: {n}" for b, n in enumerate(row, start=1)]
             for a, row in enumerate(counts, start=1)
         ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "texttemplate": "%{z}",
-        "textfont": {"color": "--text"},
-        "zmin": 0,
-        "zmax": max((n for row in counts for n in row), default=0) or 1,
-        "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
-        "showscale": False,
-        "xgap": 1,
-        "ygap": 1,
-    }
+        hovertemplate="%{hovertext}<extra></extra>",
+        zmin=0,
+        zmax=max((n for row in counts for n in row), default=0) or 1,
+        colorscale=[[0, "--heat-mid"], [1, "--heat-high"]],
+        **numbered(""),
+    )
     drawn_on = layout(
         xaxis=_points_axis(other, table["points_b"]) | {"side": "top"},
         yaxis=_points_axis(one, table["points_a"]) | {"autorange": "reversed"},
@@ -191,28 +172,20 @@ def _points_axis(name: str, points: int) -> Figure:
 
 
 def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
-    trace = {
-        "type": "heatmap",
-        "z": [list(row) for row in values.values],
-        "customdata": [list(row) for row in pairs.values],
-        "meta": {"names": [full(name) for name in values.names]},
-        "hovertemplate": f"%{{hovertext}}<br>{what} %{{z:.2f}}, %{{customdata}} pairs<extra></extra>",
-        "hoverongaps": False,
-        "zmin": -1,
-        "zmid": 0,
-        "zmax": 1,
-        "colorscale": [[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
-        "xgap": 1,
-        "ygap": 1,
-    }
+    trace = heat_map(
+        [list(row) for row in values.values],
+        customdata=[list(row) for row in pairs.values],
+        meta={"names": [full(name) for name in values.names]},
+        hovertemplate=f"%{{hovertext}}<br>{what} %{{z:.2f}}, %{{customdata}} pairs<extra></extra>",
+        zmin=-1,
+        zmid=0,
+        zmax=1,
+        colorscale=[[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+    )
     # Where the numbers stand in the cells, a phone has better use for the room of a colour bar.
     if len(values.names) <= MOST_NUMBERS:
-        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"color": "--text"}, "showscale": False}
+        trace |= numbered(":.2f")
     else:
         trace["colorbar"] = {"title": title(what), "thickness": 12}
-    drawn_on = layout(
-        xaxis=over_columns(kinds_axis(values.names)),
-        yaxis=kinds_axis(values.names) | {"autorange": "reversed", "showgrid": False},
-        margin={"l": 10, "r": 10, "t": 60, "b": 10},
-    )
-    return {"data": [trace], "layout": drawn_on}
+    axis = kinds_axis(values.names)
+    return {"data": [trace], "layout": matrix_layout(axis, axis, top=60)}

@@ -9,13 +9,20 @@ from leaderboard.pages.figure import (
     MOST_SERIES,
     SERIES,
     Figure,
+    arms,
+    bars,
+    dashed,
+    dots,
     full,
+    heat_map,
     kinds_axis,
     label,
     layout,
     legend,
     legend_name,
+    rows_axis,
     title,
+    vertical_line,
 )
 from leaderboard.pages.wording import percent, percent_range
 
@@ -59,19 +66,16 @@ def _places(points: int, reasons: Sequence[str]) -> list[int]:
 def _bars(one: Shown, reasons: Sequence[str], number: int) -> Figure:
     counts = _counts(one, reasons)
     shares = [100 * count / one.replies for count in counts]
-    return {
-        "type": "bar",
-        "name": legend_name(one.label),
-        "x": _places(one.points, reasons),
-        "y": shares,
-        "text": [
+    return bars(
+        legend_name(one.label),
+        {"color": SERIES[number]},
+        x=_places(one.points, reasons),
+        y=shares,
+        text=[
             f"{full(one.label)}: {count} of {one.replies} ({share:.1f} %)"
             for count, share in zip(counts, shares, strict=True)
         ],
-        "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": SERIES[number]},
-    }
+    )
 
 
 def _rating_axis(points: int, reasons: Sequence[str]) -> Figure:
@@ -91,27 +95,24 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
     reasons = unscored_reasons(shown)
     counts = [_counts(one, reasons) for one in shown]
     shares = [[100 * count / one.replies for count in row] for one, row in zip(shown, counts, strict=True)]
-    trace = {
-        "type": "heatmap",
-        "x": _places(points, reasons),
-        "z": [[round(share, 2) for share in row] for row in shares],
-        "hovertext": [
+    trace = heat_map(
+        [[round(share, 2) for share in row] for row in shares],
+        x=_places(points, reasons),
+        hovertext=[
             [
                 f"{full(one.label)}: {count} of {one.replies} ({100 * count / one.replies:.1f} %)"
                 for count in row
             ]
             for one, row in zip(shown, counts, strict=True)
         ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "texttemplate": "%{z:.0f}",
-        "textfont": {"color": "--text"},
-        "zmin": 0,
-        "zmax": max(max(row) for row in shares),
-        "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
-        "colorbar": {"title": title("% of replies"), "thickness": 12},
-        "xgap": 1,
-        "ygap": 1,
-    }
+        hovertemplate="%{hovertext}<extra></extra>",
+        texttemplate="%{z:.0f}",
+        textfont={"color": "--text"},
+        zmin=0,
+        zmax=max(max(row) for row in shares),
+        colorscale=[[0, "--heat-mid"], [1, "--heat-high"]],
+        colorbar={"title": title("% of replies"), "thickness": 12},
+    )
     names = kinds_axis([one.label for one in shown]) | {"autorange": "reversed", "showgrid": False}
     return {"data": [trace], "layout": layout(xaxis=_rating_axis(points, reasons), yaxis=names)}
 
@@ -121,18 +122,13 @@ def mirrored_histogram(one: Shown) -> Figure:
     reasons = unscored_reasons([one])
     given = _bars(one, reasons, 0) | {"name": "As given"}
     turned = [*reversed(one.counts), *(None for _ in reasons)]
-    mirrored = {
-        "type": "bar",
-        "name": "Mirror image",
-        "x": _places(one.points, reasons),
-        "y": [None if count is None else 100 * count / one.replies for count in turned],
-        "text": [
-            "" if count is None else f"the mirrored rating: {count} of {one.replies}" for count in turned
-        ],
-        "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": SERIES[1]}},
-    }
+    mirrored = bars(
+        "Mirror image",
+        {"color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": SERIES[1]}},
+        x=_places(one.points, reasons),
+        y=[None if count is None else 100 * count / one.replies for count in turned],
+        text=["" if count is None else f"the mirrored rating: {count} of {one.replies}" for count in turned],
+    )
     drawn_on = layout(
         barmode="overlay",
         xaxis=_rating_axis(one.points, reasons),
@@ -144,71 +140,36 @@ def mirrored_histogram(one: Shown) -> Figure:
 
 
 def position_dots(shown: Sequence[Shown]) -> Figure:
-    known = [(row, one) for row, one in enumerate(shown) if one.share_first is not None]
-    shares = [100 * (one.share_first or 0.0) for _, one in known]
-    lows, highs = (
-        [
-            _end(one.position.get(f"share_first_{end}"), share)
-            for (_, one), share in zip(known, shares, strict=True)
-        ]
-        for end in ("low", "high")
+    known = [(row, one, one.share_first) for row, one in enumerate(shown) if one.share_first is not None]
+    values = [
+        _in_percent(share, one.position.get("share_first_low"), one.position.get("share_first_high"))
+        for _, one, share in known
+    ]
+    trace = dots(
+        {"color": SERIES[0], "size": 9},
+        x=[share for share, _, _ in values],
+        y=[row for row, _, _ in known],
+        text=[_position_text(one) for _, one, _ in known],
+        error_x=arms(values),
     )
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": shares,
-        "y": [row for row, _ in known],
-        "text": [_position_text(one) for _, one in known],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": SERIES[0], "size": 9},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [max(high - share, 0.0) for high, share in zip(highs, shares, strict=True)],
-            "arrayminus": [max(share - low, 0.0) for low, share in zip(lows, shares, strict=True)],
-            "color": SERIES[0],
-            "thickness": 1.5,
-            "width": 3,
-        },
-    }
-    reach = max([10.0, *(abs(end - 50) for end in (*lows, *highs))]) * 1.08
+    reach = max([10.0, *(abs(end - 50) for value in values for end in value if end is not None)]) * 1.08
     drawn_on = layout(
         xaxis={
             "title": title("Prefers the first (%)"),
             "range": [50 - reach, 50 + reach],
             "zeroline": False,
         },
-        yaxis=kinds_axis([one.label for one in shown])
-        | {"range": [len(shown) - 0.4, -0.6], "showgrid": False},
+        yaxis=rows_axis(kinds_axis([one.label for one in shown])),
         shapes=[vertical_line(50)],
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
     return {"data": [trace], "layout": drawn_on}
 
 
-def _end(share: float | None, otherwise: float) -> float:
-    return otherwise if share is None else 100 * share
-
-
 def _position_text(one: Shown) -> str:
     interval = percent_range(one.position.get("share_first_low"), one.position.get("share_first_high"))
     ends = f" ({interval})" if interval else ""
     return f"{full(one.label)}: {percent(one.share_first)}{ends}, {one.scored} ratings"
-
-
-def vertical_line(at: float) -> Figure:
-    """A dashed line where there is no bias."""
-    line = {"color": "--muted", "width": 1, "dash": "dash"}
-    return {
-        "type": "line",
-        "x0": at,
-        "x1": at,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": line,
-        "layer": "below",
-    }
 
 
 def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
@@ -228,45 +189,31 @@ def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
 def _score_bars(name: str, scores: ScoreDifferences, number: int) -> Figure:
     width, n = scores["width"], scores["n"]
     shares = [100 * count / n for count in scores["counts"]]
-    places = [edge + width / 2 for edge in scores["bins"]]
-    return {
-        "type": "bar",
-        "name": legend_name(name),
-        "x": places,
-        "y": shares,
-        "text": [
+    return bars(
+        legend_name(name),
+        {"color": SERIES[number]},
+        x=[edge + width / 2 for edge in scores["bins"]],
+        y=shares,
+        text=[
             f"{full(name)}: {edge:g} to {edge + width:g}: {count} of {n} ({share:.1f} %)"
             for edge, count, share in zip(scores["bins"], scores["counts"], shares, strict=True)
         ],
-        "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": SERIES[number]},
-    }
+    )
 
 
 def length_effect(name: str, measure: LengthEffect) -> Figure:
     bins = [each for each in measure["bins"] if each["win_rate"] is not None]
     places = list(range(len(bins)))
-    rates = [100 * each["win_rate"] for each in bins]
-    trace = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": places,
-        "y": rates,
-        "text": [_text(name, each) for each in bins],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": SERIES[0], "size": 8},
-        "line": {"color": SERIES[0], "width": 1, "dash": "dot"},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [_arm(each["win_high"], rate) for each, rate in zip(bins, rates, strict=True)],
-            "arrayminus": [-_arm(each["win_low"], rate) for each, rate in zip(bins, rates, strict=True)],
-            "color": SERIES[0],
-            "thickness": 1.5,
-            "width": 3,
-        },
-    }
+    values = [_in_percent(each["win_rate"], each["win_low"], each["win_high"]) for each in bins]
+    trace = dots(
+        {"color": SERIES[0], "size": 8},
+        mode="lines+markers",
+        line={"color": SERIES[0], "width": 1, "dash": "dot"},
+        x=places,
+        y=[rate for rate, _, _ in values],
+        text=[_text(name, each) for each in bins],
+        error_y=arms(values),
+    )
     noun = MEASURES.get(measure["name"], measure["name"])
     drawn_on = layout(
         xaxis={
@@ -280,19 +227,19 @@ def length_effect(name: str, measure: LengthEffect) -> Figure:
             "showgrid": False,
         },
         yaxis={"title": title("Points won (%)"), "range": [0, 100], "zeroline": False},
-        shapes=[_half(), *([vertical_line((len(bins) - 1) / 2)] if bins else [])],
+        shapes=[
+            dashed(xref="paper", x0=0, x1=1, y0=50, y1=50, layer="above"),
+            *([vertical_line((len(bins) - 1) / 2)] if bins else []),
+        ],
         showlegend=False,
     )
     return {"data": [trace], "layout": drawn_on}
 
 
-def _half() -> Figure:
-    line = {"color": "--muted", "width": 1, "dash": "dash"}
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 50, "y1": 50, "line": line}
-
-
-def _arm(end: float | None, rate: float) -> float:
-    return 0.0 if end is None else 100 * end - rate
+def _in_percent(
+    share: float, low: float | None, high: float | None
+) -> tuple[float, float | None, float | None]:
+    return 100 * share, low and 100 * low, high and 100 * high
 
 
 def _text(name: str, each: LengthBin) -> str:

@@ -1,37 +1,26 @@
 """Ranks by category as a heat map."""
 
 from leaderboard.categories.table import ALL, CategoryMatrix, Standing
-from leaderboard.pages.figure import Figure, full, layout, names_axis, over_columns
+from leaderboard.pages.figure import Figure, full, heat_map, matrix_layout, names_axis, numbered
 
 
 def rank_map(matrix: CategoryMatrix, level: str) -> Figure:
     names, categories = matrix.contestants, matrix.categories
     cells = [[matrix.standings.get((name, category)) for category in categories] for name in names]
     shown = [category or ALL for category in categories]
-    trace = {
-        "type": "heatmap",
-        "z": [[found and found.rank for found in row] for row in cells],
-        "hovertext": [
+    trace = heat_map(
+        [[found and found.rank for found in row] for row in cells],
+        hovertext=[
             [_text(name, category, found, level) for category, found in zip(shown, row, strict=True)]
             for name, row in zip(names, cells, strict=True)
         ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "hoverongaps": False,
-        "xgap": 1,
-        "ygap": 1,
-        "zmin": 1,
-        "zmax": max(len(names), 2),
-        "colorscale": [[0, "--heat-high"], [1, "--heat-mid"]],
-        "showscale": False,
-        "texttemplate": "%{z}",
-        "textfont": {"color": "--text"},
-    }
-    drawn_on = layout(
-        xaxis=over_columns(names_axis(shown)),
-        yaxis=names_axis(names) | {"autorange": "reversed", "showgrid": False},
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        hovertemplate="%{hovertext}<extra></extra>",
+        zmin=1,
+        zmax=max(len(names), 2),
+        colorscale=[[0, "--heat-high"], [1, "--heat-mid"]],
+        **numbered(""),
     )
-    return {"data": [trace], "layout": drawn_on}
+    return {"data": [trace], "layout": matrix_layout(names_axis(shown), names_axis(names))}
 
 
 def _text(name: str, category: str, found: Standing | None, level: str) -> str:

@@ -3,7 +3,19 @@
 from collections.abc import Sequence
 
 from leaderboard.contestants.table import Moment, Opponent, Placed
-from leaderboard.pages.figure import SERIES, Figure, full, layout, names_axis, title, wrapped
+from leaderboard.pages.figure import (
+    SERIES,
+    Figure,
+    arms,
+    dots,
+    full,
+    layout,
+    names_axis,
+    rows_axis,
+    title,
+    vertical_line,
+    wrapped,
+)
 
 
 def places(rows: Sequence[Placed], level: float) -> Figure:
@@ -31,34 +43,31 @@ def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
     values = [(row.rate, row.low, row.high) for row in rows]
     figure = _by_row([row.name for row in rows], values, texts, f"Win rate, {level:g} % interval")
     figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".1f"}
-    even = {"type": "line", "x0": 0.5, "x1": 0.5, "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
-    figure["layout"]["shapes"] = [even | {"line": {"color": "--line-strong", "width": 1, "dash": "dash"}}]
+    figure["layout"]["shapes"] = [vertical_line(0.5, "--line-strong")]
     return figure
 
 
 def history(moments: Sequence[Moment], level: float) -> Figure:
     newest = moments[-1].methodology if moments else ""
     places = [moment.place for moment in moments]
-    trace = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": [moment.at.isoformat() for moment in moments],
-        "y": [place.rating for place in places],
-        "text": [
+    trace = dots(
+        {
+            "color": SERIES[0],
+            "size": 8,
+            "symbol": ["circle" if each.methodology == newest else "circle-open" for each in moments],
+        },
+        mode="lines+markers",
+        line={"color": SERIES[0], "width": 1.5},
+        x=[moment.at.isoformat() for moment in moments],
+        y=[place.rating for place in places],
+        text=[
             f"{moment.at:%Y-%m-%d %H:%M}: {moment.place.rating:.0f}"
             f"{_between(moment.place.low, moment.place.high, '.0f', level)}<br>"
             f"{moment.place.games} games, methodology {full(moment.methodology)}"
             for moment in moments
         ],
-        "hovertemplate": "%{text}<extra></extra>",
-        "line": {"color": SERIES[0], "width": 1.5},
-        "marker": {
-            "color": SERIES[0],
-            "size": 8,
-            "symbol": ["circle" if each.methodology == newest else "circle-open" for each in moments],
-        },
-        "error_y": _arms([(place.rating, place.low, place.high) for place in places]),
-    }
+        error_y=arms([(place.rating, place.low, place.high) for place in places]),
+    )
     drawn_on = layout(
         xaxis={"type": "date", "showgrid": False, "nticks": 6},
         yaxis={"title": title(f"Rating, {level:g} % interval"), "zeroline": False},
@@ -71,35 +80,20 @@ Value = tuple[float, float | None, float | None]
 
 
 def _by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [value for value, _, _ in values],
-        "y": list(range(len(values))),
-        "text": list(texts),
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": SERIES[0], "size": 8},
-        "error_x": _arms(values),
-    }
+    trace = dots(
+        {"color": SERIES[0], "size": 8},
+        x=[value for value, _, _ in values],
+        y=list(range(len(values))),
+        text=list(texts),
+        error_x=arms(values),
+    )
     drawn_on = layout(
         xaxis={"title": title(axis), "zeroline": False, "tickangle": 0, "tickfont": {"size": 11}},
-        yaxis=names_axis(names) | {"range": [len(names) - 0.4, -0.6], "showgrid": False},
+        yaxis=rows_axis(names_axis(names)),
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
     return {"data": [trace], "layout": drawn_on}
-
-
-def _arms(values: Sequence[Value]) -> Figure:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [0.0 if high is None else max(high - value, 0.0) for value, _, high in values],
-        "arrayminus": [0.0 if low is None else max(value - low, 0.0) for value, low, _ in values],
-        "color": SERIES[0],
-        "thickness": 1.5,
-        "width": 3,
-    }
 
 
 def _between(low: float | None, high: float | None, form: str, level: float) -> str:

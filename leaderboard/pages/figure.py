@@ -62,6 +62,74 @@ def over_columns(axis: Figure) -> Figure:
     return axis | {"side": "top", "autotickangles": [0, -90], "showgrid": False}
 
 
+def rows_axis(axis: Figure) -> Figure:
+    """An axis of names with a row for each, from the top."""
+    return axis | {"range": [len(axis["tickvals"]) - 0.4, -0.6], "showgrid": False}
+
+
+def dots(marker: Figure, **more: Any) -> Figure:
+    """A trace of markers, each with its ``text`` on hover."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": marker,
+        **more,
+    }
+
+
+def bars(name: str, marker: Figure, **more: Any) -> Figure:
+    """A trace of bars, each with its ``text`` on hover."""
+    return {
+        "type": "bar",
+        "name": name,
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": marker,
+        **more,
+    }
+
+
+def arms(values: Sequence[tuple[float, float | None, float | None]], color: str = SERIES[0]) -> Figure:
+    """Error bars of values with the ends of their intervals; of no length where there is no end."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0.0 if high is None else max(high - value, 0.0) for value, _, high in values],
+        "arrayminus": [0.0 if low is None else max(value - low, 0.0) for value, low, _ in values],
+        "color": color,
+        "thickness": 1.5,
+        "width": 3,
+    }
+
+
+def dashed(color: str = "--muted", **ends: Any) -> Figure:
+    """A dashed line behind the data."""
+    return {"type": "line", "layer": "below", "line": {"color": color, "width": 1, "dash": "dash"}, **ends}
+
+
+def vertical_line(at: float, color: str = "--muted") -> Figure:
+    return dashed(color, x0=at, x1=at, yref="paper", y0=0, y1=1)
+
+
+def heat_map(cells: Sequence[Sequence[Any]], **more: Any) -> Figure:
+    return {"type": "heatmap", "z": cells, "hoverongaps": False, "xgap": 1, "ygap": 1, **more}
+
+
+def numbered(form: str, **font: Any) -> Figure:
+    """For a heat map with a number in each cell, which needs no scale of colours."""
+    return {"texttemplate": f"%{{z{form}}}", "textfont": {"color": "--text", **font}, "showscale": False}
+
+
+def matrix_layout(columns: Figure, rows: Figure, top: int = 30) -> Figure:
+    """The layout of a heat map with names on both axes."""
+    return layout(
+        xaxis=over_columns(columns),
+        yaxis=rows | {"autorange": "reversed", "showgrid": False},
+        margin={"l": 10, "r": 10, "t": top, "b": 10},
+    )
+
+
 def layout(**more: Any) -> Figure:
     for axis in ("xaxis", "yaxis"):
         more[axis] = {

@@ -8,12 +8,17 @@ from leaderboard.pages.figure import (
     MOST_SERIES,
     SERIES,
     Figure,
+    arms,
+    dots,
     full,
+    heat_map,
     layout,
     legend,
     legend_name,
+    matrix_layout,
     names_axis,
-    over_columns,
+    numbered,
+    rows_axis,
     title,
 )
 from leaderboard.standings.table import Matrix
@@ -40,7 +45,7 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
             "tickangle": 0,
             "tickfont": {"size": 11},
         },
-        yaxis=names_axis(order) | {"range": [len(order) - 0.4, -0.6], "showgrid": False},
+        yaxis=rows_axis(names_axis(order)),
         **legend(len(drawn)),
         margin={"l": 10, "r": 10, "t": 90 if side == "top" else 40, "b": 40 if side == "bottom" else 10},
     )
@@ -60,29 +65,14 @@ def _offset(number: int, count: int) -> float:
 def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: int, offset: float) -> Figure:
     place = {contestant: index for index, contestant in enumerate(order)}
     rows = [row for row in content["standings"] if row["contestant"] in place and row["rating"] is not None]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": legend_name(name),
-        "x": [row["rating"] for row in rows],
-        "y": [place[row["contestant"]] + offset for row in rows],
-        "text": [_dot_text(name, row, content["parameters"]["interval"]) for row in rows],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": SERIES[number], "size": 8, "symbol": ("circle", "diamond", "square")[number % 3]},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [_arm(row["high"], row["rating"]) for row in rows],
-            "arrayminus": [_arm(row["rating"], row["low"]) for row in rows],
-            "color": SERIES[number],
-            "thickness": 1.5,
-            "width": 3,
-        },
-    }
-
-
-def _arm(upper: float | None, lower: float | None) -> float:
-    return 0.0 if upper is None or lower is None else max(upper - lower, 0.0)
+    return dots(
+        {"color": SERIES[number], "size": 8, "symbol": ("circle", "diamond", "square")[number % 3]},
+        name=legend_name(name),
+        x=[row["rating"] for row in rows],
+        y=[place[row["contestant"]] + offset for row in rows],
+        text=[_dot_text(name, row, content["parameters"]["interval"]) for row in rows],
+        error_x=arms([(row["rating"], row["low"], row["high"]) for row in rows], SERIES[number]),
+    )
 
 
 def _dot_text(name: str, row: Mapping[str, Any], level: float | None) -> str:
@@ -98,47 +88,43 @@ MOST_IN_CELLS: Final = 20
 
 
 def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
-    trace = _heat_map(rates, games, "%{z:.2f} of the points in %{customdata} games") | {
-        "zmin": 0,
-        "zmid": 0.5,
-        "zmax": 1,
-        "colorscale": [[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
-        "colorbar": {"title": title("Win rate"), "thickness": 12},
-    }
-    return _matrix_figure(rates, trace, "%{z:.2f}")
+    return _matrix_figure(
+        rates,
+        games,
+        "%{z:.2f} of the points in %{customdata} games",
+        ":.2f",
+        zmin=0,
+        zmid=0.5,
+        zmax=1,
+        colorscale=[[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        colorbar={"title": title("Win rate"), "thickness": 12},
+    )
 
 
 def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
     text = "%{z} games" if noun == "games" else "%{z} " + noun + " in %{customdata} games"
-    trace = _heat_map(counted, games, text) | {
-        "zmin": 0,
-        "zmax": max((value for row in counted.values for value in row if value is not None), default=0) or 1,
-        "colorscale": [[0, "--heat-mid"], [1, "--heat-high"]],
-        "colorbar": {"title": title(noun.capitalize()), "thickness": 12},
-    }
-    return _matrix_figure(counted, trace, "%{z}")
-
-
-def _heat_map(matrix: Matrix, games: Matrix, text: str) -> Figure:
-    """A cell for every two contestants; the page's script makes hover texts from ``meta``."""
-    return {
-        "type": "heatmap",
-        "z": [[None if value is None else round(value, 4) for value in row] for row in matrix.values],
-        "customdata": [list(row) for row in games.values],
-        "meta": {"names": [full(name) for name in matrix.names]},
-        "hovertemplate": "%{hovertext}<br>" + text + "<extra></extra>",
-        "hoverongaps": False,
-        "xgap": 1,
-        "ygap": 1,
-    }
-
-
-def _matrix_figure(matrix: Matrix, trace: Figure, number: str) -> Figure:
-    if len(matrix.names) <= MOST_IN_CELLS:
-        trace |= {"texttemplate": number, "textfont": {"size": 11, "color": "--text"}, "showscale": False}
-    drawn_on = layout(
-        xaxis=over_columns(names_axis(matrix.names)),
-        yaxis=names_axis(matrix.names) | {"autorange": "reversed", "showgrid": False},
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+    return _matrix_figure(
+        counted,
+        games,
+        text,
+        "",
+        zmin=0,
+        zmax=max((value for row in counted.values for value in row if value is not None), default=0) or 1,
+        colorscale=[[0, "--heat-mid"], [1, "--heat-high"]],
+        colorbar={"title": title(noun.capitalize()), "thickness": 12},
     )
-    return {"data": [trace], "layout": drawn_on}
+
+
+def _matrix_figure(matrix: Matrix, games: Matrix, text: str, form: str, **colours: Any) -> Figure:
+    """A cell for every two contestants; the page's script makes hover texts from ``meta``."""
+    trace = heat_map(
+        [[None if value is None else round(value, 4) for value in row] for row in matrix.values],
+        customdata=[list(row) for row in games.values],
+        meta={"names": [full(name) for name in matrix.names]},
+        hovertemplate=f"%{{hovertext}}<br>{text}<extra></extra>",
+        **colours,
+    )
+    if len(matrix.names) <= MOST_IN_CELLS:
+        trace |= numbered(form, size=11)
+    axis = names_axis(matrix.names)
+    return {"data": [trace], "layout": matrix_layout(axis, axis)}
