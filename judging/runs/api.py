@@ -15,24 +15,8 @@ from arena.rating import planning
 from judging.endpoints.costs import Range
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
+from judging.runs import lifecycle, spending
 from judging.runs.estimating import Estimate, estimate
-from judging.runs.lifecycle import (
-    cancel_run as services_cancel_run,
-)
-from judging.runs.lifecycle import (
-    pause_run as services_pause_run,
-)
-from judging.runs.lifecycle import (
-    resume_run as services_resume_run,
-)
-from judging.runs.lifecycle import (
-    start_run,
-)
-from judging.runs.spending import change_budget as services_change_budget
-from judging.runs.spending import check_budget
-
-# What goes over the wire of the API about judge runs.
-
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=6, gt=0, allow_inf_nan=False)]
 
@@ -126,30 +110,13 @@ class EstimateOut(Schema):
 
     @classmethod
     def of(cls, given: JudgeRunIn, simulated: bool, found: Estimate) -> "EstimateOut":
+        ranges = {name: RangeOut.of(value) for name, value in vars(found).items() if isinstance(value, Range)}
+        prices = [PriceOut(model=name, **vars(price)) for name, price in found.prices.items()]
         return cls(
+            **{**vars(found), **ranges, "prices": prices},
             study=given.study,
             judge=given.judge,
             simulated=simulated,
-            pairs=found.pairs,
-            assignments=found.assignments,
-            identical=found.identical,
-            looked_at=found.looked_at,
-            calls=RangeOut.of(found.calls),
-            cached=found.cached,
-            later_steps=found.later_steps,
-            prompt_tokens=RangeOut.of(found.prompt_tokens),
-            reply_tokens=RangeOut.of(found.reply_tokens),
-            cost=RangeOut.of(found.cost) if found.cost else None,
-            currency=found.currency,
-            prices=[
-                PriceOut(
-                    model=name, prompt=price.prompt, completion=price.completion, currency=price.currency
-                )
-                for name, price in found.prices.items()
-            ],
-            unpriced=list(found.unpriced),
-            seconds=RangeOut.of(found.seconds) if found.seconds else None,
-            habits_from=found.habits_from,
             covered=found.covered(given.budget) if given.budget else None,
         )
 
@@ -200,50 +167,22 @@ class JudgeRunOut(Schema):
     @classmethod
     def of(cls, run: JudgeRun) -> "JudgeRunOut":
         progress = JudgeCall.objects.progress(run)
+        columns = ("state", "error", "kind", "both_orders", "controls", "limit", "remote")
+        times = ("created_at", "started_at", "finished_at")
         return cls(
             id=run.pk,
             study=run.study.slug,
             judge=run.judge.slug,
             simulated=run.judge.is_simulated,
-            state=JudgeRun.State(run.state),
-            error=run.error,
-            kind=JudgeRun.Kind(run.kind),
-            both_orders=run.both_orders,
-            controls=run.controls,
-            limit=run.limit,
-            remote=run.remote,
-            assigned=progress.assigned,
-            scored=progress.scored,
-            unscored=progress.unscored,
-            identical=progress.identical,
-            failed=progress.failed,
-            put_aside=progress.put_aside,
-            waiting=progress.waiting,
-            calls=progress.calls,
-            in_flight=progress.in_flight,
-            cached=progress.cached,
-            retried=progress.retried,
-            attempts_failed=progress.attempts_failed,
-            abandoned=progress.abandoned,
-            prompt_tokens=progress.prompt_tokens,
-            completion_tokens=progress.completion_tokens,
-            reasoning_tokens=progress.reasoning_tokens,
-            cost=progress.cost,
-            reserved=progress.reserved,
-            budget=progress.budget,
-            currency=progress.currency,
-            per_minute=progress.per_minute,
-            seconds_left=progress.seconds_left,
-            created_at=run.created_at,
-            started_at=run.started_at,
-            finished_at=run.finished_at,
+            **{name: getattr(run, name) for name in (*columns, *times)},
+            **{name: getattr(progress, name) for name in cls.model_fields if hasattr(progress, name)},
         )
 
 
 router = Router(tags=["judge runs"])
 
-Replies = dict[int, type]
-OF_RUN: Replies = {200: JudgeRunOut, 404: ErrorOut, 409: ErrorOut, **ERRORS}
+REFUSALS: dict[int, type] = {404: ErrorOut, 409: ErrorOut, **ERRORS}
+OF_RUN = {200: JudgeRunOut, **REFUSALS}
 
 
 class _MissingError(Exception):
@@ -271,16 +210,14 @@ def _run(run_id: int) -> JudgeRun:
     return run
 
 
-@router.post(
-    "/", response={201: JudgeRunOut, 404: ErrorOut, 409: ErrorOut, **ERRORS}, summary="Start a judge run"
-)
+@router.post("/", response={201: JudgeRunOut, **REFUSALS}, summary="Start a judge run")
 def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     """Start asking. 409 where this judge cannot rate this study now; the sentence says why."""
     require_operator(request)
     rater = caller_of(request).rater
     try:
         study, judge = _named(given)
-        run = start_run(
+        run = lifecycle.start_run(
             study,
             judge,
             limit=given.limit,
@@ -298,11 +235,7 @@ def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     return Status(201, JudgeRunOut.of(run))
 
 
-@router.post(
-    "/estimate/",
-    response={200: EstimateOut, 404: ErrorOut, 409: ErrorOut, **ERRORS},
-    summary="Say what a judge run would take",
-)
+@router.post("/estimate/", response={200: EstimateOut, **REFUSALS}, summary="Say what a judge run would take")
 def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     """Pairs, calls, tokens, cost and time of the run that this request would start. Nothing is started."""
     require_operator(request)
@@ -310,7 +243,7 @@ def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
         study, judge = _named(given)
         found = estimate(study, judge, given.wanted(judge.both_orders), remote=given.remote)
         if given.budget is not None:
-            check_budget(judge, given.budget)
+            spending.check_budget(judge, given.budget)
     except _MissingError as error:
         return error.reply
     except JudgeError as error:
@@ -333,25 +266,25 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
 @router.patch("/{int:run_id}", response=OF_RUN, summary="Change the budget of a judge run")
 def change_budget(request: HttpRequest, run_id: int, given: BudgetIn) -> Status[object]:
     """A paused run goes on when it is resumed. 409 where the budget cannot be kept; the sentence says why."""
-    return _changed(request, run_id, lambda run: services_change_budget(run, given.budget), "")
+    return _changed(request, run_id, lambda run: spending.change_budget(run, given.budget), "")
 
 
 @router.post("/{int:run_id}/pause/", response=OF_RUN, summary="Pause a judge run")
 def pause_run(request: HttpRequest, run_id: int) -> Status[object]:
     """Ask nothing more for now; calls in flight still come in. 409 where it is not queued or running."""
-    return _changed(request, run_id, services_pause_run, "Run {} is not queued or running.")
+    return _changed(request, run_id, lifecycle.pause_run, "Run {} is not queued or running.")
 
 
 @router.post("/{int:run_id}/resume/", response=OF_RUN, summary="Resume a judge run")
 def resume_run(request: HttpRequest, run_id: int) -> Status[object]:
     """Go on where it stopped. 409 where it is not paused, or the judge cannot be asked now."""
-    return _changed(request, run_id, services_resume_run, "Run {} is not paused.")
+    return _changed(request, run_id, lifecycle.resume_run, "Run {} is not paused.")
 
 
 @router.post("/{int:run_id}/cancel/", response=OF_RUN, summary="Cancel a judge run")
 def cancel_run(request: HttpRequest, run_id: int) -> Status[object]:
     """Stop asking for good; calls in flight still come in. 409 where it has ended."""
-    return _changed(request, run_id, services_cancel_run, "Run {} has ended.")
+    return _changed(request, run_id, lifecycle.cancel_run, "Run {} has ended.")
 
 
 def _changed(
@@ -360,8 +293,7 @@ def _changed(
     """The run after a change; 409 with ``refusal`` if ``change`` returns something false."""
     require_operator(request)
     try:
-        done = change(_run(run_id))
-        if done:
+        if change(_run(run_id)):
             return Status(200, JudgeRunOut.of(_run(run_id)))
     except _MissingError as error:
         return error.reply

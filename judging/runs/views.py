@@ -18,27 +18,10 @@ from arena.people.permissions import staff_only
 from arena.rating import planning
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
-from judging.runs import summary as runs_text
+from judging.runs import lifecycle, spending, summary
 from judging.runs.api import EstimateOut, JudgeRunIn
 from judging.runs.estimating import estimate
-from judging.runs.lifecycle import (
-    cancel_run as services_cancel_run,
-)
-from judging.runs.lifecycle import nothing_to_do
-from judging.runs.lifecycle import (
-    pause_run as services_pause_run,
-)
-from judging.runs.lifecycle import (
-    resume_run as services_resume_run,
-)
-from judging.runs.lifecycle import (
-    start_run as services_start_run,
-)
 from judging.runs.limiting import outage_of
-from judging.runs.spending import change_budget as services_change_budget
-from judging.runs.spending import check_budget
-
-# Forms about runs.
 
 
 class BudgetField(forms.DecimalField):
@@ -142,7 +125,7 @@ def start_run(request: HttpRequest) -> HttpResponse:
     form = RunForm(request.POST or None, initial=only | request.GET.dict())
     if request.method == "POST" and form.is_valid():
         try:
-            run = services_start_run(**form.cleaned_data, created_by=request.user)
+            run = lifecycle.start_run(**form.cleaned_data, created_by=request.user)
         except JudgeError as error:
             form.add_error(None, str(error))
         else:
@@ -169,14 +152,14 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
     """The context of an estimate, or why the run would be empty. Raises JudgeError."""
     study, judge, budget = chosen["study"], chosen["judge"], chosen["budget"]
     if budget is not None:
-        check_budget(judge, budget)
+        spending.check_budget(judge, budget)
     asked = JudgeRunIn(**{**chosen, "study": study.slug, "judge": judge.slug})
     found = estimate(study, judge, asked.wanted(judge.both_orders), remote=chosen["remote"])
     if not found.assignments and not found.identical:
-        return {"nothing": nothing_to_do(study, judge, chosen["kind"])}
+        return {"nothing": lifecycle.nothing_to_do(study, judge, chosen["kind"])}
     said = EstimateOut.of(asked, judge.is_simulated, found).model_dump()
     amount = None if budget is None else str(budget)
-    return {"judge": judge, "rows": runs_text.estimated(said, amount), "notes": runs_text.notes(said)}
+    return {"judge": judge, "rows": summary.estimated(said, amount), "notes": summary.notes(said)}
 
 
 @require_safe
@@ -229,7 +212,7 @@ def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
         {
             "words": words,
             "plan": outlook[planning.Which(kind)],
-            "nothing": nothing_to_do(run.study, run.judge, kind),
+            "nothing": lifecycle.nothing_to_do(run.study, run.judge, kind),
             "address": _following(run, kind),
         }
         for kind, words in ENDED.items()
@@ -255,7 +238,7 @@ def _following(run: JudgeRun, kind: str) -> str:
 @staff_only
 def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
     done = "The run is cancelled. Calls in flight still come in."
-    return _change(request, _run(run_id), services_cancel_run, done, "The run had ended already.")
+    return _change(request, _run(run_id), lifecycle.cancel_run, done, "The run had ended already.")
 
 
 @require_POST
@@ -263,13 +246,13 @@ def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
 def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
     done = "The run is paused. Calls in flight still come in."
     nothing = "There was nothing to pause: the run is paused or has ended."
-    return _change(request, _run(run_id), services_pause_run, done, nothing)
+    return _change(request, _run(run_id), lifecycle.pause_run, done, nothing)
 
 
 @require_POST
 @staff_only
 def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    return _change(request, _run(run_id), services_resume_run, "The run goes on.", "The run was not paused.")
+    return _change(request, _run(run_id), lifecycle.resume_run, "The run goes on.", "The run was not paused.")
 
 
 @require_POST
@@ -280,7 +263,7 @@ def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.error(request, f"Budget: {form.errors['budget'][0]}")
         return redirect("judge_run", run.pk)
     budget = form.cleaned_data["budget"]
-    return _change(request, run, lambda run: services_change_budget(run, budget), "The budget is changed.")
+    return _change(request, run, lambda run: spending.change_budget(run, budget), "The budget is changed.")
 
 
 def _change(
