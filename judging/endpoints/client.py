@@ -1,13 +1,17 @@
 """What it means to ask a model: the request, its reply, failures, and when to retry. Pure."""
 
+import logging
 import random
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 
 from judging.protocols.conversation import Message
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -75,15 +79,26 @@ class Client(Protocol):
         ...
 
 
+def attempt(ask: Callable[[], Reply]) -> tuple[Reply | NoReplyError, float]:
+    """The reply of ``ask`` or why there is none, and the seconds it took. Never raises."""
+    started = time.monotonic()
+    try:
+        result: Reply | NoReplyError = ask()
+    except NoReplyError as error:
+        result = error
+    except Exception as error:
+        logger.exception("Asking a model failed")
+        result = NoReplyError("internal", f"{type(error).__name__} while asking the model")
+    return result, time.monotonic() - started
+
+
 def storable(text: str) -> str:
     """The text with U+FFFD for what a database cannot hold: NUL and lone surrogates."""
     joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return joined.replace("\x00", "�")
 
 
-# The one retry layer: how long to wait before asking again. Pure.
-#
-# Waiting itself is done by the queue: the time is stored with the work and no thread sleeps.
+# The one retry layer. The queue does the waiting: the time is stored with the work and no thread sleeps.
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from arena.models import Rater
 from arena.rating import scales
-from judging.protocols.answer_scales import FORMS, answer_scale
+from judging.protocols.answer_scales import FORMS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
 
@@ -168,13 +168,8 @@ class Judge(models.Model):
         texts = json.dumps([self.parameters, self.wording], sort_keys=True)
         key = (id(protocol), self.form, self.points, texts, self.samples)
         if key not in _configured_protocols:
-            parameters = {
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in self.parameters.items()
-            }
-            scale = answer_scale(self.form, self.points)
-            _configured_protocols[key] = ConfiguredProtocol(
-                protocol, scale, parameters, self.wording, self.samples
+            _configured_protocols[key] = ConfiguredProtocol.of(
+                protocol, self.form, self.points, self.parameters, self.wording, self.samples
             )
         return _configured_protocols[key]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from judging.protocols.answer_scales import FORMS, POINTS, answer_scale
+from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.protocol import About, ConfiguredProtocol, Protocol, Step, Value
 from judging.protocols.rehearsal import rehearse
 from judging.protocols.rendering import PairTexts
@@ -46,7 +46,7 @@ def calls(protocol: Protocol) -> Calls:
     form = protocol.forms[0]
     certain: dict[Hashable, bool] = {}
     about: dict[Hashable, About] = {}
-    for each in rehearse(ConfiguredProtocol(protocol, answer_scale(form, POINTS[form][-1])), A_PAIR):
+    for each in rehearse(ConfiguredProtocol.of(protocol, form, POINTS[form][-1]), A_PAIR):
         question = each.question
         said = tuple(message["content"] for message in question.messages)
         call = (said, question.sample, question.author, question.temperature)

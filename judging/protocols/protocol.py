@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from judging.protocols import rendering
 from judging.protocols import rendering as protocols_rendering
-from judging.protocols.answer_scales import POINTS, AnswerScale
+from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
 from judging.protocols.deciding import Decide, Verdicts, last_verdict
 from judging.protocols.replies import Place
 
@@ -225,6 +225,23 @@ class ConfiguredProtocol:
     parameters: Mapping[str, Value] = field(default_factory=dict)
     wording: Mapping[str, str] = field(default_factory=dict)
     samples: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        protocol: Protocol,
+        form: str,
+        points: int,
+        parameters: Mapping[str, Any] | None = None,
+        wording: Mapping[str, str] | None = None,
+        samples: int = 1,
+    ) -> "ConfiguredProtocol":
+        """From settings as JSON has them; raises ValueError if there is no such answer scale."""
+        values = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in (parameters or {}).items()
+        }
+        return cls(protocol, answer_scale(form, points), values, wording or {}, samples)
 
     def value(self, parameter: str) -> Value:
         return self.parameters.get(parameter, self.protocol.parameters[parameter].default)

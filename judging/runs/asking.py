@@ -2,16 +2,14 @@
 
 import hashlib
 import json
-import logging
 import os
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
 from judging.endpoints import costs
-from judging.endpoints.client import Client, NoReplyError, Reply, Request
+from judging.endpoints.client import Client, NoReplyError, Reply, Request, attempt
 from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.simulated import SimulatedClient, Simulation
@@ -20,9 +18,6 @@ from judging.models import Judge
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, ConfiguredProtocol
 from judging.runs.work import Work
-
-# Whom a judge asks: its own model, or another one that writes something for it.
-
 
 OTHER_JUDGE: Final = "judge:"
 """Prefix of an author that is the model of another judge, at that judge's endpoint and with its key."""
@@ -90,8 +85,6 @@ def _of(judge: Judge, model: str) -> Endpoint:
         options=judge.options,
     )
 
-
-logger = logging.getLogger(__name__)
 
 GRACE = timedelta(seconds=30)  # how long after its timeout a call counts as abandoned
 
@@ -171,20 +164,12 @@ def request_hash(
 
 def ask(work: Work, asked: PreparedCall) -> tuple[Reply | NoReplyError, float]:
     """The result of asking and the seconds it took. Never raises."""
-    started = time.monotonic()
-    try:
-        if asked.problem:
-            raise NoReplyError("configuration", asked.problem, retryable=False)
-        result: Reply | NoReplyError = _client(work, asked).ask(asked.request)
-    except NoReplyError as error:
-        result = error
-    except Exception as error:
-        logger.exception("Asking %s about assignment %s failed", work.judge.slug, work.assignment.pk)
-        result = NoReplyError("internal", f"{type(error).__name__} while asking the model")
-    return result, time.monotonic() - started
+    return attempt(lambda: _client(work, asked).ask(asked.request))
 
 
 def _client(work: Work, asked: PreparedCall) -> Client:
+    if asked.problem:
+        raise NoReplyError("configuration", asked.problem, retryable=False)
     if work.judge.is_simulated:
         return _simulated(work, asked.question)
     endpoint = asked.endpoint

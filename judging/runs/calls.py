@@ -10,7 +10,6 @@ import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import cache, partial
-from threading import Condition
 from typing import Final, NamedTuple
 
 from django.conf import settings
@@ -23,14 +22,13 @@ from judging.protocols import conversation
 from judging.protocols.replies import ReplyText
 from judging.runs import claiming, committing, limiting, submitting
 from judging.runs.asking import PreparedCall, ask
-from judging.runs.claiming import Claimed, ClaimRequest
+from judging.runs.claiming import Claimed, ClaimRequest, Places
 from judging.runs.combining import Combiner
 from judging.runs.committing import Committed, Failed, Outcome, Results, retry_until
 from judging.runs.submitting import Submission, submission_of
 
 MOST: Final = 64  # most items in one transaction
-# With BUSY calls in flight a batch waits for more: LONGER seconds, or BRIEFLY where free places wait with it.
-BUSY: Final = 8
+# Seconds that a batch waits for more while the process is busy: longer where no call waits for it.
 BRIEFLY: Final = 0.03
 LONGER: Final = 0.4
 
@@ -153,37 +151,6 @@ class _Turn:
         if results.answered:
             same = (call for call in committed.replied if call.pk == results.answered.pk)
             self.answered = next(same, None)
-
-
-class Places:
-    """How many more calls this process may have in flight."""
-
-    def __init__(self, count: int) -> None:
-        self._count = self._free = count
-        self._changed = Condition()
-
-    def room(self) -> int:
-        """Wait until there is a place; returns how many there are."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._free)
-            return self._free
-
-    def take(self, wanted: int) -> int:
-        """Take up to this many free places; returns how many."""
-        with self._changed:
-            taken = min(wanted, self._free)
-            self._free -= taken
-            return taken
-
-    def give(self, back: int) -> None:
-        with self._changed:
-            self._free += back
-            self._changed.notify_all()
-
-    @property
-    def are_busy(self) -> bool:
-        """Whether so many calls are in flight that others are about to end."""
-        return self._count - self._free >= BUSY
 
 
 class Process:

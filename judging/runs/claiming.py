@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from threading import Condition
+from typing import Any, Final
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import F, QuerySet
@@ -24,8 +25,6 @@ from judging.runs import limiting, spending
 from judging.runs import work as runs_work
 from judging.runs.asking import CallBuilder, PreparedCall
 from judging.runs.work import Work, read_work, text_of
-
-# What is to be asked about assignments, and which replies are there already. Nothing is written here.
 
 
 @dataclass
@@ -125,6 +124,7 @@ SUBMITTING = timedelta(seconds=30)  # how long a reply belongs to the worker tha
 PAUSE = timedelta(seconds=1)
 """How long until what cannot be asked now, for lack of budget, say, is looked at again."""
 
+BUSY: Final = 8  # with so many calls in flight others are about to end
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "logprobs", "expected")
 """Columns copied from the call whose reply is used again. Its tokens were paid for once."""
@@ -164,31 +164,42 @@ def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | Non
     asked = replace(CallBuilder().build(work, questions[0]), request_hash="", lease=lease)
     plan = ClaimPlan(work, is_held=False, replies={}, asked=[asked])
     try:
-        claimed = _Batch(worker, OneSlot(), is_limited=False).commit([plan])
+        claimed = _Batch(worker, Places(1), is_limited=False).commit([plan])
     except IntegrityError:  # another worker holds this question
         return None
     calls = [call for each in claimed.values() for call, _ in each.calls]
     return calls[0] if calls else None
 
 
-class Slots(Protocol):
-    """Places for simultaneous calls."""
+class Places:
+    """How many more calls this process may have in flight."""
+
+    def __init__(self, count: int) -> None:
+        self._count = self._free = count
+        self._changed = Condition()
+
+    def room(self) -> int:
+        """Wait until there is a place; returns how many there are."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free)
+            return self._free
 
     def take(self, wanted: int) -> int:
-        """Take up to this many places without waiting; returns how many were free."""
-        ...
-
-    def give(self, back: int) -> None: ...
-
-
-class OneSlot:
-    """A place for one call."""
-
-    def take(self, wanted: int) -> int:
-        return min(wanted, 1)
+        """Take up to this many free places; returns how many."""
+        with self._changed:
+            taken = min(wanted, self._free)
+            self._free -= taken
+            return taken
 
     def give(self, back: int) -> None:
-        pass
+        with self._changed:
+            self._free += back
+            self._changed.notify_all()
+
+    @property
+    def are_busy(self) -> bool:
+        """Whether so many calls are in flight that others are about to end."""
+        return self._count - self._free >= BUSY
 
 
 _Wanted = tuple[ClaimPlan, JudgeCall, PreparedCall]
@@ -199,26 +210,26 @@ class _OutdatedError(Exception):
 
 
 def claim(
-    claim_requests: Sequence[ClaimRequest], worker: str, slots: Slots
+    claim_requests: Sequence[ClaimRequest], worker: str, places: Places
 ) -> list[Claimed | Exception | None]:
     """Claim assignments; None for each that another worker took or no run wants any more.
 
-    Each call takes a place of ``slots``: one for each assignment first, then further ones while there are
+    Each call takes a place of ``places``: one for each assignment first, then further ones while there are
     any. The caller gives them back when the calls end.
     """
     try:
-        return list(_Batch(worker, slots).claim(claim_requests))
+        return list(_Batch(worker, places).claim(claim_requests))
     except (OperationalError, InterfaceError):  # the database is away, for all of them
         raise
     except Exception as error:
         logger.debug("Claiming %d assignments one by one: %s", len(claim_requests), error)
-    return [_claim_alone(claim_request, worker, slots) for claim_request in claim_requests]
+    return [_claim_alone(claim_request, worker, places) for claim_request in claim_requests]
 
 
-def _claim_alone(claim_request: ClaimRequest, worker: str, slots: Slots) -> Claimed | Exception | None:
+def _claim_alone(claim_request: ClaimRequest, worker: str, places: Places) -> Claimed | Exception | None:
     for _ in range(TRIES):
         try:
-            return _Batch(worker, slots).claim([claim_request])[0]
+            return _Batch(worker, places).claim([claim_request])[0]
         except (IntegrityError, _OutdatedError):
             continue
         except Exception as error:  # of this assignment alone, which must not hold up the others
@@ -241,8 +252,8 @@ def put_back(assignments: Iterable[int]) -> None:
 class _Batch:
     """Assignments that are claimed together."""
 
-    def __init__(self, worker: str, slots: Slots, *, is_limited: bool = True) -> None:
-        self._worker, self._slots, self._is_limited = worker, slots, is_limited
+    def __init__(self, worker: str, places: Places, *, is_limited: bool = True) -> None:
+        self._worker, self._places, self._is_limited = worker, places, is_limited
         self._now = timezone.now()
         self._planner = ClaimPlanner(self._now)
         self._taken = 0  # places for calls
@@ -258,7 +269,7 @@ class _Batch:
         try:
             claimed = aside | (self.commit(plans) if plans else {})
         except BaseException:
-            self._slots.give(self._taken)
+            self._places.give(self._taken)
             limiting.cancel(self._entered)
             raise
         # A message that came twice is acted upon once.
@@ -338,7 +349,7 @@ class _Batch:
         """The questions there are places for: the first of every plan before any second one."""
         first = [(plan.asked[0], plan) for plan in plans if plan.asked]
         further = [(asked, plan) for plan in plans for asked in plan.asked[1:]]
-        self._taken = self._slots.take(len(first) + len(further))
+        self._taken = self._places.take(len(first) + len(further))
         yield from [*first, *further][: self._taken]
 
     def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
@@ -359,7 +370,7 @@ class _Batch:
         calls = {id(call) for each in made.values() for call, _ in each}
         limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in calls])
         self._entered = [(call, asked) for call, asked in self._entered if id(call) in calls]
-        self._slots.give(self._taken - len(calls))
+        self._places.give(self._taken - len(calls))
         self._taken = len(calls)
 
     def _call(self, work: Work, asked: PreparedCall, **columns: Any) -> JudgeCall:

@@ -9,7 +9,6 @@ from judging.endpoints.client import Reply, Request
 from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.logprobs import expected_rating
 from judging.protocols import conversation
-from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.replies import ReplyText, Verdict
@@ -94,12 +93,11 @@ def check_wording(judge: JudgeInfo) -> None:
         raise WorkerError(
             f'This worker knows no protocol "{judge.protocol}"; install the version of the arena here.'
         )
-    parameters = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in judge.parameters.items()
-    }
     try:
-        scale = answer_scale(judge.form, judge.points)
-        configured = ConfiguredProtocol(PROTOCOLS.named(judge.protocol), scale, parameters, judge.wording)
+        protocol = PROTOCOLS.named(judge.protocol)
+        configured = ConfiguredProtocol.of(
+            protocol, judge.form, judge.points, judge.parameters, judge.wording
+        )
         same = configured.prompt_hash == judge.prompt_hash
     except (ValueError, KeyError) as error:
         raise WorkerError(f"The arena describes the judge in a way unknown here ({error}).") from error

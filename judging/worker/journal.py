@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from judging.endpoints.client import NoReplyError, Reply, Token
-from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
 
@@ -58,7 +57,7 @@ class Entry:
     @property
     def configured_protocol(self) -> ConfiguredProtocol:
         """How its reply is read; raises ValueError if protocol or answer scale is unknown here."""
-        return ConfiguredProtocol(PROTOCOLS.named(self.protocol), answer_scale(self.form, self.points))
+        return ConfiguredProtocol.of(PROTOCOLS.named(self.protocol), self.form, self.points)
 
     def replied(self, reply: Reply, seconds: float) -> "Entry":
         return replace(self, reply=reply, seconds=seconds)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from judging.endpoints.client import Client, NoReplyError
+from judging.endpoints.client import Client, Reply, attempt
 from judging.worker.arena import Arena, ArenaBusyError, JudgeInfo, Outcome, Task, WorkerError, check_unchanged
 from judging.worker.arena_client import ArenaUnreachableError
 from judging.worker.journal import Entry, Failure, Journal, JournalError
@@ -181,16 +181,10 @@ class Worker:
                 self._leases.pop(entry.assignment, None)
 
     def _ask(self, task: Task) -> Entry:
-        started = time.monotonic()
-        try:
-            reply = self._model.ask(task.request)
-        except NoReplyError as error:
-            return task.entry.failed(Failure.of(error), time.monotonic() - started)
-        except Exception as error:
-            logger.exception("Asking about assignment %s failed", task.entry.assignment)
-            failure = Failure("internal", f"{type(error).__name__} while asking the model")
-            return task.entry.failed(failure, time.monotonic() - started)
-        return task.entry.replied(reply, time.monotonic() - started)
+        result, seconds = attempt(lambda: self._model.ask(task.request))
+        if isinstance(result, Reply):
+            return task.entry.replied(result, seconds)
+        return task.entry.failed(Failure.of(result), seconds)
 
     def _deliver(self, entry: Entry) -> None:
         """Deliver until the arena takes it; once stopping, try only once."""
