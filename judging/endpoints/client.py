@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 
 from judging.protocols.conversation import Message
+from judging.protocols.replies import ReplyText
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,11 @@ class Reply:
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     tokens: tuple[Token, ...] = ()
+
+    @property
+    def as_text(self) -> ReplyText:
+        """The reply as parsers read it."""
+        return ReplyText(self.text, self.finish_reason, self.refusal)
 
 
 class NoReplyError(Exception):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from judging.endpoints.client import Reply, Token, storable
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.parsing import read_verdict, verdict_span
-from judging.protocols.replies import Place, ReplyText
+from judging.protocols.replies import Place
 
 MOST_TOKENS: Final = 32_768  # of a longer reply no log-probabilities are kept
 MOST_ALTERNATIVES: Final = 20
@@ -109,7 +109,7 @@ def _answer(token: str) -> str:
 def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
     """The one token that is the verdict, with alternatives; None if there is none, or several could be."""
     answers = _answers(scale)
-    text = ReplyText(reply.text, reply.finish_reason, reply.refusal)
+    text = reply.as_text
     span = verdict_span(text, scale, place) if answers and reply.tokens else None
     rating = read_verdict(text, scale, place).rating if span else None
     if span is None or rating is None:

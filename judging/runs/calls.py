@@ -15,28 +15,20 @@ from typing import Final, NamedTuple
 from django.conf import settings
 from django.db import close_old_connections
 
-from judging.endpoints.client import NoReplyError, Reply
-from judging.endpoints.limits import Outage
+from judging.endpoints.client import Reply
 from judging.models import JudgeCall
 from judging.protocols import conversation
-from judging.protocols.replies import ReplyText
 from judging.runs import claiming, committing, limiting, submitting
 from judging.runs.asking import PreparedCall, ask
 from judging.runs.claiming import Claimed, ClaimRequest, Places
 from judging.runs.combining import Combiner
-from judging.runs.committing import Committed, Failed, Outcome, Results, retry_until
+from judging.runs.committing import Outcome, Results, retry_until
 from judging.runs.submitting import Submission, submission_of
 
 MOST: Final = 64  # most items in one transaction
 # Seconds that a batch waits for more while the process is busy: longer where no call waits for it.
 BRIEFLY: Final = 0.03
 LONGER: Final = 0.4
-
-Asked = tuple[Reply | NoReplyError, float, Outage | None]
-"""The result of asking, the seconds it took, and the outage of the endpoint in which it failed."""
-
-Answer = tuple[JudgeCall, PreparedCall, Reply | NoReplyError, float, Outage | None]
-"""A call, what was asked, and the fields of Asked."""
 
 
 class Done(NamedTuple):
@@ -83,8 +75,7 @@ class _Turn:
     def __init__(self, process: "Process", claimed: Claimed) -> None:
         self._process, self._work, self._calls = process, claimed.work, claimed.calls
         self._replies = dict(claimed.replies)
-        self._replied: list[JudgeCall] = []
-        self._failed: list[Failed] = []
+        self._ended: list[JudgeCall] = []
         self.answered: JudgeCall | None = None
         self.is_stuck = False
 
@@ -92,65 +83,46 @@ class _Turn:
         """Make the calls and commit each result as it comes."""
         close_old_connections()  # of the pool, for those who need them while this waits
         left = len(self._calls)
-        for answers in self._answers():
-            left -= len(answers)
-            self._commit(answers, is_last=left == 0)
-        self.is_stuck = len(self._replied) < len(self._calls)
+        for outcomes in self._outcomes():
+            left -= len(outcomes)
+            self._commit(outcomes, is_last=left == 0)
+        self.is_stuck = sum(call.has_replied for call in self._ended) < len(self._calls)
 
     def submission(self, last: JudgeCall) -> Submission:
         """The answer that the replies amount to."""
-        before = [call for calls in self._work.in_round.values() for call in calls]
-        return Submission.of(last, [*before, *self._replied], self._replies)
+        return Submission.of(last, [*self._work.in_round, *self._ended], self._replies)
 
-    def _answers(self) -> Iterator[Sequence[Answer]]:
+    def _outcomes(self) -> Iterator[Sequence[Outcome]]:
         if len(self._calls) == 1:
-            [(call, asked)] = self._calls
-            yield [(call, asked, *self._ask(call, asked))]
+            yield [self._ask(*self._calls[0])]
             return
-        futures = {
-            self._process.threads.submit(self._ask, call, asked): (call, asked) for call, asked in self._calls
-        }
-        while futures:
-            done, _ = wait(futures, return_when=FIRST_COMPLETED)
-            yield [(*futures.pop(future), *future.result()) for future in done]
+        asking = {self._process.threads.submit(self._ask, call, asked) for call, asked in self._calls}
+        while asking:
+            done, asking = wait(asking, return_when=FIRST_COMPLETED)
+            yield [future.result() for future in done]
 
-    def _ask(self, call: JudgeCall, asked: PreparedCall) -> Asked:
+    def _ask(self, call: JudgeCall, asked: PreparedCall) -> Outcome:
         try:
             result, seconds = ask(self._work, asked)
-            return result, seconds, limiting.end(call, asked, result)
+            outage = limiting.end(call, asked, result)
         finally:
             self._process.places.give(1)
+        if self._work.is_to_blame(call.key):
+            outage = None
+        return Outcome(call, result, seconds, asked.question, self._work.failures(call.key), outage)
 
-    def _commit(self, answers: Sequence[Answer], *, is_last: bool) -> None:
-        replied = None
-        for call, _, result, *_ in answers:
-            if isinstance(result, Reply):
-                self._replies[call.key] = ReplyText(result.text, result.finish_reason, result.refusal)
-                replied = call
+    def _commit(self, outcomes: Sequence[Outcome], *, is_last: bool) -> None:
+        last = None
+        for one in outcomes:
+            if isinstance(one.result, Reply):
+                self._replies[one.call.key] = one.result.as_text
+                last = one.call
         is_complete = is_last and conversation.is_complete(self._work.configured_protocol, self._replies)
-        results = Results(
-            [
-                Outcome(
-                    call,
-                    result,
-                    seconds,
-                    asked.question,
-                    self._work.failures(call.key),
-                    None if self._work.is_to_blame(call.key) else outage,
-                )
-                for call, asked, result, seconds, outage in answers
-            ],
-            is_last,
-            tuple(self._failed),
-            replied if is_complete else None,
-        )
-        until = max(call.deadline for call, *_ in answers)
-        committed = retry_until(partial(self._process.commits.do, results), until)
-        self._replied += committed.replied
-        self._failed += committed.failed
-        if results.answered:
-            same = (call for call in committed.replied if call.pk == results.answered.pk)
-            self.answered = next(same, None)
+        results = Results(outcomes, is_last, list(self._ended), last if is_complete else None)
+        until = max(one.call.deadline for one in outcomes)
+        ended = retry_until(partial(self._process.commits.do, results), until)
+        self._ended += ended
+        self.answered = next((call for call in ended if call == results.answered), None)
 
 
 class Process:
@@ -162,7 +134,7 @@ class Process:
         self.claims = Combiner[ClaimRequest, Claimed | None](
             self._claim, most=MOST, linger=self._briefly, room=self.places.room
         )
-        self.commits = Combiner[Results, Committed](self._commit, most=MOST, linger=self._longer)
+        self.commits = Combiner[Results, list[JudgeCall]](self._commit, most=MOST, linger=self._longer)
         self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=self._longer)
         self.threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 
@@ -177,7 +149,7 @@ class Process:
     def _claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | Exception | None]:
         return claiming.claim(claim_requests, self.name, self.places)
 
-    def _commit(self, batch: Sequence[Results]) -> list[Committed | Exception]:
+    def _commit(self, batch: Sequence[Results]) -> list[list[JudgeCall] | Exception]:
         limiting.note_ended()
         return committing.commit_each(batch)
 

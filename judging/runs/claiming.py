@@ -14,7 +14,7 @@ from threading import Condition
 from typing import Any, Final
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from arena.models import Assignment
@@ -31,9 +31,9 @@ from judging.runs.work import Work, read_work, text_of
 class ClaimPlan:
     """What is about to be written for one assignment.
 
-    ``asked`` are questions to send; ``reused`` have a reply already, stored with the other call. waits_for:
-    hash of a request that another worker has in flight, at the latest ``until``. not_before: when the judge's
-    limits or the endpoint's outage allow the next try.
+    asked: questions to send; calls: those that can be made now; reused: questions with the calls that have a
+    reply already. waits_for: hash of a request that another worker has in flight, at the latest ``until``.
+    not_before: when limits or an outage allow the next try.
     """
 
     work: Work
@@ -41,6 +41,7 @@ class ClaimPlan:
     replies: dict[str, ReplyText]
     asked: list[PreparedCall] = field(default_factory=list)
     reused: list[tuple[PreparedCall, JudgeCall]] = field(default_factory=list)
+    calls: list[tuple[JudgeCall, PreparedCall]] = field(default_factory=list)
     waits_for: str = ""
     until: datetime | None = None
     not_before: datetime | None = None
@@ -96,9 +97,7 @@ class ClaimPlanner:
         in_flight: Mapping[str, datetime],
         taken: dict[str, tuple[int, str]],
     ) -> bool:
-        """Sort questions into those to ask, to answer from replies, and to wait for; True if a reply was
-        found.
-        """
+        """Sort questions into those to ask, to answer, and to wait for; True if a reply was found."""
         plan.asked, plan.waits_for, plan.until = [], "", None
         plan.is_complete = not questions and not plan.work.is_being_asked
         found = False
@@ -167,8 +166,7 @@ def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | Non
         claimed = _Batch(worker, Places(1), is_limited=False).commit([plan])
     except IntegrityError:  # another worker holds this question
         return None
-    calls = [call for each in claimed.values() for call, _ in each.calls]
-    return calls[0] if calls else None
+    return next((call for each in claimed.values() for call, _ in each.calls), None)
 
 
 class Places:
@@ -278,35 +276,29 @@ class _Batch:
     def _put_aside(self, works: Mapping[int, Work], held: Collection[int]) -> dict[int, Claimed]:
         """Put aside what can no longer be rated."""
         gone = runs_work.unrateable(works.values())
-        done: set[int] = set()
-        for state, is_held in ((Assignment.State.CLAIMED, True), (Assignment.State.OPEN, False)):
-            done |= runs_work.put_aside(
-                [work for work in gone if (work.assignment.pk in held) == is_held], state
-            )
+        claimed = [work for work in gone if work.assignment.pk in held]
+        opened = [work for work in gone if work.assignment.pk not in held]
+        done = runs_work.put_aside(claimed, Assignment.State.CLAIMED)
+        done |= runs_work.put_aside(opened, Assignment.State.OPEN)
         return {work.assignment.pk: Claimed(work, is_aside=work.assignment.pk in done) for work in gone}
 
     @transaction.atomic
     def commit(self, plans: Sequence[ClaimPlan]) -> dict[int, Claimed]:
         """Write plans. Locks assignments, then calls, then runs, as everywhere."""
         plans = self._still_there(plans)
-        calls = self._affordable(plans)
+        self._make_calls(plans)
+        made = [call for plan in plans for call, _ in plan.calls]
         reused = {plan.assignment: self._reused(plan) for plan in plans}
-        new = [call for each in calls.values() for call, _ in each]
-        new += [call for each in reused.values() for call in each]
+        new = [*made, *(call for calls in reused.values() for call in calls)]
         # In one order everywhere, so that no two wait for each other.
         JudgeCall.objects.bulk_create(sorted(new, key=lambda call: call.request_hash))
-        self._check_replies({call.request_hash for each in calls.values() for call, _ in each} - {""})
-        claimed = {
-            plan.assignment: Claimed(
-                plan.work,
-                plan.replies,
-                calls[plan.assignment],
-                self._answered(plan, reused[plan.assignment]),
-            )
+        self._check_replies({call.request_hash for call in made} - {""})
+        answered = {plan.assignment: self._answered(plan, reused[plan.assignment]) for plan in plans}
+        self._write_states(plans, answered)
+        return {
+            plan.assignment: Claimed(plan.work, plan.replies, plan.calls, answered[plan.assignment])
             for plan in plans
         }
-        self._write_states(plans, claimed)
-        return claimed
 
     def _still_there(self, plans: Sequence[ClaimPlan]) -> list[ClaimPlan]:
         """Plans whose assignment is in the state it was read in, locked from now on."""
@@ -329,21 +321,18 @@ class _Batch:
             if hashes - set(locked.values_list("request_hash", flat=True)):
                 raise _OutdatedError("a call that was waited for has ended")
 
-    def _affordable(self, plans: Sequence[ClaimPlan]) -> dict[int, list[tuple[JudgeCall, PreparedCall]]]:
-        """The calls that can be made now, by assignment: within limits, places and budget."""
+    def _make_calls(self, plans: Sequence[ClaimPlan]) -> None:
+        """Give each plan the calls that can be made now: within places, limits and budget."""
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for asked, plan in self._placed(plans):
             by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
-        made: dict[int, list[tuple[JudgeCall, PreparedCall]]] = {plan.assignment: [] for plan in plans}
-        for pk, let_in in sorted(by_run.items()):
-            by_run[pk] = self._let_in(let_in)
-        for _, wanted in sorted((pk, let_in) for pk, let_in in by_run.items() if let_in):
+        let_in = [self._let_in(wanted) for _, wanted in sorted(by_run.items())]
+        for wanted in filter(None, let_in):
             run = wanted[0][0].work.run
             calls, endpoints = [call for _, call, _ in wanted], [asked.endpoint for *_, asked in wanted]
             for plan, call, asked in wanted[: spending.reserve(run, calls, endpoints)]:
-                made[plan.assignment].append((call, asked))
-        self._give_back(made)
-        return made
+                plan.calls.append((call, asked))
+        self._give_back({id(call) for plan in plans for call, _ in plan.calls})
 
     def _placed(self, plans: Sequence[ClaimPlan]) -> Iterator[tuple[PreparedCall, ClaimPlan]]:
         """The questions there are places for: the first of every plan before any second one."""
@@ -365,13 +354,12 @@ class _Batch:
         self._entered += [(call, asked) for _, call, asked in let_in]
         return let_in
 
-    def _give_back(self, made: Mapping[int, Sequence[tuple[JudgeCall, PreparedCall]]]) -> None:
-        """Give back the places taken for calls that cannot be made."""
-        calls = {id(call) for each in made.values() for call, _ in each}
-        limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in calls])
-        self._entered = [(call, asked) for call, asked in self._entered if id(call) in calls]
-        self._places.give(self._taken - len(calls))
-        self._taken = len(calls)
+    def _give_back(self, made: Collection[int]) -> None:
+        """Give back the places taken for calls that cannot be made; ``made`` are the ids of the others."""
+        limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in made])
+        self._entered = [(call, asked) for call, asked in self._entered if id(call) in made]
+        self._places.give(self._taken - len(made))
+        self._taken = len(made)
 
     def _call(self, work: Work, asked: PreparedCall, **columns: Any) -> JudgeCall:
         key = asked.question.key
@@ -419,7 +407,7 @@ class _Batch:
         """The last reply about a complete assignment, reserved for this worker to submit."""
         if not plan.is_complete:
             return None
-        replied = [call for calls in plan.work.in_round.values() for call in calls if call.has_replied]
+        replied = [call for call in plan.work.in_round if call.has_replied]
         last = [*sorted(replied, key=lambda call: call.pk), *reused][-1]
         rows = JudgeCall.objects.filter(pk=last.pk, submitted_at=None)
         if not rows.update(submit_due_at=self._now + SUBMITTING, submit_attempts=F("submit_attempts") + 1):
@@ -428,33 +416,31 @@ class _Batch:
         last.run, last.assignment = plan.work.run, plan.work.assignment
         return last
 
-    def _write_states(self, plans: Sequence[ClaimPlan], claimed: Mapping[int, Claimed]) -> None:
+    def _write_states(self, plans: Sequence[ClaimPlan], answered: Mapping[int, JudgeCall | None]) -> None:
         """Lease what is asked about or submitted; open what has to wait, with the time to look again."""
         leases: dict[datetime, list[ClaimPlan]] = defaultdict(list)
         waits: dict[tuple[str, datetime], list[ClaimPlan]] = defaultdict(list)
-        in_flight = {call.request_hash for each in claimed.values() for call, _ in each.calls}
+        in_flight = {call.request_hash for plan in plans for call, _ in plan.calls}
         planned = {asked.request_hash for plan in plans for asked in plan.asked}
         for plan in plans:
-            what = claimed[plan.assignment]
-            if what.calls:
-                leases[max(call.deadline for call, _ in what.calls)].append(plan)
-            elif what.answered:
+            if plan.calls:
+                leases[max(call.deadline for call, _ in plan.calls)].append(plan)
+            elif answered[plan.assignment]:
                 leases[self._now + SUBMITTING].append(plan)
             elif plan.waits_for and plan.until and plan.waits_for not in planned - in_flight:
                 waits[plan.waits_for, plan.until].append(plan)
             else:
                 waits[plan.waits_for, plan.not_before or self._now + PAUSE].append(plan)
         for until, leased in leases.items():
-            _assignments(leased).update(state=Assignment.State.CLAIMED, leased_until=until)
-            _rows(leased).update(queued_until=None, waiting_for="")
+            _write_state(leased, Assignment.State.CLAIMED, until, waiting_for="")
         for (name, due_at), waiting in waits.items():
-            _assignments(waiting).update(state=Assignment.State.OPEN, leased_until=None)
-            _rows(waiting).update(queued_until=None, waiting_for=name, due_at=due_at)
+            _write_state(waiting, Assignment.State.OPEN, None, waiting_for=name, due_at=due_at)
 
 
-def _assignments(plans: Sequence[ClaimPlan]) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
-
-
-def _rows(plans: Sequence[ClaimPlan]) -> QuerySet[RunAssignment]:
-    return RunAssignment.objects.filter(pk__in=[plan.work.row.pk for plan in plans])
+def _write_state(
+    plans: Sequence[ClaimPlan], state: Assignment.State, leased_until: datetime | None, **columns: Any
+) -> None:
+    assignments = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
+    assignments.update(state=state, leased_until=leased_until)
+    rows = RunAssignment.objects.filter(pk__in=[plan.work.row.pk for plan in plans])
+    rows.update(queued_until=None, **columns)

@@ -43,40 +43,21 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Failed:
-    """A failed call and when it is repeated; None for never."""
-
-    call: JudgeCall
-    retry_at: datetime | None
-
-
-@dataclass(frozen=True)
 class Results:
     """Results of calls about one assignment.
 
-    is_last: no other call about it is in flight, so its next state is decided. earlier: failures among calls
-    committed before. answered: the call whose reply completed the answer, to be submitted.
+    is_last: no other call about it is in flight, so its next state is decided. earlier: its calls that ended
+    before. answered: the call whose reply completed the answer, to be submitted.
     """
 
     outcomes: Sequence[Outcome]
     is_last: bool = True
-    earlier: tuple[Failed, ...] = ()
+    earlier: Sequence[JudgeCall] = ()
     answered: JudgeCall | None = None
 
 
-@dataclass(frozen=True)
-class Committed:
-    """The calls of committed results that replied or failed, as stored; those abandoned before are in
-    neither.
-    """
-
-    replied: Sequence[JudgeCall]
-    failed: Sequence[Failed]
-
-
-def commit_each(batch: Sequence[Results]) -> list[Committed | Exception]:
-    """Commit results together, or one by one where that fails, so that one cannot cost the others their
-    replies.
+def commit_each(batch: Sequence[Results]) -> list[list[JudgeCall] | Exception]:
+    """``commit``, or one by one where that fails: replies are paid for, and one must not cost the others.
 
     Raises OperationalError or InterfaceError if the database is away.
     """
@@ -90,7 +71,7 @@ def commit_each(batch: Sequence[Results]) -> list[Committed | Exception]:
     return [_commit_alone(results) for results in batch]
 
 
-def _commit_alone(results: Results) -> Committed | Exception:
+def _commit_alone(results: Results) -> list[JudgeCall] | Exception:
     try:
         return commit([results])[0]
     except (OperationalError, InterfaceError):
@@ -100,30 +81,33 @@ def _commit_alone(results: Results) -> Committed | Exception:
 
 
 @transaction.atomic
-def commit(batch: Sequence[Results]) -> list[Committed]:
-    """Commit results. Harmless when repeated. Locks assignments, then calls, then runs, as everywhere.
+def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
+    """Commit results; for each, in order, the calls that have ended, as stored. Harmless when repeated.
 
-    The late reply of an abandoned call is kept for the record only: the assignment may be asked anew already.
+    A call abandoned meanwhile is left out, its late reply kept for the record only: the assignment may be
+    asked anew already. Locks assignments, then calls, then runs, as everywhere.
     """
     now = timezone.now()
     outcomes = [outcome for results in batch for outcome in results.outcomes]
     lock_assignments({outcome.call.assignment_id for outcome in outcomes})
     live = _live({outcome.call.pk for outcome in outcomes})
-    ended = [
-        [
-            _Ended(one, now, is_answer=one.call == results.answered)
-            for one in results.outcomes
-            if one.call.pk in live
-        ]
+    written = {
+        outcome.call.pk: _ended(outcome, now, is_answer=outcome.call == results.answered)
         for results in batch
-    ]
-    every = [one for each in ended for one in each]
-    spending.settle(one.call for one in every)
-    for one in sorted(every, key=lambda one: one.call.pk):
-        one.write()
+        for outcome in results.outcomes
+        if outcome.call.pk in live
+    }
+    spending.settle(call for call, _ in written.values())
+    for pk, (call, columns) in sorted(written.items()):
+        JudgeCall.objects.filter(pk=pk).update(**columns, cost=call.cost, reserved=call.reserved)
     _keep_late([outcome for outcome in outcomes if outcome.call.pk not in live], now)
-    wake({one.call.request_hash for one in every}, now)
-    return [_decide(results, each, now) for results, each in zip(batch, ended, strict=True)]
+    wake({call.request_hash for call, _ in written.values()}, now)
+    ended = [
+        [written[one.call.pk][0] for one in results.outcomes if one.call.pk in live] for results in batch
+    ]
+    for results, calls in zip(batch, ended, strict=True):
+        _release(results, calls, now)
+    return ended
 
 
 def _live(calls: Collection[int]) -> set[int]:
@@ -139,23 +123,15 @@ def _keep_late(outcomes: Sequence[Outcome], now: datetime) -> None:
             late.update(**received(outcome.result, outcome, now))
 
 
-def _decide(results: Results, ended: Sequence["_Ended"], now: datetime) -> Committed:
-    """What was committed; sets the next state of an assignment whose calls have all ended."""
-    replied = [one.call for one in ended if one.call.has_replied]
-    failed = [Failed(one.call, one.retry_at) for one in ended if not one.call.has_replied]
-    every = [*results.earlier, *failed]
-    if results.is_last and every and results.answered not in replied:
-        _put_aside(every, now)
-    return Committed(replied, failed)
-
-
-def _put_aside(failed: Sequence[Failed], now: datetime) -> None:
-    """Reopen the assignment once all its failed calls are due; fail it if one is never repeated."""
-    given_up = [one.call for one in failed if one.retry_at is None]
-    if given_up:
-        JudgeCall.objects.filter(pk=given_up[0].pk).update(given_up=True)
-    due_at = None if given_up else max(one.retry_at for one in failed if one.retry_at)
-    release(failed[0].call.run_id, failed[0].call.assignment_id, due_at, now)
+def _release(results: Results, ended: Sequence[JudgeCall], now: datetime) -> None:
+    """Reopen an unanswered assignment once all its failed calls are due; fail it if one is never repeated."""
+    failed = [call for call in (*results.earlier, *ended) if not call.has_replied]
+    if results.is_last and failed and results.answered not in ended:
+        given_up = [call for call in failed if call.retry_at is None]
+        if given_up:
+            JudgeCall.objects.filter(pk=given_up[0].pk).update(given_up=True)
+        due_at = None if given_up else max(call.retry_at for call in failed if call.retry_at)
+        release(failed[0].run_id, failed[0].assignment_id, due_at, now)
 
 
 def lock_assignments(assignments: Collection[int]) -> None:
@@ -164,42 +140,38 @@ def lock_assignments(assignments: Collection[int]) -> None:
     list(rows.values_list("pk", flat=True))
 
 
-class _Ended:
-    """A call that has ended, about to be written. is_answer: its reply completed the answer."""
+def _ended(outcome: Outcome, now: datetime, *, is_answer: bool) -> tuple[JudgeCall, dict[str, Any]]:
+    """A call that has ended, with the columns to be written. is_answer: its reply completed the answer."""
+    if isinstance(outcome.result, Reply):
+        columns = {"state": JudgeCall.State.REPLIED, **received(outcome.result, outcome, now)}
+        if is_answer:
+            columns |= {"submit_due_at": now + SUBMITTING, "submit_attempts": 1}
+    else:
+        columns = {
+            "state": JudgeCall.State.FAILED,
+            "error_kind": outcome.result.kind,
+            "error": str(outcome.result)[:600],
+            "latency": outcome.seconds,
+            "finished_at": now,
+            "retry_at": _retry_at(outcome, outcome.result, now),
+            "in_outage": outcome.outage is not None,
+        }
+    # A copy: should this transaction fail, the next one begins with what is stored.
+    call = copy(outcome.call)
+    for name, value in columns.items():
+        setattr(call, name, value)
+    return call, columns
 
-    def __init__(self, outcome: Outcome, now: datetime, *, is_answer: bool) -> None:
-        # A copy: should this transaction fail, the next one begins with what is stored.
-        self.call = copy(outcome.call)
-        self.retry_at: datetime | None = None
-        if isinstance(outcome.result, Reply):
-            self._columns = {
-                "state": JudgeCall.State.REPLIED,
-                **received(outcome.result, outcome, now),
-            }
-            if is_answer:
-                self._columns |= {"submit_due_at": now + SUBMITTING, "submit_attempts": 1}
-        else:
-            rng = random.Random()  # noqa: S311 - jitter
-            if outcome.outage:
-                next_try = datetime.fromtimestamp(outcome.outage.next_try, UTC)
-                self.retry_at = max(next_try, now) + timedelta(seconds=rng.uniform(0, 1))
-            else:
-                self.retry_at = retry_policy().next_try(outcome.result, 1 + outcome.failures, now, rng)
-            self._columns = {
-                "state": JudgeCall.State.FAILED,
-                "error_kind": outcome.result.kind,
-                "error": str(outcome.result)[:600],
-                "latency": outcome.seconds,
-                "finished_at": now,
-                "retry_at": self.retry_at,
-                "in_outage": outcome.outage is not None,
-            }
-        for name, value in self._columns.items():
-            setattr(self.call, name, value)
 
-    def write(self) -> None:
-        columns = {**self._columns, "cost": self.call.cost, "reserved": self.call.reserved}
-        JudgeCall.objects.filter(pk=self.call.pk).update(**columns)
+def _retry_at(outcome: Outcome, error: NoReplyError, now: datetime) -> datetime | None:
+    rng = random.Random()  # noqa: S311 - jitter
+    if outcome.outage:
+        next_try = datetime.fromtimestamp(outcome.outage.next_try, UTC)
+        return max(next_try, now) + timedelta(seconds=rng.uniform(0, 1))
+    policy = RetryPolicy(
+        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
+    )
+    return policy.next_try(error, 1 + outcome.failures, now, rng)
 
 
 def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
@@ -255,15 +227,6 @@ def wake(hashes: Collection[str], now: datetime) -> None:
     if rows:
         RunAssignment.objects.filter(pk__in=rows).update(queued_until=now + QUEUE_PATIENCE)
         transaction.on_commit(lambda: queue.nudge_assignments(rows.values()))
-
-
-def retry_policy() -> RetryPolicy:
-    return RetryPolicy(
-        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
-    )
-
-
-# Writes that must not be lost because the database was away for a moment.
 
 
 PAUSE: Final = 0.5  # seconds between two tries

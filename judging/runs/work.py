@@ -62,22 +62,18 @@ class Work:
         return PairTexts(pair.prompt.turns, pair.prompt.input, first, second, boundary_secret())
 
     @cached_property
-    def in_round(self) -> Mapping[str, list[JudgeCall]]:
-        """The calls of this round, by the key of their question."""
-        found: dict[str, list[JudgeCall]] = defaultdict(list)
-        for call in self.calls:
-            if call.round == self.row.round:
-                found[call.key].append(call)
-        return found
+    def in_round(self) -> list[JudgeCall]:
+        """The calls of this round."""
+        return [call for call in self.calls if call.round == self.row.round]
 
     @cached_property
     def replies(self) -> dict[str, ReplyText]:
         """The committed replies of this round, by the key of their question."""
-        return replies_among(call for calls in self.in_round.values() for call in calls)
+        return replies_among(self.in_round)
 
     @property
     def is_being_asked(self) -> bool:
-        return any(call.is_in_flight for calls in self.in_round.values() for call in calls)
+        return any(call.is_in_flight for call in self.in_round)
 
     def attempts(self, key: str) -> int:
         """How often a question was asked, in all rounds: workers elsewhere name calls by it."""
@@ -86,8 +82,11 @@ class Work:
     def failures(self, key: str) -> int:
         """How often asking it failed in this run, outages of its endpoint not counted."""
         return sum(
-            call.state == JudgeCall.State.FAILED and call.run_id == self.run.pk and not call.in_outage
-            for call in self.in_round.get(key, ())
+            call.key == key
+            and call.state == JudgeCall.State.FAILED
+            and call.run_id == self.run.pk
+            and not call.in_outage
+            for call in self.in_round
         )
 
     def is_to_blame(self, key: str) -> bool:
@@ -95,17 +94,18 @@ class Work:
 
         Outages in which the endpoint could not be reached do not count: no question causes those.
         """
-        return (
-            sum(
-                call.in_outage and call.run_id == self.run.pk and call.error_kind != "unreachable"
-                for call in self.in_round.get(key, ())
-            )
-            >= MOST_OUTAGES
+        outages = sum(
+            call.key == key
+            and call.in_outage
+            and call.run_id == self.run.pk
+            and call.error_kind != "unreachable"
+            for call in self.in_round
         )
+        return outages >= MOST_OUTAGES
 
     def open_questions(self, replies: Mapping[str, ReplyText]) -> list[Question]:
         """The questions that can be asked now and are not in flight."""
-        asked = {key for key, calls in self.in_round.items() if any(call.is_in_flight for call in calls)}
+        asked = {call.key for call in self.in_round if call.is_in_flight}
         questions = conversation.next_questions(self.configured_protocol, self.pair_texts, replies)
         return [question for question in questions if question.key not in asked]
 

@@ -11,7 +11,7 @@ from judging.endpoints.logprobs import expected_rating
 from judging.protocols import conversation
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
-from judging.protocols.replies import ReplyText, Verdict
+from judging.protocols.replies import Verdict
 from judging.worker.arena_client import ArenaClient, ArenaReply, answer_to
 from judging.worker.journal import Entry
 
@@ -183,7 +183,7 @@ class Arena:
         if entry.reply is None:
             self._report(entry, vars(entry.failure))
             return Outcome.NO_REPLY
-        text = ReplyText(entry.reply.text, entry.reply.finish_reason, entry.reply.refusal)
+        text = entry.reply.as_text
         verdict = conversation.verdict(entry.configured_protocol, {entry.key: text})
         expected = _expected(entry.configured_protocol, entry.reply)
         answer = answer_to(entry.assignment, verdict, entry.points, text, entry.seconds, expected)
