@@ -4,7 +4,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -17,10 +17,13 @@ from judging.protocols import conversation
 from judging.protocols.protocol import Protocol
 from judging.protocols.replies import ReplyText, Verdict
 from judging.runs.claiming import SUBMITTING
+from judging.runs.committing import lock_assignments
 from judging.runs.work import replies_among, text_of
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError, answer_to
 
 logger = logging.getLogger(__name__)
+
+Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -70,20 +73,6 @@ def has_scores(protocol: Protocol) -> bool:
     return steps or any(has_scores(part.protocol) for part in protocol.parts)
 
 
-@dataclass(frozen=True)
-class SubmissionOutcome:
-    """What to write about a submitted call. has_failed: the arena refuses the answer for good."""
-
-    call: JudgeCall
-    columns: Mapping[str, Any]
-    has_failed: bool = False
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether the arena has the answer."""
-        return self.columns.get("submitted_at") is not None
-
-
 def submission_of(assignment: int) -> Submission | None:
     """The due submission of an assignment, reserved for this worker; None if there is none.
 
@@ -100,89 +89,71 @@ def submission_of(assignment: int) -> Submission | None:
     return Submission.of(call, calls, replies_among(calls))
 
 
-def post(submissions: Sequence[Submission]) -> list[SubmissionOutcome | Exception]:
-    """Post answers; returns what to write about each. Nothing is written here."""
-    outcomes: list[SubmissionOutcome | Exception] = [LookupError("not posted")] * len(submissions)
-    by_judge: dict[int, list[int]] = defaultdict(list)
-    for number, submission in enumerate(submissions):
-        by_judge[submission.judge.pk].append(number)
-    for numbers in by_judge.values():
-        for number, outcome in zip(numbers, _post([submissions[each] for each in numbers]), strict=True):
-            outcomes[number] = outcome
-    return outcomes
+def submit(submissions: Sequence[Submission]) -> list[bool]:
+    """Post answers and write what became of them; returns whether the arena has each."""
+    by_judge: dict[int, list[Submission]] = defaultdict(list)
+    for submission in submissions:
+        by_judge[submission.judge.pk].append(submission)
+    outcomes = [outcome for some in by_judge.values() for outcome in _post(some)]
+    _write(outcomes)
+    stored = {call.pk for call, columns in outcomes if "submitted_at" in columns}
+    return [submission.call.pk in stored for submission in submissions]
 
 
-def _post(submissions: Sequence[Submission]) -> Iterator[SubmissionOutcome]:
+def _post(submissions: Sequence[Submission]) -> Iterator[tuple[JudgeCall, Columns]]:
+    """Post answers of one judge; yields what to write about each call."""
     client = ArenaClient(rater_token(submissions[0].judge.rater))
     replies = client.submit([each.answer() for each in submissions])
+    now = timezone.now()
     for submission, reply in zip(submissions, replies, strict=True):
-        if isinstance(reply, ArenaUnreachableError):
-            yield _later(submission.call, str(reply))
-        else:
-            yield outcome_of(submission.call, submission.verdict, reply)
+        yield submission.call, _outcome(submission, reply, now)
 
 
-def outcome_of(call: JudgeCall, verdict: Verdict, reply: ArenaReply) -> SubmissionOutcome:
-    """What the arena's reply to a submitted answer means for its call."""
+def _outcome(submission: Submission, reply: ArenaReply | ArenaUnreachableError, now: datetime) -> Columns:
+    if isinstance(reply, ArenaUnreachableError):
+        return _later(submission.call, str(reply), now)
     if reply.status in (200, 201):
-        return _stored(call, str(reply.body["status"]), verdict.reason, verdict.rating)
+        verdict = submission.verdict
+        return _stored(str(reply.body["status"]), verdict.reason, verdict.rating, now)
     if reply.status == 409 and isinstance(reply.body.get("comparison"), dict):
         stored = reply.body["comparison"]  # an earlier submission of this reply, read by an older parser
-        return _stored(call, stored["status"], stored["reason"] or "", stored["rating"])
+        return _stored(stored["status"], stored["reason"] or "", stored["rating"], now)
     if reply.refuses_answer:  # for good: the study was closed, say
-        return SubmissionOutcome(
-            call, {"submit_due_at": None, "given_up": True, "error": reply.detail[:600]}, has_failed=True
-        )
-    return _later(call, f"HTTP {reply.status}: {reply.detail}")
+        return {"submit_due_at": None, "given_up": True, "error": reply.detail[:600]}
+    return _later(submission.call, f"HTTP {reply.status}: {reply.detail}", now)
 
 
-def _stored(call: JudgeCall, status: str, reason: str, rating: int | None) -> SubmissionOutcome:
-    columns = {
+def _stored(status: str, reason: str, rating: int | None, now: datetime) -> Columns:
+    return {
         "status": status,
         "reason": reason,
         "rating": rating,
-        "submitted_at": timezone.now(),
+        "submitted_at": now,
         "submit_due_at": None,
         "error": "",
         "given_up": False,
     }
-    return SubmissionOutcome(call, columns)
 
 
-def _later(call: JudgeCall, error: str) -> SubmissionOutcome:
+def _later(call: JudgeCall, error: str, now: datetime) -> Columns:
     """Due again after a pause that doubles with each try."""
     wait = min(SUBMITTING.total_seconds(), 2.0 ** min(call.submit_attempts, 10))
     logger.warning("Submitting assignment %s failed: %s", call.assignment_id, error)
-    return SubmissionOutcome(
-        call, {"submit_due_at": timezone.now() + timedelta(seconds=wait), "error": error[:600]}
-    )
-
-
-def submit(submissions: Sequence[Submission]) -> list[bool | Exception]:
-    """Post answers and write the outcomes; returns whether the arena has each."""
-    outcomes = post(submissions)
-    written = iter(write([outcome for outcome in outcomes if isinstance(outcome, SubmissionOutcome)]))
-    return [next(written) if isinstance(outcome, SubmissionOutcome) else outcome for outcome in outcomes]
+    return {"submit_due_at": now + timedelta(seconds=wait), "error": error[:600]}
 
 
 @transaction.atomic
-def write(outcomes: Sequence[SubmissionOutcome]) -> list[bool]:
-    """Write the outcomes of submitted answers; returns whether the arena has each. Harmless when repeated."""
-    failed = [outcome.call.assignment_id for outcome in outcomes if outcome.has_failed]
+def _write(outcomes: Sequence[tuple[JudgeCall, Columns]]) -> None:
+    """Write what became of submitted answers. Harmless when repeated. Locks assignments, then calls."""
+    failed = [call.assignment_id for call, columns in outcomes if columns.get("given_up")]
     if failed:
+        lock_assignments(failed)
         claimed = Assignment.objects.filter(pk__in=failed, state=Assignment.State.CLAIMED)
-        list(claimed.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         claimed.update(state=Assignment.State.FAILED, leased_until=None, finished_at=timezone.now())
-    calls = [outcome.call.pk for outcome in outcomes]
-    list(
-        JudgeCall.objects.filter(pk__in=calls).select_for_update(no_key=True).order_by("pk").values_list("pk")
-    )
-    alike: dict[frozenset[tuple[str, Any]], list[SubmissionOutcome]] = defaultdict(list)
-    for outcome in outcomes:  # those with the same rating in one update, at one moment
-        alike[
-            frozenset(outcome.columns.items() - {("submitted_at", outcome.columns.get("submitted_at"))})
-        ].append(outcome)
-    for some in alike.values():
-        rows = JudgeCall.objects.filter(pk__in=[outcome.call.pk for outcome in some], submitted_at=None)
-        rows.update(**some[0].columns)
-    return [outcome.is_stored for outcome in outcomes]
+    calls = JudgeCall.objects.filter(pk__in=[call.pk for call, _ in outcomes])
+    list(calls.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    alike: dict[frozenset[tuple[str, Any]], list[int]] = defaultdict(list)
+    for call, columns in outcomes:  # those with the same rating in one update
+        alike[frozenset(columns.items())].append(call.pk)
+    for columns_of_some, some in alike.items():
+        JudgeCall.objects.filter(pk__in=some, submitted_at=None).update(**dict(columns_of_some))
