@@ -14,6 +14,7 @@ from arena.rating import scales
 from arena.rating import services as rating
 from arena.rating.recording import LeaseLostError, NotAllowedError
 from arena.texts.naming import shown_turns
+from judging.endpoints.client import NoReplyError
 from judging.models import Judge, JudgeCall
 from judging.remote import services as remote_services
 
@@ -21,6 +22,8 @@ router = Router(tags=["assignments"])
 judges = Router(tags=["assignments"])
 
 Attempt = Annotated[Count, Field(ge=1)]
+OF_JUDGE = ("slug", "name", "model", "base_url", "protocol", "form", "points", "parameters", "wording")
+OF_REQUEST = ("protocol", "form", "model", "temperature", "max_tokens", "options", "logprobs", "timeout")
 
 
 class ClaimIn(Schema):
@@ -129,10 +132,6 @@ class FailureIn(Schema):
         None, description='With "abandoned": the record of a reply that came too late to count.'
     )
 
-    def failure(self) -> remote_services.Failure:
-        call = self.call.model_dump(mode="json", exclude_none=True) if self.call else {}
-        return remote_services.Failure(**{**self.dict(exclude={"call"}), "call": call})
-
 
 class StateOut(Schema):
     """What has become of the assignment."""
@@ -181,7 +180,7 @@ def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
         claimed = remote_services.claim(rater, study, given.worker)
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="study"))
-    return Status(201, _shown(claimed.assignment, claimed.call)) if claimed else Status(204, None)
+    return Status(201, _shown(*claimed)) if claimed else Status(204, None)
 
 
 def _may_rate(rater: Rater, study: Study) -> bool:
@@ -227,20 +226,12 @@ def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
 
 
 def _request(call: JudgeCall) -> RequestOut:
-    judge = call.run.judge
     return RequestOut(
-        protocol=judge.protocol,
-        form=judge.form,
+        **{name: getattr(call.run.judge, name) for name in OF_REQUEST},
         prompt_hash=call.prompt_hash,
         key=call.key,
         attempt=call.attempt,
-        model=judge.model,
         messages=call.messages,
-        temperature=judge.temperature,
-        max_tokens=judge.max_tokens,
-        options=judge.options,
-        logprobs=judge.logprobs,
-        timeout=judge.timeout,
     )
 
 
@@ -267,7 +258,14 @@ def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[objec
 def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> Status[object]:
     """Say that no answer could be had. A reply without a rating is no failure: submit it as unscored."""
     try:
-        found, due_at = remote_services.report_failure(rater_of(request), assignment, given.failure())
+        found, due_at = remote_services.report_failure(
+            rater_of(request),
+            assignment,
+            NoReplyError(given.kind, given.detail, retryable=given.retryable, retry_after=given.retry_after),
+            attempt=given.attempt,
+            seconds=given.seconds,
+            record=given.call.model_dump(mode="json", exclude_none=True) if given.call else {},
+        )
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="assignment"))
     return Status(200, StateOut(assignment=assignment, state=Assignment.State(found.state), due_at=due_at))
@@ -284,17 +282,9 @@ def show_judge(request: HttpRequest, slug: str) -> Status[object]:
     return Status(
         200,
         JudgeOut(
-            slug=judge.slug,
-            name=judge.name,
-            model=judge.model,
-            base_url=judge.base_url,
+            **{name: getattr(judge, name) for name in OF_JUDGE},
             key_variable=judge.api_key_env,
-            protocol=judge.protocol,
             prompt_hash=judge.current_prompt_hash(),
-            form=judge.form,
-            points=judge.points,
-            parameters=judge.parameters,
-            wording=judge.wording,
             runs=runs,
             waiting=waiting,
         ),

@@ -5,7 +5,6 @@ of it. Any other judge with a token rates pairs that are planned as it goes alon
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -34,42 +33,18 @@ PLANNED_AHEAD: Final = 32  # pairs planned at a time for a judge that is not con
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 ABANDONED: Final = "abandoned"  # kind of a report that a call was cut off; it is asked again at once
 
+# Columns of a call that the record of a reply has, too.
+RECEIVED: Final = (
+    "model_returned",
+    "refusal",
+    "finish_reason",
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+)
 
-RECEIVED: Final = {
-    "model_returned": "model_returned",
-    "refusal": "refusal",
-    "finish_reason": "finish_reason",
-    "prompt_tokens": "prompt_tokens",
-    "completion_tokens": "completion_tokens",
-    "reasoning_tokens": "reasoning_tokens",
-    "seconds": "latency",
-}
-"""Columns of a call by the fields of the record that comes with an answer."""
-
-
-@dataclass(frozen=True)
-class Claimed:
-    """An assignment with its texts; call is that of a configured judge."""
-
-    assignment: Assignment
-    call: JudgeCall | None = None
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a worker has no answer.
-
-    attempt names its call; seconds is how long it waited for the model; call is the record of a reply that
-    came too late to count.
-    """
-
-    kind: str
-    detail: str = ""
-    retryable: bool = True
-    retry_after: str = ""
-    attempt: int | None = None
-    seconds: float | None = None
-    call: Mapping[str, Any] = field(default_factory=dict)
+Claimed = tuple[Assignment, JudgeCall | None]
+"""An assignment with its texts, and the call about it if the judge is configured here."""
 
 
 def lease_time() -> timedelta:
@@ -96,7 +71,8 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
     """Commit the next call of the judge's remote runs as in flight."""
     for _ in range(TRIES):
         with transaction.atomic():
-            row = _next_row(judge, study)
+            rows = _waiting(judge, study).select_for_update(of=("self",), skip_locked=True)
+            row = rows.order_by("run_id", "pk").first()
             if row is None:
                 break
             [work] = with_calls([row])
@@ -106,7 +82,7 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
             call = claim_remotely(work, worker[:200], lease_time())
         if call:
             row.assignment.leased_until = call.deadline
-            return Claimed(row.assignment, call)
+            return row.assignment, call
     for run in remote_runs(judge).filter(state=JudgeRun.State.RUNNING):
         finish_if_done(run)
     return None
@@ -119,12 +95,6 @@ def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
     )
     rows = wanted(timezone.now()).filter(~Exists(replied), run__remote=True, run__judge=judge)
     return rows.filter(run__study=study) if study else rows
-
-
-def _next_row(judge: Judge, study: Study | None) -> RunAssignment | None:
-    """What is asked next, locked: the oldest run first, in the order of its plan."""
-    rows = _waiting(judge, study).select_for_update(of=("self",), skip_locked=True)
-    return rows.order_by("run_id", "pk").first()
 
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:
@@ -145,7 +115,7 @@ def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
     ahead = planning.Wanted(limit=PLANNED_AHEAD)
     if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:
         leased = rating.lease_planned(locked, rater, lease_time())
-    return Claimed(Assignment.objects.for_page().get(pk=leased.pk)) if leased else None
+    return (Assignment.objects.for_page().get(pk=leased.pk), None) if leased else None
 
 
 @transaction.atomic
@@ -157,17 +127,22 @@ def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
     lease = rating.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
     assignment = rating.renew(rater, public_id, lease)
     assert assignment.leased_until is not None  # noqa: S101 - just set
-    in_flight = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
-    if attempt is not None:
-        in_flight = in_flight.filter(attempt=attempt)
-    renewed = in_flight.update(deadline=assignment.leased_until)
+    renewed = _in_flight(assignment, attempt).update(deadline=assignment.leased_until)
     if attempt is not None and not renewed:
         raise LeaseLostError(f"Attempt {attempt} was given up; another worker may have this assignment.")
     return assignment.leased_until
 
 
 @transaction.atomic
-def report_failure(rater: Rater, public_id: str, failure: Failure) -> tuple[Assignment, datetime | None]:
+def report_failure(
+    rater: Rater,
+    public_id: str,
+    error: NoReplyError,
+    *,
+    attempt: int | None,
+    seconds: float | None,
+    record: Mapping[str, Any],
+) -> tuple[Assignment, datetime | None]:
     """Record that there is no answer; returns the assignment and when it is due again. Repeating is harmless.
 
     Calls of a configured judge are retried by the arena's own policy. Any other judge's assignment is open
@@ -179,49 +154,42 @@ def report_failure(rater: Rater, public_id: str, failure: Failure) -> tuple[Assi
         raise NotAllowedError("There is no such assignment for this rater.")
     if rater.kind == Rater.Kind.PERSON:
         raise NotAllowedError("Only judges report failures; people skip a pair on the rating page.")
-    if _calls(assignment).exists():
-        _fail_call(assignment, failure)
-    else:
-        _put_back(assignment, failure)
+    if not _calls(assignment).exists():
+        _put_back(assignment, error)
+    elif error.kind == ABANDONED:
+        _abandon(assignment, attempt, record)
+    elif call := _in_flight(assignment, attempt).first():
+        failed = JudgeCall.objects.filter(run=call.run_id, round=call.round, state=JudgeCall.State.FAILED)
+        failures = failed.filter(assignment=assignment).count()
+        committing.commit([Results([Outcome(call, error, seconds, failures=failures)])])
     assignment.refresh_from_db()
-    due = (
-        RunAssignment.objects.filter(assignment=assignment)
-        .order_by("-run_id")
-        .values_list("due_at", flat=True)
-    )
-    return assignment, due.first() if assignment.state == Assignment.State.OPEN else None
+    rows = RunAssignment.objects.filter(assignment=assignment).order_by("-run_id")
+    is_open = assignment.state == Assignment.State.OPEN
+    return assignment, rows.values_list("due_at", flat=True).first() if is_open else None
 
 
-def _fail_call(assignment: Assignment, failure: Failure) -> None:
-    in_flight = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
-    if failure.attempt is not None:
-        in_flight = in_flight.filter(attempt=failure.attempt)
-    if failure.kind == ABANDONED:
-        abandon(in_flight, timezone.now())
-        # Without an attempt there is no telling which call the record is about.
-        late = _calls(assignment).filter(attempt=failure.attempt or 0, state=JudgeCall.State.ABANDONED)
-        late.update(finished_at=timezone.now(), **_received(failure.call))
-    elif call := in_flight.first():
-        error = NoReplyError(
-            failure.kind, failure.detail, retryable=failure.retryable, retry_after=failure.retry_after
-        )
-        failures = JudgeCall.objects.filter(
-            run=call.run_id, assignment=assignment, round=call.round, state=JudgeCall.State.FAILED
-        )
-        outcome = Outcome(call, error, failure.seconds, failures=failures.count())
-        committing.commit([Results([outcome])])
+def _abandon(assignment: Assignment, attempt: int | None, record: Mapping[str, Any]) -> None:
+    abandon(_in_flight(assignment, attempt), timezone.now())
+    # Without an attempt there is no telling which call the record is about.
+    late = _calls(assignment).filter(attempt=attempt or 0, state=JudgeCall.State.ABANDONED)
+    late.update(finished_at=timezone.now(), **_received(record))
 
 
-def _put_back(assignment: Assignment, failure: Failure) -> None:
+def _in_flight(assignment: Assignment, attempt: int | None) -> JudgeCallQuerySet:
+    calls = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
+    return calls if attempt is None else calls.filter(attempt=attempt)
+
+
+def _put_back(assignment: Assignment, error: NoReplyError) -> None:
     claimed = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.CLAIMED)
-    if failure.retryable:
+    if error.retryable:
         claimed.update(state=Assignment.State.OPEN, leased_until=None)
     else:
         claimed.update(
             state=Assignment.State.SKIPPED,
             leased_until=None,
             finished_at=timezone.now(),
-            skip_reason=f"{failure.kind}: {failure.detail}"[:500],
+            skip_reason=f"{error.kind}: {error}"[:500],
         )
 
 
@@ -249,7 +217,9 @@ def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, 
     now = timezone.now()
     end_abandoned([each for each in every if each.is_in_flight and each != call], now)
     JudgeCall.objects.filter(assignment=assignment, given_up=True).update(given_up=False)
-    run = _run_of(assignment) or call.run
+    # The run that waits for the assignment now; the one that asked may have been cancelled.
+    waiting = JudgeRun.objects.active().filter(run_assignments__assignment=assignment)
+    run = waiting.first() or call.run
     RunAssignment.objects.filter(run=run, assignment=assignment, put_aside=True).update(put_aside=False)
     raw_reply = "" if comparison.raw_reply == record.get("refusal") else comparison.raw_reply
     columns = {"latency": comparison.seconds, **_received(record)}
@@ -290,14 +260,10 @@ def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:
     return next(iter(in_flight or calls[::-1]), None)
 
 
-def _run_of(assignment: Assignment) -> JudgeRun | None:
-    """The run that waits for this assignment now; the one that asked may have been cancelled."""
-    return JudgeRun.objects.active().filter(run_assignments__assignment=assignment).first()
-
-
 def _received(record: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of a call that the record of a reply fills."""
-    return {column: record[name] for name, column in RECEIVED.items() if record.get(name) is not None}
+    columns = {name: record.get(name) for name in RECEIVED} | {"latency": record.get("seconds")}
+    return {name: value for name, value in columns.items() if value is not None}
 
 
 def _calls(assignment: Assignment) -> JudgeCallQuerySet:
