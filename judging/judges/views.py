@@ -149,20 +149,13 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         offered = POINTS.get(self.cleaned_data.get("form", "likert"), (points,))
         return offered[0] if len(offered) == 1 else points
 
-    def clean_options(self) -> dict[str, Any]:
-        return self._object("options")
-
-    def clean_simulation(self) -> dict[str, Any]:
-        return self._object("simulation")
-
-    def clean_parameters(self) -> dict[str, Any]:
-        return self._object("parameters")
-
-    def _object(self, name: str) -> dict[str, Any]:
-        value = self.cleaned_data[name] or {}
-        if not isinstance(value, dict):
-            raise forms.ValidationError('Enter a JSON object such as {"top_p": 0.9}.')
-        return value
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        for name in ("options", "simulation", "parameters"):
+            cleaned[name] = cleaned.get(name) or {}
+            if not isinstance(cleaned[name], dict):
+                self.add_error(name, 'Enter a JSON object such as {"top_p": 0.9}.')
+        return cleaned
 
     def clean_wording_files(self) -> dict[str, str]:
         """Texts by the names of those they replace."""

@@ -64,6 +64,8 @@ def calls(protocol: Protocol) -> Calls:
 
 def described(protocol: Protocol) -> dict[str, Any]:
     """Everything about a protocol but its texts, as JSON can hold it."""
+    found = calls(protocol)
+    places = {(step.place or protocol.place).words: None for step in protocol.steps if step.asks_verdict}
     return {
         "name": protocol.name,
         "aliases": list(protocol.aliases),
@@ -71,9 +73,10 @@ def described(protocol: Protocol) -> dict[str, Any]:
         "family": protocol.family,
         "citation": protocol.citation,
         "note": protocol.note,
-        "calls": _calls_described(calls(protocol)),
+        "calls": {"words": found.words, "least": found.least, "most": found.most}
+        | {"once_a_prompt": found.prompts, "once_an_answer": found.answers},
         "answer_scales": list(protocol.forms),
-        "verdict_stands": _verdict_stands(protocol),
+        "verdict_stands": "; ".join(places),  # none where protocols vote
         "samples": protocol.samples,
         "temperature": protocol.temperature,
         "parameters": [
@@ -121,22 +124,6 @@ _ABOUT: Final = {
     About.COMPLETION: "about each answer alone",
     About.PAIR: "about the pair",
 }
-
-
-def _calls_described(found: Calls) -> dict[str, Any]:
-    return {
-        "words": found.words,
-        "least": found.least,
-        "most": found.most,
-        "once_a_prompt": found.prompts,
-        "once_an_answer": found.answers,
-    }
-
-
-def _verdict_stands(protocol: Protocol) -> str:
-    """In words; a protocol of votes has no place of its own."""
-    places = {(step.place or protocol.place).words: None for step in protocol.steps if step.asks_verdict}
-    return "; ".join(places)
 
 
 def _plain(value: Value) -> object:

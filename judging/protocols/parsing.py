@@ -124,9 +124,6 @@ class Read:
     reason: Reason = ""
     scores: tuple[Decimal, Decimal] | None = None
 
-    def verdict(self, rationale: str) -> Verdict:
-        return Verdict(self.rating, self.reason, rationale if self.rating is not None else "", self.scores)
-
 
 UNPARSABLE: Final = Read(None, "unparsable")
 OUT_OF_RANGE: Final = Read(None, "out_of_range")
@@ -180,11 +177,6 @@ def scores(words: str, scale: AnswerScale) -> Read:
 def binary(words: str, scale: AnswerScale) -> Read:
     """One of the two answers; a line that names both names none."""
     return _named(CHOSEN.fullmatch(words))
-
-
-def closing(words: str) -> Read:
-    """One of the two answers, said to be better in a sentence of its own."""
-    return _named(CLOSING.fullmatch(words))
 
 
 def _named(match: re.Match[str] | None) -> Read:
@@ -273,11 +265,6 @@ REFUSAL: Final = re.compile(
 WITHIN: Final = 300  # characters from the start in which a refusal is recognised
 
 
-def is_refusal(answer: str) -> bool:
-    """Whether an answer without a verdict begins like a refusal."""
-    return bool(REFUSAL.search(plain(answer[:WITHIN])))
-
-
 SENTENCE: Final = re.compile(r"(?<=[.!?。])[*_]*\s+")
 
 HEADING: Final = re.compile(r"\s*(?:#|\*\*|__)")
@@ -288,28 +275,18 @@ CLOSING_QUOTE: Final = re.compile(r"(?<=[\w.!?])['’“](?!\w)")
 """Quotation marks that an apostrophe can be, or that open in one language and close in another."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """A verdict and the part of the reply that holds it: ``text[start:end]``."""
-
-    verdict: Verdict
-    start: int = 0
-    end: int = 0
-
-
 def read_verdict(reply: ReplyText, scale: AnswerScale, place: Place) -> Verdict:
     """The verdict in its place, in the form of the answer scale.
 
     A label ("Rating: 5"), Markdown or brackets around it, and "5/8" on 8 points are accepted; further words
     or numbers, a fraction of another scale or a decimal are not.
     """
-    return _find(reply, scale, place).verdict
+    return _find(reply, scale, place)[0]
 
 
 def verdict_span(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[int, int] | None:
     """Start and end of the line or sentence that a rating was read from; None without one."""
-    found = _find(reply, scale, place)
-    return None if found.verdict.rating is None else (found.start, found.end)
+    return _find(reply, scale, place)[1]
 
 
 def no_text(reply: ReplyText) -> Reason:
@@ -322,21 +299,23 @@ def no_text(reply: ReplyText) -> Reason:
     return "truncated" if reply.is_cut_off else "empty"
 
 
-def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> Found:
+def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, tuple[int, int] | None]:
+    """The verdict, and where in the reply it stands."""
     answer = answer_of(reply.text)
     text = reply.text[answer.start : answer.end]
     reason = _unreadable(reply, answer, text, place)
     if reason:
-        return Found(Verdict(None, reason))
+        return Verdict(None, reason), None
     where = passage(text, place)
     read, start = _read(where, scale, place) if where else (UNPARSABLE, 0)
     if read.rating is not None and where and not _is_doubtful(answer, where, read, scale, place):
         rationale = f"{where.rest}\n{where.text[:start]}".strip() if start else where.rest
-        begin = answer.start + where.start + start
-        return Found(read.verdict(rationale), begin, answer.start + where.start + len(where.text))
+        begin = answer.start + where.start
+        return Verdict(read.rating, "", rationale, read.scores), (begin + start, begin + len(where.text))
     if read.reason == "out_of_range":
-        return Found(Verdict(None, "out_of_range"))
-    return Found(Verdict(None, "refused" if is_refusal(text) else "unparsable"))
+        return Verdict(None, "out_of_range"), None
+    is_refusal = REFUSAL.search(plain(text[:WITHIN]))
+    return Verdict(None, "refused" if is_refusal else "unparsable"), None
 
 
 def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Reason:
@@ -358,7 +337,7 @@ def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Read, int]:
     if read.reason == "unparsable" and scale.form == "binary" and place is Place.LAST_LINE:
         start = _last_sentence(where.text)
         if start:
-            return closing(words_of(where.text[start:])), start
+            return _named(CLOSING.fullmatch(words_of(where.text[start:]))), start
     return read, 0
 
 

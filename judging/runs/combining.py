@@ -5,8 +5,9 @@ that wait (flat combining: Hendler, Incze, Shavit, Tzafrir 2010), so no thread h
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from threading import Event, Lock
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -50,12 +51,12 @@ class Combiner(Generic[Item, Result]):
         try:
             if not leads:
                 place.told.wait()
-            if place.outcome is UNKNOWN:
+            if not place.outcome.done():
                 self._lead()
         except BaseException:  # an interrupt of this thread: nobody may wait for it
             self._leave(place, leads)
             raise
-        return place.result()
+        return place.outcome.result()
 
     def _lead(self) -> None:
         """Handle the next batch, then let the next thread lead."""
@@ -73,10 +74,10 @@ class Combiner(Generic[Item, Result]):
             if len(outcomes) != len(batch):
                 raise ValueError(f"{len(outcomes)} results for {len(batch)} items")
             for place, outcome in zip(batch, outcomes, strict=True):
-                place.outcome = outcome
+                place.settle(outcome)
         except BaseException as error:
             for place in batch:
-                place.outcome = error
+                place.settle(error)
             if not isinstance(error, Exception):
                 raise
         finally:
@@ -102,13 +103,6 @@ class Combiner(Generic[Item, Result]):
             self._pass_on()
 
 
-class _Unknown:
-    """No outcome yet."""
-
-
-UNKNOWN: Final = _Unknown()
-
-
 class _Place(Generic[Item, Result]):
     """An item and its outcome. ``told`` is set when the outcome is known or its thread is to lead."""
 
@@ -116,12 +110,11 @@ class _Place(Generic[Item, Result]):
 
     def __init__(self, item: Item) -> None:
         self.item = item
-        self.outcome: Result | BaseException | _Unknown = UNKNOWN
+        self.outcome: Future[Result] = Future()
         self.told = Event()
 
-    def result(self) -> Result:
-        """The outcome, raised if it is an exception."""
-        assert not isinstance(self.outcome, _Unknown)  # noqa: S101 - the batch was handled
-        if isinstance(self.outcome, BaseException):
-            raise self.outcome
-        return self.outcome
+    def settle(self, outcome: Result | BaseException) -> None:
+        if isinstance(outcome, BaseException):
+            self.outcome.set_exception(outcome)
+        else:
+            self.outcome.set_result(outcome)

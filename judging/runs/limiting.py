@@ -51,10 +51,10 @@ def end(call: JudgeCall, asked: PreparedCall, result: Reply | NoReplyError) -> O
 _ended: deque[EndedCall] = deque()  # calls of this process that got replies and are not noted yet
 
 
-def note_ended() -> None:
-    """Note the calls of this process that have ended."""
-    if ended := _taken():
-        limiter().end(ended)
+def note_ended(failed: Sequence[EndedCall] = ()) -> list[Outage | None]:
+    """Note ``failed`` and the calls of this process that ended before; returns the outages of ``failed``."""
+    ended = _taken()
+    return limiter().end([*ended, *failed])[len(ended) :]
 
 
 def _taken() -> list[EndedCall]:
@@ -66,12 +66,7 @@ def _taken() -> list[EndedCall]:
     return taken
 
 
-def _end(failed: Sequence[EndedCall]) -> Sequence[Outage | None]:
-    ended = _taken()
-    return limiter().end([*ended, *failed])[len(ended) :]
-
-
-_ending = Combiner[EndedCall, Outage | None](_end, most=64)
+_ending = Combiner[EndedCall, Outage | None](note_ended, most=64)
 
 
 def room(judge: Judge) -> tuple[float, int]:

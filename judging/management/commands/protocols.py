@@ -36,13 +36,21 @@ class Command(BaseCommand):
         if options["markdown"]:
             self.stdout.write(markdown(PROTOCOLS.values()), ending="")
         elif not name:
-            self.stdout.write(_all_as_json() if options["json"] else listing(PROTOCOLS.values()))
+            self.stdout.write(
+                _as_json([described(protocol) for protocol in PROTOCOLS.values()])
+                if options["json"]
+                else listing(PROTOCOLS.values())
+            )
         elif options["write"]:
             written = _write(_named(name), Path(options["write"]))
             self.stdout.write("\n".join(str(path) for path in written))
         else:
             protocol = _named(name)
-            self.stdout.write(_as_json(protocol) if options["json"] else in_full(protocol))
+            self.stdout.write(
+                _as_json({**described(protocol), "texts": dict(protocol.texts)})
+                if options["json"]
+                else in_full(protocol)
+            )
 
 
 def _named(name: str) -> Protocol:
@@ -52,12 +60,8 @@ def _named(name: str) -> Protocol:
         raise CommandError(str(error)) from error
 
 
-def _all_as_json() -> str:
-    return json.dumps([described(protocol) for protocol in PROTOCOLS.values()], indent=2, ensure_ascii=False)
-
-
-def _as_json(protocol: Protocol) -> str:
-    return json.dumps({**described(protocol), "texts": dict(protocol.texts)}, indent=2, ensure_ascii=False)
+def _as_json(found: object) -> str:
+    return json.dumps(found, indent=2, ensure_ascii=False)
 
 
 def _write(protocol: Protocol, folder: Path) -> list[Path]:
