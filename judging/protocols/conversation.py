@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from judging.protocols import rendering, replies
-from judging.protocols import rendering as protocols_rendering
+from judging.protocols import rendering
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.deciding import Verdicts, majority
 from judging.protocols.parsing import no_text, read_verdict
 from judging.protocols.protocol import FAVOURING, SIDES, About, ConfiguredProtocol, Slot, Step
-from judging.protocols.rendering import PairTexts, Quote
-from judging.protocols.replies import Place, ReplyText, Verdict, without_thinking
+from judging.protocols.rendering import PairTexts
+from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of, without_thinking
 
 Message = dict[str, str]  # a chat message: role and content
 
@@ -168,7 +167,7 @@ class Conversation:
         """The verdict of a reply, in the order of the assignment."""
         step = slot.step
         found = read_verdict(reply, self._configured.scale_of(step), self._configured.place_of(step))
-        return replies.mirrored(found, self._configured.scale.points) if step.other_order else found
+        return mirrored(found, self._configured.scale.points) if step.other_order else found
 
     def _unusable(self) -> Verdict | None:
         """Why a reply without a verdict leaves nothing to build on, as a verdict; else None."""
@@ -212,7 +211,7 @@ class Conversation:
         answers = _answers(slot, shown)
         quotes = list(self._quotes(slot))
         texts = [*shown.prompt, shown.input, *(turn for answer in answers.values() for turn in answer)]
-        texts += [quote.text for quote in quotes] + [message["content"] for message in before]
+        texts += [text for *_, text in quotes] + [message["content"] for message in before]
         word = rendering.boundary(shown.secret, template, texts)
         blocks = {
             name: rendering.block(name.replace("_", " ").upper(), word, rendering.turns(answer, word))
@@ -221,7 +220,7 @@ class Conversation:
         values: dict[str, object] = {
             **dict.fromkeys(configured.protocol.placeholders(step), ""),
             **{name: configured.wording_of(name) for name in configured.protocol.parameters},
-            **protocols_rendering.examples(configured.scale),
+            **rendering.examples(configured.scale),
             **blocks,
             "answers": "\n\n".join(blocks.values()),
             "query": rendering.query(shown, word),
@@ -232,13 +231,13 @@ class Conversation:
         }
         if step.asks_verdict:
             values["verdict"] = rendering.verdict_text(configured.scale_of(step), configured.place_of(step))
-        for quote in quotes:
-            block = rendering.block(quote.label, word, quote.text)
-            values[quote.placeholder] = f"{values[quote.placeholder]}\n\n{block}".strip()
+        for placeholder, label, text in quotes:
+            block = rendering.block(label, word, text)
+            values[placeholder] = f"{values[placeholder]}\n\n{block}".strip()
         return rendering.fill(template, values)
 
-    def _quotes(self, slot: Slot) -> Iterator[Quote]:
-        """The earlier replies that the text shows."""
+    def _quotes(self, slot: Slot) -> Iterator[tuple[str, str, str]]:
+        """The earlier replies that the text shows: placeholder, label and text of each."""
         named = rendering.placeholders(self._configured.template(slot.step))
         asked = [one for step in self._builds_on(slot.step) for one in self._configured.slots(step)]
         if slot.step.in_turn:
@@ -248,12 +247,12 @@ class Conversation:
             if reply is not None:
                 verdict = self._verdict_seen_by(slot, one, reply)
                 exchange = one.step.about is About.PAIR and one.step.other_order != slot.step.other_order
-                text = protocols_rendering.quoted(
+                text = rendering.quoted(
                     reply, verdict, self._configured.scale_of(one.step), exchange=exchange
                 )
                 for placeholder, label in self._headings(slot, one, verdict):
                     if placeholder in named:
-                        yield Quote(placeholder, label.upper(), text)
+                        yield placeholder, label.upper(), text
 
     def _verdict_seen_by(self, slot: Slot, one: Slot, reply: ReplyText) -> Verdict | None:
         """An earlier reply's verdict in the order of a later question; None if none was asked for."""
@@ -261,7 +260,7 @@ class Conversation:
             return None
         found = self._read(one, reply)
         turned = slot.step.other_order and one.step.about is About.PAIR
-        return replies.mirrored(found, self._configured.scale.points) if turned else found
+        return mirrored(found, self._configured.scale.points) if turned else found
 
     def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
         """Placeholders by which a question can show an earlier reply, each with the block's label."""
@@ -276,7 +275,7 @@ class Conversation:
         elif one.side == slot.side or not one.side:
             yield one.step.name, label
         if verdict is not None and one.step.about is About.PAIR:
-            side = replies.side_of(verdict, self._configured.scale.points)
+            side = side_of(verdict, self._configured.scale.points)
             for placeholder, favoured in FAVOURING.items():
                 if side == favoured:
                     yield placeholder, f"evaluation in favour of answer {placeholder[-1]}"

@@ -73,8 +73,13 @@ def described(protocol: Protocol) -> dict[str, Any]:
         "family": protocol.family,
         "citation": protocol.citation,
         "note": protocol.note,
-        "calls": {"words": found.words, "least": found.least, "most": found.most}
-        | {"once_a_prompt": found.prompts, "once_an_answer": found.answers},
+        "calls": {
+            "words": found.words,
+            "least": found.least,
+            "most": found.most,
+            "once_a_prompt": found.prompts,
+            "once_an_answer": found.answers,
+        },
         "answer_scales": list(protocol.forms),
         "verdict_stands": "; ".join(places),  # none where protocols vote
         "samples": protocol.samples,

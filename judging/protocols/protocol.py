@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, Final
 
 from judging.protocols import rendering
-from judging.protocols import rendering as protocols_rendering
 from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
 from judging.protocols.deciding import Decide, Verdicts, last_verdict
 from judging.protocols.replies import Place
@@ -260,7 +259,7 @@ class ConfiguredProtocol:
         value = self.value(parameter)
         texts = self.protocol.parameters[parameter].texts
         if value in texts:
-            return rendering.fill(texts[value], protocols_rendering.examples(self.scale))
+            return rendering.fill(texts[value], rendering.examples(self.scale))
         return "\n".join(f"- {one}" for one in value) if isinstance(value, tuple) else str(value)
 
     def template(self, step: Step) -> str:

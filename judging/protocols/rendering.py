@@ -88,11 +88,6 @@ def query(pair_texts: PairTexts, word: str) -> str:
     return "\n\n".join(blocks)
 
 
-def scale_lines(points: int) -> str:
-    """The scale in words, one line per point."""
-    return "\n".join(f"{rating}: {caption}" for rating, caption in enumerate(scales.CAPTIONS[points], 1))
-
-
 @cache
 def read_text(name: str) -> str:
     return (PROMPTS / f"{name}.txt").read_text(encoding="utf-8").strip()
@@ -101,8 +96,10 @@ def read_text(name: str) -> str:
 @cache
 def verdict_text(scale: AnswerScale, place: Place) -> str:
     """The text for ``$verdict``: the form of the verdict and its place."""
+    captions = scales.CAPTIONS[scale.points]
+    points = "\n".join(f"{rating}: {caption}" for rating, caption in enumerate(captions, 1))
     form = Template(read_text(f"scales/{scale.form}")).substitute(
-        points=scale.points, scale=scale_lines(scale.points), lowest=scale.lowest, highest=scale.highest
+        points=scale.points, scale=points, lowest=scale.lowest, highest=scale.highest
     )
     return f"{form}\n\n{read_text(f'places/{place.value}')}"
 
@@ -217,12 +214,3 @@ def examples(scale: AnswerScale) -> Mapping[str, str]:
         "prefers_a": in_words(first, scale),
         "prefers_b": in_words(mirrored(first, scale.points), scale),
     }
-
-
-@dataclass(frozen=True)
-class Quote:
-    """An earlier reply as a text shows it: the placeholder it fills, its block's label, its text."""
-
-    placeholder: str
-    label: str
-    text: str
