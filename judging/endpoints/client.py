@@ -30,10 +30,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Token:
-    """A token of a reply with its natural log-probability.
+    """A token with its natural log-probability, and what could have stood in its place, likeliest first.
 
-    text: parts of a character are lone surrogates, as of ``surrogateescape``. alternatives: what could have
-    stood in its place, likeliest first, mostly with the token itself.
+    Parts of a character are lone surrogates in ``text``, as of ``surrogateescape``.
     """
 
     text: str
@@ -43,10 +42,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Reply:
-    """A checked reply. text is "" if there was none; counts are None if unknown.
-
-    reasoning_tokens are among completion_tokens; tokens are empty without log-probabilities.
-    """
+    """A checked reply; counts are None if unknown. reasoning_tokens are among completion_tokens."""
 
     text: str
     finish_reason: str
@@ -59,16 +55,11 @@ class Reply:
 
     @property
     def as_text(self) -> ReplyText:
-        """The reply as parsers read it."""
         return ReplyText(self.text, self.finish_reason, self.refusal)
 
 
 class NoReplyError(Exception):
-    """No reply could be had.
-
-    kind: one word for counting. retryable: asking again can help. retry_after: the Retry-After header as
-    sent, "" for none.
-    """
+    """kind: one word for counting. retry_after: the Retry-After header as sent, "" for none."""
 
     def __init__(self, kind: str, message: str, *, retryable: bool = True, retry_after: str = "") -> None:
         super().__init__(message)
@@ -78,15 +69,13 @@ class NoReplyError(Exception):
 
 
 class Client(Protocol):
-    """A model that can be asked."""
-
     def ask(self, request: Request) -> Reply:
         """The model's reply; raises NoReplyError. Never retries."""
         ...
 
 
 def attempt(ask: Callable[[], Reply]) -> tuple[Reply | NoReplyError, float]:
-    """The reply of ``ask`` or why there is none, and the seconds it took. Never raises."""
+    """The result of ``ask`` and the seconds it took. Never raises."""
     started = time.monotonic()
     try:
         result: Reply | NoReplyError = ask()

@@ -1,7 +1,6 @@
 """What calls cost: tokens, prices and bounds. Pure, in decimals throughout.
 
-A bound is the most a call can cost, known before it is made; an estimate is what it will about cost. Budgets
-rest on bounds alone.
+A bound is the most a call can cost, known before it is made; budgets rest on bounds alone.
 """
 
 import json
@@ -63,7 +62,6 @@ def most_bytes(text: str) -> int:
 
 
 def size(text: str) -> int:
-    """Bytes of a text in UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 

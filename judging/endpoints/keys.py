@@ -14,7 +14,7 @@ SENDABLE = re.compile(r"[!-~]+")
 
 
 class KeyVariableError(Exception):
-    """The variable cannot be used as a key; the message is a sentence and never holds the key."""
+    """The message is a sentence and never holds the key."""
 
 
 def check_key_variable(name: str) -> None:
@@ -26,10 +26,7 @@ def check_key_variable(name: str) -> None:
 
 
 def read_key(name: str, environment: Mapping[str, str]) -> str:
-    """The key in this variable, "none" if no variable is named, "" if it is not set.
-
-    Raises KeyVariableError for a variable, or a value, that must not be sent.
-    """
+    """The key in this variable, "none" if no variable is named, "" if it is not set; raises KeyVariableError."""
     if not name:
         return "none"
     check_key_variable(name)

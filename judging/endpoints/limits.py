@@ -1,8 +1,8 @@
 """Rate limits of judges and circuit breakers of endpoints, in this process or shared over Redis.
 
-Rates are held by the generic cell rate algorithm (ITU-T I.371): the only state is the moment at which all
-earlier calls would have been made at an even pace. A circuit (Nygard, Release It!, 2007) opens after some
-failures in a row; then single probes are let in at growing intervals until one succeeds.
+Rates: generic cell rate algorithm (ITU-T I.371), whose only state is the moment at which all earlier calls
+would have been made at an even pace. Circuits (Nygard, Release It!, 2007) open after some failures in a row;
+then single probes are let in at growing intervals until one succeeds.
 """
 
 import json
@@ -40,10 +40,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class StartingCall:
-    """A call about to be made.
-
-    tokens: expected, prompt and reply together. lease: seconds after which it counts as ended.
-    """
+    """tokens: expected, prompt and reply together. lease: seconds after which the call counts as ended."""
 
     judge: str
     endpoint: str
@@ -55,10 +52,7 @@ class StartingCall:
 
 @dataclass(frozen=True)
 class EndedCall:
-    """A call that has ended; kind is that of its NoReplyError, "" for a reply.
-
-    retry_after: seconds that the endpoint asks to wait. tokens: None if not known.
-    """
+    """kind: of its NoReplyError, "" for a reply. retry_after: seconds that the endpoint asks to wait."""
 
     call: StartingCall
     kind: str = ""
@@ -140,13 +134,10 @@ class Circuit:
             self.probe, self.probe_at = "", now
 
     def succeeded(self) -> None:
-        """Note that the endpoint answered, well or badly."""
         self.failures, self.open_since, self.probe_at, self.pause, self.probe = 0, 0.0, 0.0, 0.0, ""
 
     def failed(self, call: StartingCall, now: float) -> None:
-        """Note that the endpoint did not answer. Calls from before the circuit opened do not lengthen the
-        pause.
-        """
+        """Note that the endpoint did not answer. Only a probe's failure lengthens the pause."""
         self.failures += 1
         if not self.open_since and self.failures >= OPENS_AFTER:
             self.open_since, self.pause = now, FIRST_PAUSE
@@ -158,7 +149,7 @@ class Circuit:
 
 @dataclass(frozen=True)
 class Outage:
-    """An endpoint that does not answer. Times are in seconds since 1970."""
+    """Times are in seconds since 1970."""
 
     since: float
     next_try: float
@@ -169,7 +160,7 @@ NOT_ASKED: Final = frozenset({"configuration", "internal"})
 
 
 def answers(kind: str) -> bool:
-    """Whether an endpoint that failed in this way is there, by the kind of its NoReplyError."""
+    """Whether an endpoint that failed in this way is there."""
     return not (kind in ("connection", "unreachable", "timeout") or kind.startswith("http_5"))
 
 
@@ -191,8 +182,6 @@ class Store(Protocol):
 
 
 class MemoryStore:
-    """For the threads of one process."""
-
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._lock = Lock()
@@ -205,10 +194,7 @@ class MemoryStore:
 
 
 class RedisStore:
-    """For every process that knows the Redis, by its clock. Raises redis.RedisError.
-
-    A change is written only if nobody wrote since it was read; else it is made anew.
-    """
+    """For every process that knows the Redis, by its clock. Raises redis.RedisError."""
 
     def __init__(self, url: str) -> None:
         self._lock = Lock()  # threads of one process take turns, instead of making changes in vain
@@ -273,7 +259,7 @@ class Limiter:
     def _note(
         self, ended: Sequence[EndedCall], starting: Sequence[StartingCall]
     ) -> tuple[list[Outage | None], list[float]]:
-        """The outages of ended calls and the waits of starting ones, in one write per judge and endpoint."""
+        """Outages of ended calls and waits of starting ones, in one write per judge and endpoint."""
         groups: dict[tuple[str, str], tuple[list[EndedCall], list[StartingCall]]] = defaultdict(
             lambda: ([], [])
         )
@@ -303,7 +289,6 @@ class Limiter:
             self._change(call.judge, call.endpoint, partial(_cancel, call))
 
     def outage(self, endpoint: str) -> Outage | None:
-        """The outage of an endpoint; None while it answers."""
         return self._change(NO_JUDGE, endpoint, lambda usage, circuit, now: _outage(circuit))
 
     def _change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:

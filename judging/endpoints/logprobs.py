@@ -83,7 +83,7 @@ def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[lis
 
 
 def _answers(scale: AnswerScale) -> Mapping[str, int]:
-    """The answers of one token each, with their ratings; empty if there are none."""
+    """The answers of one token each, with their ratings."""
     if scale.form == "binary":
         return {"A": 1, "B": 2}
     lowest, highest = (1, scale.points) if scale.form == "likert" else (scale.lowest, scale.highest)
@@ -107,7 +107,7 @@ def _answer(token: str) -> str:
 
 
 def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
-    """The one token that is the verdict, with alternatives; None if there is none, or several could be."""
+    """The one token that is the verdict; None if there is none, or several could be."""
     answers = _answers(scale)
     text = reply.as_text
     span = verdict_span(text, scale, place) if answers and reply.tokens else None

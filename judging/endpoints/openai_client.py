@@ -71,8 +71,6 @@ LONGEST_ERROR = 500  # characters of an error message that are kept
 
 
 class OpenAIClient:
-    """Asks one endpoint with one key."""
-
     def __init__(self, base_url: str, api_key: str) -> None:
         self._api_key = api_key
         self._client = connect(base_url, api_key)
@@ -122,7 +120,7 @@ class OpenAIClient:
 
 
 def _kind(cause: BaseException) -> str:
-    """The kind of an error around HTTP: unreachable if nothing was sent, so nothing is charged."""
+    """ "unreachable" if nothing was sent, so nothing is charged."""
     if isinstance(cause, httpx2.ConnectError):
         return "unreachable"
     return "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"

@@ -1,8 +1,8 @@
 """A judge that does not exist: made-up opinions with known noise and position bias. Pure.
 
-For the demo study only, and labelled simulated wherever its answers show. It reads no text: it perceives the
+For the demo study only, labelled simulated wherever its answers show. It reads no text: it perceives the
 difference of two stated strengths in Elo points, plus bias, plus an error. One answer alone is compared with
-the mean of all strengths, and has no position.
+the mean of all strengths.
 """
 
 import random
@@ -23,11 +23,7 @@ MODEL: Final = "simulated"
 
 @dataclass(frozen=True)
 class Simulation:
-    """How the simulated judge errs, in Elo points.
-
-    noise: standard deviation of its error; position_bias: added to the side shown second; strengths: by
-    contestant's slug.
-    """
+    """In Elo points. noise: standard deviation; position_bias: added to the side shown second."""
 
     noise: float
     position_bias: float

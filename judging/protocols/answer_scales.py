@@ -37,12 +37,11 @@ class AnswerScale:
 
     @property
     def name(self) -> str:
-        """Names it among all: likert-8, likert-5, binary, scores, grades."""
         return f"{self.form}-{self.points}" if self.form == "likert" else self.form
 
 
 def answer_scale(form: str, points: int) -> AnswerScale:
-    """The answer scale of this form and so many points; raises ValueError if there is none."""
+    """Raises ValueError if there is no such scale."""
     if form not in FORMS or points not in POINTS[form]:
         raise ValueError(f"there is no answer scale {form!r} of {points} points")
     return AnswerScale(form, points)  # type: ignore[arg-type]

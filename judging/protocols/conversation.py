@@ -1,7 +1,7 @@
 """A protocol about one pair: what to ask next, given the replies so far, and the verdict. Pure.
 
-Keys of questions are unique for an assignment: ``rate``, ``analyse.second`` (about one answer), ``debate.3``
-(item of a list), ``2/rate`` (second sample), ``prepair/compare`` (part of a protocol that votes).
+Keys of questions: ``rate``, ``analyse.second`` (about one answer), ``debate.3`` (item of a list), ``2/rate``
+(second sample), ``prepair/compare`` (part of a protocol that votes).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ class Question:
     """One call to make.
 
     sample tells calls with equal messages apart. author and temperature replace the judge's. scale and place
-    are those of its verdict, None if it asks for none. side: the answer it is about, "first" or "second" of
-    the assignment, "" for both. other_order: answers are shown in the other order.
+    are those of its verdict, if it asks for one. side: the answer it is about, "first" or "second" of the
+    assignment.
     """
 
     key: str
@@ -62,7 +62,6 @@ class Conversation:
         return [self.key(slot) for step in self._steps for slot in self._configured.slots(step)]
 
     def key(self, slot: Slot) -> str:
-        """Names the question among all about the assignment."""
         sample = f"{self._sample + 1}/" if self._sample and self._is_sampled(slot.step) else ""
         return f"{self._prefix}{sample}{slot.key}"
 
@@ -255,7 +254,7 @@ class Conversation:
                         yield placeholder, label.upper(), text
 
     def _verdict_seen_by(self, slot: Slot, one: Slot, reply: ReplyText) -> Verdict | None:
-        """An earlier reply's verdict in the order of a later question; None if none was asked for."""
+        """An earlier reply's verdict in the order of a later question."""
         if not one.step.asks_verdict:
             return None
         found = self._read(one, reply)
@@ -263,7 +262,7 @@ class Conversation:
         return mirrored(found, self._configured.scale.points) if turned else found
 
     def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
-        """Placeholders by which a question can show an earlier reply, each with the block's label."""
+        """Placeholders by which a question can show an earlier reply, each with its label."""
         label = one.step.label or one.step.name.replace("_", " ")
         item = self._configured.items(one.step)[one.number - 1].partition(":")[0]
         label = f"{label} {item}".strip()
@@ -309,7 +308,6 @@ def open_keys(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) 
 
 
 def is_complete(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> bool:
-    """Whether there is nothing left to ask."""
     return not open_keys(configured, replies)
 
 
@@ -333,7 +331,6 @@ class _Vote:
     points: int
 
     def conversations(self) -> Iterator[Conversation]:
-        """Everything that is asked, in order."""
         for voter in self.voters:
             if isinstance(voter, Conversation):
                 yield voter

@@ -61,7 +61,6 @@ def file_name(text: str) -> str:
 
 
 def text_name(file: str) -> str:
-    """Inverse of ``file_name``."""
     return file.removesuffix(".txt").replace("__", "/")
 
 

@@ -14,7 +14,7 @@ from judging.protocols.replies import Verdict, side_of
 class Verdicts:
     """The verdicts read so far, by step, in the order of items and of the assignment.
 
-    A score of one answer is the verdict's rating. parameters are the protocol's, as the judge has them.
+    A score of one answer is the verdict's rating.
     """
 
     by_step: Mapping[str, Sequence[Verdict]]
@@ -22,7 +22,6 @@ class Verdicts:
     parameters: Mapping[str, object] = field(default_factory=dict)
 
     def of(self, step: str) -> Sequence[Verdict]:
-        """The verdicts of a step's replies; empty if there are none."""
         return self.by_step.get(step, ())
 
 

@@ -20,8 +20,8 @@ A_PAIR: Final = PairTexts(prompt=["prompt"], input="", first=["first"], second=[
 class Calls:
     """Calls for a pair in one order, the first time, with a protocol's own parameters.
 
-    least and most are about the pair; they differ if a step may turn out not to be needed. prompts: made once
-    a prompt; answers: once an answer, so twice for the pair.
+    least and most are about the pair; prompts are made once a prompt, answers once an answer, so twice for
+    the pair.
     """
 
     least: int

@@ -1,4 +1,4 @@
-"""Reading the verdict of a reply: the answer in it, the passage in its place, the form in the passage."""
+"""Reading the verdict of a reply."""
 
 import re
 from collections.abc import Callable
@@ -48,7 +48,6 @@ CHOICE: Final = (
 
 
 def plain(text: str) -> str:
-    """The text with full-width characters and typographic apostrophes replaced by plain ones."""
     return text.translate(FULL_WIDTH)
 
 
@@ -118,7 +117,7 @@ GRADE: Final = re.compile(
 
 @dataclass(frozen=True)
 class Read:
-    """A rating, or why a line has none; scores where it compares two."""
+    """A rating, or why a line has none."""
 
     rating: int | None
     reason: Reason = ""
@@ -138,7 +137,6 @@ def likert(words: str, scale: AnswerScale) -> Read:
 
 
 def score(words: str, scale: AnswerScale) -> Read:
-    """One score of one answer."""
     return _number(words, scale.lowest, scale.highest)
 
 
@@ -161,7 +159,7 @@ def _within(digits: str, lowest: int, highest: int) -> int | None:
 
 
 def scores(words: str, scale: AnswerScale) -> Read:
-    """Two scores, compared: the higher one is better, equal ones are the middle of three points."""
+    """Two scores, compared: equal ones are the middle of three points."""
     match = SCORES.fullmatch(words)
     if match is None:
         return UNPARSABLE
@@ -213,7 +211,6 @@ READERS: Final[dict[str, Callable[[str, AnswerScale], Read]]] = {
 FIELD: Final = re.compile(
     r"[\s*_`#\[(]*(?:(?:my|the|final|overall)\s+)*verdict[\s*_`\"']*[:：]", re.IGNORECASE
 )
-"""What stands before a verdict in a field."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +223,7 @@ class Passage:
 
 
 def passage(answer: str, place: Place) -> Passage | None:
-    """The passage in this place of a non-empty answer; None if there is none."""
+    """The passage in this place of a non-empty answer."""
     body = answer.strip()
     start = answer.index(body)
     if place is Place.ONLY_LINE:
@@ -285,12 +282,12 @@ def read_verdict(reply: ReplyText, scale: AnswerScale, place: Place) -> Verdict:
 
 
 def verdict_span(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[int, int] | None:
-    """Start and end of the line or sentence that a rating was read from; None without one."""
+    """Start and end of the line or sentence that a rating was read from."""
     return _find(reply, scale, place)[1]
 
 
 def no_text(reply: ReplyText) -> Reason:
-    """Why a reply that later steps quote says nothing: refused, truncated or empty; else ""."""
+    """Why a reply that later steps quote says nothing; else ""."""
     if reply.is_withheld:
         return "refused"
     answer, thinking_open = without_thinking(reply.text)

@@ -27,13 +27,12 @@ class About(StrEnum):
 class Step:
     """One question to the model, or several of one kind: the text of ``prompts/PROTOCOL/NAME.txt``.
 
-    A text with ``$verdict`` asks for a verdict. each: parameter with a number of samples, or with a list of
-    values for ``$item``. rounds: parameter with how often the list is repeated. in_turn: items are asked one
-    by one, each seeing ``$earlier`` replies. continues: step whose conversation it continues. other_order:
-    answers change places. author: parameter that names the model to ask. only: parameter that says if the
-    step exists. needed: whether it is asked, given earlier verdicts. score: lowest and highest score of one
-    answer. place: of its verdict, by default the protocol's. label: heads its replies in quotations. text:
-    name of its text. The defaults of label and text are its name.
+    A text with ``$verdict`` asks for a verdict. each: parameter with a number of samples, or with values for
+    ``$item``. rounds: parameter with how often the list is repeated. in_turn: items are asked one by one,
+    each seeing ``$earlier`` replies. continues: step whose conversation it continues. other_order: answers
+    change places. author: parameter that names the model to ask. only: parameter that says if the step
+    exists. needed: whether it is asked, given earlier verdicts. score: lowest and highest score of one
+    answer. label: heads its replies in quotations. text: name of its text.
 
     A step is asked as soon as all is there that it quotes, continues or depends on.
     """
@@ -119,7 +118,7 @@ SHOWING: Final = {
 
 
 def read_step(protocol: str, name: str, *, text: str = "", **options: object) -> Step:
-    """The step whose text is ``prompts/protocol/name.txt``, or ``text`` there; options are fields of Step."""
+    """The step with the text ``prompts/protocol/name.txt``, or ``text`` there; options are fields of Step."""
     template = rendering.read_text(f"{protocol}/{text or name}")
     return Step(name, template, text=text, **options)  # type: ignore[arg-type]
 
@@ -129,7 +128,7 @@ Value = bool | int | str | tuple[str, ...]  # the value of a protocol's paramete
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something a protocol leaves open, with a default.
+    """Something a protocol leaves open.
 
     choices: all allowed values, if not every one of the default's type is. texts: what ``$name`` stands for
     in prompts at each value; by default the value itself.
@@ -154,10 +153,9 @@ class Part:
 class Protocol:
     """How a judge is asked.
 
-    place: the only place of a reply where a verdict is read. forms: possible answer scales. family: group of
-    protocols of one source. aliases: other names. parts: protocols that vote, instead of steps. samples: how
-    often all is asked by default; the majority decides. note: what the source leaves open, or where we depart
-    from it.
+    place: where verdicts are read. forms: possible answer scales. family: protocols of one source. parts:
+    protocols that vote, instead of steps. samples: how often all is asked by default. note: what the source
+    leaves open, or where we depart from it.
     """
 
     name: str
@@ -193,7 +191,6 @@ class Protocol:
         return GENERAL.union(SHOWING[step.about], self.parameters, asked, *quotes)
 
     def _problems(self) -> Iterator[str]:
-        """What is wrong with the definition, in sentences without a full stop."""
         if bool(self.steps) == bool(self.parts):
             yield "it has steps of its own or parts, one of the two"
         if self.steps and not any(step.asks_verdict for step in self.steps):
@@ -263,7 +260,6 @@ class ConfiguredProtocol:
         return "\n".join(f"- {one}" for one in value) if isinstance(value, tuple) else str(value)
 
     def template(self, step: Step) -> str:
-        """The text of a step, as this judge words it."""
         return self.wording.get(step.text or step.name, step.template)
 
     def of_part(self, part: Part) -> "ConfiguredProtocol":

@@ -73,7 +73,7 @@ def _walk(configured: ConfiguredProtocol, pair_texts: PairTexts, length: int) ->
 
 
 def _reply(question: Question, length: int) -> ReplyText:
-    """A made-up reply that prefers what is shown first, so that both sides of a contradiction are quoted."""
+    """A reply that prefers what is shown first, so that both sides of a contradiction are quoted."""
     text = "x" * length
     if question.scale is None or question.place is None:
         return ReplyText(text)
@@ -84,10 +84,7 @@ NOTE: Final = "Simulated reply: no model was asked."  # stands in every simulate
 
 
 def verdict(share: float, scale: AnswerScale) -> str:
-    """A verdict for a belief from 0 to 1 in the second answer, or in the one that is scored.
-
-    Differences of two scores are equally wide steps; the better answer gets the highest score.
-    """
+    """A verdict for a belief from 0 to 1 in the second answer, or in the one that is scored."""
     if scale.form == "score":
         return str(scale.lowest + step_of(share, scale.highest - scale.lowest + 1))
     if scale.form == "scores":

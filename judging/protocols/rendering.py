@@ -25,7 +25,7 @@ PROMPTS: Final = Path(__file__).parent / "prompts"  # one folder per protocol, o
 
 @dataclass(frozen=True)
 class PairTexts:
-    """What a judge is asked about: a prompt and two completions in presentation order, as lists of turns.
+    """A prompt and two completions in presentation order, as lists of turns.
 
     secret: makes boundaries that nobody can foresee, yet the same for the same texts, so that equal questions
     are equal.
@@ -69,7 +69,6 @@ def neutral(text: str) -> str:
 
 
 def block(label: str, word: str, body: str) -> str:
-    """A text between its begin and end markers."""
     return f"<<<BEGIN {label} {word}>>>\n{neutral(body)}\n<<<END {label} {word}>>>"
 
 
@@ -81,7 +80,6 @@ def turns(texts: Sequence[str], word: str) -> str:
 
 
 def query(pair_texts: PairTexts, word: str) -> str:
-    """The prompt and its input, each in a block."""
     blocks = [block("QUERY", word, turns(pair_texts.prompt, word))]
     if pair_texts.input:
         blocks.append(block("INPUT", word, pair_texts.input))
@@ -111,7 +109,6 @@ def notice(word: str) -> str:
 
 @lru_cache(maxsize=1024)
 def placeholders(template: str) -> frozenset[str]:
-    """The names of the placeholders in a template."""
     return frozenset(Template(template).get_identifiers())
 
 
@@ -173,7 +170,7 @@ def _exchanged(match: re.Match[str]) -> str:
 
 
 def in_words(verdict: Verdict, scale: AnswerScale) -> str:
-    """A verdict in the form of its answer scale, as judges are asked to give it."""
+    """A verdict in the form of its answer scale."""
     if verdict.rating is None:
         raise ValueError("there is no verdict to put in words")
     if scale.form == "binary":

@@ -68,7 +68,6 @@ class Verdict:
 TAG: Final = r"(?:think|thinking|thought|thoughts|reasoning)"
 
 THINKING: Final = re.compile(rf"\s*<({TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-"""A block of thinking before the answer."""
 
 OPENING: Final = re.compile(rf"<{TAG}>", re.IGNORECASE)
 OPENING_LINE: Final = re.compile(rf"^[ \t]*<{TAG}>", re.MULTILINE | re.IGNORECASE)

@@ -184,7 +184,6 @@ def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
 
 
 def _may_rate(rater: Rater, study: Study) -> bool:
-    """People rate where they are members; judges also in public studies and where they are configured."""
     if rater.kind == Rater.Kind.JUDGE and (study.is_public or Judge.objects.filter(rater=rater).exists()):
         return True
     return Membership.objects.filter(rater=rater, study=study).exists()

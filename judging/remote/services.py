@@ -1,7 +1,7 @@
 """Judges on other machines: what they may claim, keep and report. Nothing here asks a model.
 
-A judge that is configured here is asked in its remote runs, and each call is stored before the worker hears
-of it. Any other judge with a token rates pairs that are planned as it goes along.
+A judge that is configured here is asked in its remote runs. Any other judge with a token rates pairs that are
+planned as it goes along.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,16 +44,15 @@ RECEIVED: Final = (
 )
 
 Claimed = tuple[Assignment, JudgeCall | None]
-"""An assignment with its texts, and the call about it if the judge is configured here."""
+"""An assignment, and the call about it if the judge is configured here."""
 
 
 def lease_time() -> timedelta:
-    """How long a judge elsewhere keeps an assignment without renewing its lease."""
     return timedelta(seconds=settings.JUDGE_LEASE_SECONDS)
 
 
 def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None:
-    """The next assignment of a judge elsewhere; None when there is nothing to do now.
+    """The next assignment of a judge elsewhere; None if there is nothing to do now.
 
     Raises NotAllowedError if the study is closed or the judge may not rate it.
     """
@@ -98,7 +97,6 @@ def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
 
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:
-    """The judge's queued and running runs that workers elsewhere ask."""
     return JudgeRun.objects.going_on().filter(judge=judge, remote=True)
 
 
@@ -143,7 +141,7 @@ def report_failure(
     seconds: float | None,
     record: Mapping[str, Any],
 ) -> tuple[Assignment, datetime | None]:
-    """Record that there is no answer; returns the assignment and when it is due again. Repeating is harmless.
+    """Record that there is no answer; returns when the assignment is due again. Repeating is harmless.
 
     Calls of a configured judge are retried by the arena's own policy. Any other judge's assignment is open
     again at once, or skipped if the failure is not retryable.
@@ -194,7 +192,6 @@ def _put_back(assignment: Assignment, error: NoReplyError) -> None:
 
 
 def asked_remotely(assignments: Sequence[int]) -> set[int]:
-    """Those of the assignments about which a worker elsewhere was asked."""
     calls = JudgeCall.objects.filter(assignment__in=assignments, run__remote=True).order_by()
     return set(calls.values_list("assignment", flat=True))
 
@@ -202,8 +199,8 @@ def asked_remotely(assignments: Sequence[int]) -> set[int]:
 def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, Any]) -> bool:
     """Store the record of the call behind an answer; False if no worker elsewhere made one.
 
-    Runs in the transaction that stores the answer, with the assignment locked. An answer counts although its
-    call was given up and another one is in flight. A second answer's record is kept and nothing counted.
+    Runs in the transaction that stores the answer. An answer counts although its call was given up and
+    another one is in flight. A second answer's record is kept and nothing counted.
     """
     every = list(JudgeCall.objects.filter(assignment=assignment).select_related("run").order_by("attempt"))
     call = _call_behind([each for each in every if each.run.remote], record.get("attempt"))
@@ -267,12 +264,11 @@ def _received(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _calls(assignment: Assignment) -> JudgeCallQuerySet:
-    """The calls about an assignment that workers elsewhere were asked to make."""
     return JudgeCall.objects.filter(assignment=assignment, run__remote=True)
 
 
 def work_left(judge: Judge) -> tuple[int, int]:
-    """The judge's remote runs that have not ended, and their unfinished assignments, as counts."""
+    """The number of remote runs that have not ended, and of their unfinished assignments."""
     runs = list(remote_runs(judge).values_list("pk", flat=True))
     without_end = RunAssignment.objects.filter(run__in=runs, assignment__state__in=["open", "claimed"])
     return len(runs), without_end.count()

@@ -1,5 +1,3 @@
-"""Judge runs over the API, for operators."""
-
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
@@ -186,8 +184,6 @@ OF_RUN = {200: JudgeRunOut, **REFUSALS}
 
 
 class _MissingError(Exception):
-    """Something that a request names does not exist."""
-
     def __init__(self, detail: str, field: str) -> None:
         super().__init__(detail)
         self.reply: Status[object] = Status(404, ErrorOut(detail=detail, field=field))
@@ -290,7 +286,7 @@ def cancel_run(request: HttpRequest, run_id: int) -> Status[object]:
 def _changed(
     request: HttpRequest, run_id: int, change: Callable[[JudgeRun], object], refusal: str
 ) -> Status[object]:
-    """The run after a change; 409 with ``refusal`` if ``change`` returns something false."""
+    """The run after ``change``; 409 with ``refusal`` if that returns something false."""
     require_operator(request)
     try:
         if change(_run(run_id)):

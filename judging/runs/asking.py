@@ -1,4 +1,4 @@
-"""Asking a model one question: where it goes, what is sent, and the result. Nothing is written here."""
+"""Asking a model one question. Nothing is written here."""
 
 import hashlib
 import json
@@ -20,12 +20,12 @@ from judging.protocols.protocol import About, ConfiguredProtocol
 from judging.runs.work import Work
 
 OTHER_JUDGE: Final = "judge:"
-"""Prefix of an author that is the model of another judge, at that judge's endpoint and with its key."""
+"""Prefix of an author that is another judge's model, at that judge's endpoint and with its key."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model and how it is reached; the fields are those of judging.models.Judge."""
+    """The fields are those of judging.models.Judge."""
 
     base_url: str
     model: str
@@ -37,14 +37,14 @@ class Endpoint:
 
     @property
     def reply_limit(self) -> int | None:
-        """Longest reply in tokens; None for no limit."""
         return costs.reply_limit(self.max_tokens, self.options)
 
 
 def endpoint_of(judge: Judge, author: str = "") -> Endpoint:
-    """The endpoint for a question's author: "" is the judge, ``judge:SLUG`` another judge, else a model name.
+    """The endpoint for an author: "" is the judge, ``judge:SLUG`` another judge, else a model beside the
+    judge's.
 
-    A model name is asked at the judge's own endpoint. Raises JudgeError if there is no such judge.
+    Raises JudgeError if there is no such judge.
     """
     if not author.startswith(OTHER_JUDGE):
         return _of(judge, author or judge.model)
@@ -58,12 +58,12 @@ def endpoint_of(judge: Judge, author: str = "") -> Endpoint:
 
 
 def endpoints(judge: Judge) -> list[Endpoint]:
-    """Every endpoint that is asked for this judge. Raises JudgeError as ``endpoint_of`` does."""
+    """Every endpoint that is asked for this judge; raises JudgeError."""
     return [endpoint_of(judge, author) for author in authors(judge.configured_protocol)]
 
 
 def authors(configured: ConfiguredProtocol) -> list[str]:
-    """The distinct authors that a protocol and its parts ask; "" is the judge itself."""
+    """The distinct authors that a protocol and its parts ask."""
     return list(dict.fromkeys(_authors(configured)))
 
 
@@ -91,10 +91,7 @@ GRACE = timedelta(seconds=30)  # how long after its timeout a call counts as aba
 
 @dataclass(frozen=True)
 class PreparedCall:
-    """A question with its endpoint. request_hash is "" where the reply must not be shared.
-
-    lease: time from the start until the call counts as abandoned. problem: why it cannot be asked.
-    """
+    """request_hash is "" if the reply must not be shared; lease: until the call counts as abandoned."""
 
     question: Question
     endpoint: Endpoint
@@ -131,7 +128,6 @@ class CallBuilder:
 
 
 def request_to(endpoint: Endpoint, question: Question, *, logprobs: bool) -> Request:
-    """The chat completion that asks a question; log-probabilities are requested only for verdicts."""
     return Request(
         model=endpoint.model,
         messages=question.messages,
@@ -146,10 +142,10 @@ def request_to(endpoint: Endpoint, question: Question, *, logprobs: bool) -> Req
 def request_hash(
     endpoint: Endpoint, request: Request, question: Question, repeat: int = 0, asking_round: int = 0
 ) -> str:
-    """SHA-256 in hex of all that shapes the reply: endpoint, model, parameters, messages, sample.
+    """SHA-256 in hex of all that shapes the reply.
 
-    repeat and asking_round are those of the assignment; they make a verdict asked for again a new sample. A
-    question about the prompt or one answer that asks for no verdict is the same in every order, pair and run.
+    A verdict asked for again (``repeat``, ``asking_round``) is a new sample. A question about the prompt or
+    one answer that asks for no verdict is the same in every order, pair and run.
     """
     is_aid = question.about is not About.PAIR and question.scale is None
     shape = [
@@ -163,7 +159,7 @@ def request_hash(
 
 
 def ask(work: Work, asked: PreparedCall) -> tuple[Reply | NoReplyError, float]:
-    """The result of asking and the seconds it took. Never raises."""
+    """The result and the seconds it took. Never raises."""
     return attempt(lambda: _client(work, asked).ask(asked.request))
 
 

@@ -1,7 +1,7 @@
 """One assignment of a judge, from claim to submission.
 
 A call is committed before the model is asked, and its reply before anything is done with it. No transaction
-is open and no connection held while a model is asked. Threads share transactions through combiners.
+is open and no connection held while a model is asked.
 """
 
 import os
@@ -32,17 +32,14 @@ LONGER: Final = 0.4
 
 
 class Done(NamedTuple):
-    """Something was done for a run. has_ended: the assignment is answered or put aside; else it waits."""
+    """has_ended: the assignment is answered or put aside; else it waits."""
 
     run: int
     has_ended: bool
 
 
 def judge_assignment(assignment_id: int) -> Done | None:
-    """Submit an assignment's committed reply, or ask and then submit; None if there was nothing to do.
-
-    Harmless when called twice or too late.
-    """
+    """Submit an assignment's reply, or ask and then submit. Harmless when called twice or too late."""
     process = this_process()
     claimed = process.claims.do(ClaimRequest(assignment_id))
     submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
@@ -53,7 +50,7 @@ def judge_assignment(assignment_id: int) -> Done | None:
 
 
 def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
-    """Ask what is open; returns the answer to submit, None if the rest has to wait."""
+    """The answer to submit, after asking what is open; None if the rest has to wait."""
     while claimed:
         turn = _Turn(process, claimed)
         if claimed.answered:
@@ -70,7 +67,7 @@ def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
 
 
 class _Turn:
-    """The calls that are made at once about one assignment."""
+    """Calls made at once about one assignment."""
 
     def __init__(self, process: "Process", claimed: Claimed) -> None:
         self._process, self._work, self._calls = process, claimed.work, claimed.calls
@@ -89,7 +86,6 @@ class _Turn:
         self.is_stuck = sum(call.has_replied for call in self._ended) < len(self._calls)
 
     def submission(self, last: JudgeCall) -> Submission:
-        """The answer that the replies amount to."""
         return Submission.of(last, [*self._work.in_round, *self._ended], self._replies)
 
     def _outcomes(self) -> Iterator[Sequence[Outcome]]:
@@ -139,11 +135,9 @@ class Process:
         self.threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 
     def _briefly(self) -> float:
-        """Seconds that a batch may wait while places are held for it."""
         return BRIEFLY if self.places.are_busy else 0.0
 
     def _longer(self) -> float:
-        """Seconds that a batch may wait where no place is held."""
         return LONGER if self.places.are_busy else 0.0
 
     def _claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | Exception | None]:

@@ -1,7 +1,6 @@
 """Claiming assignments in batches: the calls about each are committed before a model is asked.
 
-A committed reply to the same request is used again. While another worker has the same request in flight, the
-assignment waits for that reply.
+A committed reply to the same request is used again; a request in flight is waited for.
 """
 
 import logging
@@ -29,11 +28,10 @@ from judging.runs.work import Work, read_work, text_of
 
 @dataclass
 class ClaimPlan:
-    """What is about to be written for one assignment.
+    """asked: questions to send; calls: those that can be made now; reused: questions with a reply already.
 
-    asked: questions to send; calls: those that can be made now; reused: questions with the calls that have a
-    reply already. waits_for: hash of a request that another worker has in flight, at the latest ``until``.
-    not_before: when limits or an outage allow the next try.
+    waits_for: hash of another worker's request in flight, at the latest ``until``. not_before: when limits or
+    an outage allow the next try.
     """
 
     work: Work
@@ -53,7 +51,7 @@ class ClaimPlan:
 
 
 class ClaimPlanner:
-    """Plans assignments together. seen: ids of the committed replies that were looked at."""
+    """seen: ids of the committed replies that were looked at."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -81,7 +79,7 @@ class ClaimPlanner:
         return plans
 
     def _lookup(self, hashes: set[str]) -> tuple[dict[str, JudgeCall], dict[str, datetime]]:
-        """Usable replies to requests, and the deadlines of requests in flight, by hash."""
+        """Usable replies, and deadlines of requests in flight, by hash."""
         if not hashes:
             return {}, {}
         in_flight = JudgeCall.objects.held_up_to(hashes)  # first: what ends meanwhile is among the replies
@@ -120,9 +118,7 @@ class ClaimPlanner:
 logger = logging.getLogger(__name__)
 
 SUBMITTING = timedelta(seconds=30)  # how long a reply belongs to the worker that submits it
-PAUSE = timedelta(seconds=1)
-"""How long until what cannot be asked now, for lack of budget, say, is looked at again."""
-
+PAUSE = timedelta(seconds=1)  # until what cannot be asked now, for lack of budget, say, is looked at again
 BUSY: Final = 8  # with so many calls in flight others are about to end
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "logprobs", "expected")
@@ -131,7 +127,7 @@ COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "log
 
 @dataclass(frozen=True)
 class ClaimRequest:
-    """An assignment to claim; is_held: the caller holds it already."""
+    """is_held: the caller holds the assignment already."""
 
     assignment: int
     is_held: bool = False
@@ -139,10 +135,10 @@ class ClaimRequest:
 
 @dataclass(frozen=True)
 class Claimed:
-    """The outcome of a claim: calls to make, an answer to submit, or nothing for now.
+    """Calls to make (committed as in flight), an answer to submit, or nothing for now.
 
-    ``calls`` are committed as in flight; ``replies`` are those there are, by key. answered: the call with the
-    last reply, where nothing is left to ask. is_aside: the pair can no longer be rated, so nobody is asked.
+    answered: the call with the last reply, if nothing is left to ask. is_aside: the pair can no longer be
+    rated.
     """
 
     work: Work
@@ -153,9 +149,9 @@ class Claimed:
 
 
 def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | None:
-    """Commit the next call about an assignment for a worker elsewhere; None where there is none.
+    """Commit the next call about an assignment for a worker elsewhere; None if there is none.
 
-    The call counts as abandoned after ``lease``. No other assignment waits for its reply or reuses it.
+    No other assignment waits for its reply or reuses it.
     """
     questions = work.open_questions(work.replies)
     if not questions:
@@ -196,7 +192,6 @@ class Places:
 
     @property
     def are_busy(self) -> bool:
-        """Whether so many calls are in flight that others are about to end."""
         return self._count - self._free >= BUSY
 
 
@@ -210,10 +205,10 @@ class _OutdatedError(Exception):
 def claim(
     claim_requests: Sequence[ClaimRequest], worker: str, places: Places
 ) -> list[Claimed | Exception | None]:
-    """Claim assignments; None for each that another worker took or no run wants any more.
+    """Claim assignments; None for each that is taken or no longer wanted.
 
-    Each call takes a place of ``places``: one for each assignment first, then further ones while there are
-    any. The caller gives them back when the calls end.
+    Each call takes a place: one for each assignment first, then further ones while there are any. The caller
+    gives them back when the calls end.
     """
     try:
         return list(_Batch(worker, places).claim(claim_requests))
@@ -248,8 +243,6 @@ def put_back(assignments: Iterable[int]) -> None:
 
 
 class _Batch:
-    """Assignments that are claimed together."""
-
     def __init__(self, worker: str, places: Places, *, is_limited: bool = True) -> None:
         self._worker, self._places, self._is_limited = worker, places, is_limited
         self._now = timezone.now()
@@ -274,7 +267,6 @@ class _Batch:
         return [claimed.pop(claim_request.assignment, None) for claim_request in claim_requests]
 
     def _put_aside(self, works: Mapping[int, Work], held: Collection[int]) -> dict[int, Claimed]:
-        """Put aside what can no longer be rated."""
         gone = runs_work.unrateable(works.values())
         claimed = [work for work in gone if work.assignment.pk in held]
         opened = [work for work in gone if work.assignment.pk not in held]
@@ -311,10 +303,8 @@ class _Batch:
         return still
 
     def _check_waiting(self, hashes: set[str]) -> None:
-        """Lock the calls that are waited for; raise _OutdatedError if one has ended.
-
-        Whoever ends a call locks it first and then looks for assignments that wait for it.
-        """
+        """Lock the calls that are waited for; raise _OutdatedError if one has ended."""
+        # Whoever ends a call locks it first, and only then looks for assignments that wait for it.
         if hashes:
             in_flight = JudgeCall.objects.filter(request_hash__in=hashes, state=JudgeCall.State.IN_FLIGHT)
             locked = in_flight.exclude(request_hash="").select_for_update(no_key=True).order_by("pk")
@@ -342,7 +332,7 @@ class _Batch:
         yield from [*first, *further][: self._taken]
 
     def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
-        """The calls that the judge's limits allow now; the others get a time to come back."""
+        """The calls that limits allow now; the others get a time to come back."""
         if not self._is_limited:
             return wanted
         waits = limiting.start([(call, asked) for _, call, asked in wanted])
@@ -355,7 +345,7 @@ class _Batch:
         return let_in
 
     def _give_back(self, made: Collection[int]) -> None:
-        """Give back the places taken for calls that cannot be made; ``made`` are the ids of the others."""
+        """Give back places of calls that cannot be made; ``made`` are the ids of the others."""
         limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in made])
         self._entered = [(call, asked) for call, asked in self._entered if id(call) in made]
         self._places.give(self._taken - len(made))
@@ -381,7 +371,6 @@ class _Batch:
         )
 
     def _reused(self, plan: ClaimPlan) -> list[JudgeCall]:
-        """Records of replies that are used again."""
         return [
             self._call(
                 plan.work,
@@ -396,10 +385,8 @@ class _Batch:
         ]
 
     def _check_replies(self, hashes: set[str]) -> None:
-        """Raise _OutdatedError if a request was answered since replies were looked up.
-
-        The calls just written keep others from having it in flight from now on.
-        """
+        """Raise _OutdatedError if a request was answered since replies were looked up."""
+        # The calls just written keep others from having these requests in flight from now on.
         if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._planner.seen).exists():
             raise _OutdatedError("a request was answered meanwhile")
 
@@ -417,7 +404,7 @@ class _Batch:
         return last
 
     def _write_states(self, plans: Sequence[ClaimPlan], answered: Mapping[int, JudgeCall | None]) -> None:
-        """Lease what is asked about or submitted; open what has to wait, with the time to look again."""
+        """Lease what is asked about or submitted; open what waits, with the time to look again."""
         leases: dict[datetime, list[ClaimPlan]] = defaultdict(list)
         waits: dict[tuple[str, datetime], list[ClaimPlan]] = defaultdict(list)
         in_flight = {call.request_hash for plan in plans for call, _ in plan.calls}

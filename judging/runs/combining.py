@@ -1,7 +1,7 @@
 """Combining what many threads want at the same moment into batches. Pure.
 
 A transaction costs about the same for one row as for fifty. The first thread to come does the work of all
-that wait (flat combining: Hendler, Incze, Shavit, Tzafrir 2010), so no thread has to be watched or stopped.
+that wait (flat combining: Hendler, Incze, Shavit, Tzafrir 2010).
 """
 
 from collections.abc import Callable, Sequence
@@ -14,12 +14,11 @@ Result = TypeVar("Result")
 
 
 class Combiner(Generic[Item, Result]):
-    """Hands the items of many threads to ``handle`` in batches, one batch at a time.
+    """Hands items of many threads to ``handle``, up to ``most`` in a batch, one batch at a time.
 
-    handle gets up to ``most`` items in order of arrival and returns one result for each; an exception among
-    the results is raised in the thread of its item, one that handle raises in every thread of the batch.
-    linger: seconds that a batch waits to fill up. room: waits until there is room for an item, returns for
-    how many. handle must not hand in items itself.
+    handle returns a result for each item, in order; an exception among them is raised in its item's thread,
+    one that handle raises in all. linger: seconds that a batch waits to fill up. room: waits until there is
+    room, returns for how many. handle must not hand in items itself.
     """
 
     def __init__(
@@ -86,7 +85,6 @@ class Combiner(Generic[Item, Result]):
                 place.told.set()
 
     def _pass_on(self) -> None:
-        """Let the thread that waits longest lead."""
         with self._lock:
             following = self._waiting[0] if self._waiting else None
             self._is_led = following is not None
@@ -104,7 +102,7 @@ class Combiner(Generic[Item, Result]):
 
 
 class _Place(Generic[Item, Result]):
-    """An item and its outcome. ``told`` is set when the outcome is known or its thread is to lead."""
+    """``told`` is set when the outcome is known or the item's thread is to lead."""
 
     __slots__ = ("item", "outcome", "told")
 

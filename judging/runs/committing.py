@@ -28,10 +28,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a call.
-
-    failures: how often this question failed before in this run. outage: the outage of its endpoint in which
-    it failed; such a failure uses up no attempt.
+    """failures: how often this question failed before in this run. outage: in which it failed, using up no
+    attempt.
     """
 
     call: JudgeCall
@@ -46,8 +44,8 @@ class Outcome:
 class Results:
     """Results of calls about one assignment.
 
-    is_last: no other call about it is in flight, so its next state is decided. earlier: its calls that ended
-    before. answered: the call whose reply completed the answer, to be submitted.
+    is_last: no other call about it is in flight. earlier: its calls that ended before. answered: the call
+    whose reply completed the answer.
     """
 
     outcomes: Sequence[Outcome]
@@ -84,8 +82,8 @@ def _commit_alone(results: Results) -> list[JudgeCall] | Exception:
 def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
     """Commit results; for each, in order, the calls that have ended, as stored. Harmless when repeated.
 
-    A call abandoned meanwhile is left out, its late reply kept for the record only: the assignment may be
-    asked anew already. Locks assignments, then calls, then runs, as everywhere.
+    The late reply of an abandoned call is only kept for the record: the assignment may be asked anew already.
+    Locks assignments, then calls, then runs, as everywhere.
     """
     now = timezone.now()
     outcomes = [outcome for results in batch for outcome in results.outcomes]
@@ -111,7 +109,7 @@ def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
 
 
 def _live(calls: Collection[int]) -> set[int]:
-    """The ids of the calls that are in flight, locked until the transaction ends."""
+    """The ids of the calls that are in flight, locked from now on."""
     rows = JudgeCall.objects.filter(pk__in=calls, state=JudgeCall.State.IN_FLIGHT)
     return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
@@ -124,7 +122,7 @@ def _keep_late(outcomes: Sequence[Outcome], now: datetime) -> None:
 
 
 def _release(results: Results, ended: Sequence[JudgeCall], now: datetime) -> None:
-    """Reopen an unanswered assignment once all its failed calls are due; fail it if one is never repeated."""
+    """Reopen an unanswered assignment once its failed calls are due; fail it if one is never repeated."""
     failed = [call for call in (*results.earlier, *ended) if not call.has_replied]
     if results.is_last and failed and results.answered not in ended:
         given_up = [call for call in failed if call.retry_at is None]
@@ -135,13 +133,13 @@ def _release(results: Results, ended: Sequence[JudgeCall], now: datetime) -> Non
 
 
 def lock_assignments(assignments: Collection[int]) -> None:
-    """Lock assignments until the transaction ends, in the order of their ids."""
+    """Lock assignments in the order of their ids."""
     rows = Assignment.objects.filter(pk__in=assignments).select_for_update(no_key=True).order_by("pk")
     list(rows.values_list("pk", flat=True))
 
 
 def _ended(outcome: Outcome, now: datetime, *, is_answer: bool) -> tuple[JudgeCall, dict[str, Any]]:
-    """A call that has ended, with the columns to be written. is_answer: its reply completed the answer."""
+    """A call that has ended, and the columns to write. is_answer: its reply completed the answer."""
     if isinstance(outcome.result, Reply):
         columns = {"state": JudgeCall.State.REPLIED, **received(outcome.result, outcome, now)}
         if is_answer:
@@ -175,7 +173,7 @@ def _retry_at(outcome: Outcome, error: NoReplyError, now: datetime) -> datetime 
 
 
 def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
-    """The columns of a call that its reply fills. The expected rating is in the order of the assignment."""
+    """The columns of a call that its reply fills; ``expected`` is in the order of the assignment."""
     columns: dict[str, Any] = {
         "raw_reply": reply.text,
         "refusal": reply.refusal,
@@ -197,7 +195,7 @@ def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
 
 
 def end_abandoned(calls: Sequence[JudgeCall], now: datetime) -> None:
-    """Mark locked calls in flight as abandoned; the most they can have cost counts as spent."""
+    """Mark locked calls as abandoned; the most they can have cost counts as spent."""
     for call in calls:
         call.state, call.finished_at = JudgeCall.State.ABANDONED, now
     spending.settle(calls)
@@ -217,10 +215,7 @@ def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -
 
 
 def wake(hashes: Collection[str], now: datetime) -> None:
-    """Send messages about the assignments that wait for requests which have ended, however they ended.
-
-    Call it in the transaction that ends the calls, after they are locked.
-    """
+    """Send for the assignments that wait for requests which have ended. Their calls must be locked."""
     waiting = RunAssignment.objects.filter(waiting_for__in=set(hashes) - {""}).exclude(waiting_for="")
     rows = dict(waiting.values_list("pk", "assignment")[: settings.JUDGE_QUEUE_AHEAD])
     waiting.update(waiting_for="", due_at=now)
@@ -235,7 +230,7 @@ Result = TypeVar("Result")
 
 
 def retry_until(write: Callable[[], Result], until: datetime) -> Result:
-    """The result of a write, repeated while the database is away or locked, but not after ``until``.
+    """The result of a write, repeated while the database is away, but not after ``until``.
 
     A failed try may have written, so the write must be harmless when repeated.
     """

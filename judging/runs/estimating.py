@@ -1,8 +1,7 @@
-"""What a run would take, before it starts: calls, tokens, money and time, each as a range. Never writes.
+"""What a run would take, before it starts. Never writes.
 
-Of a large run an even sample of assignments is looked at. The lower end of a range is what to expect; the
-upper end is what is possible: a token for every byte, the longest replies, every step. Retries are in
-neither.
+The lower end of a range is what to expect; the upper end is what is possible: a token for every byte, the
+longest replies, every step. Retries are in neither. Of a large run an even sample is looked at.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ RECENT_RUNS: Final = 20
 
 @dataclass(frozen=True)
 class ReplyStatistics:
-    """Means over a model's earlier replies; None where none of them tells. replies: how many there were."""
+    """Means over ``replies`` earlier replies; None where none of them tells."""
 
     bytes_per_token: Decimal = costs.BYTES_PER_TOKEN
     reply_tokens: Decimal | None = None
@@ -82,12 +81,11 @@ USUAL_REPLY: Final = 100  # tokens of a verdict with a short explanation; used u
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would take.
+    """looked_at: the sample; unless it is all assignments, numbers are approximate. cached: first questions
+    with a reply.
 
-    looked_at: how many assignments were looked at; unless all were, numbers are approximate. cached: first
-    questions that have a reply and are not asked. later_steps: whether further questions build on replies, so
-    that nobody knows if they are cached. prices: by model; unpriced: models without one. habits_from: how
-    many earlier replies lengths and times are learnt from.
+    later_steps: some questions build on replies, so nobody knows if they are cached. unpriced: models without
+    a price. habits_from: earlier replies from which lengths and times are learnt.
     """
 
     pairs: int
@@ -107,7 +105,7 @@ class Estimate:
     habits_from: int
 
     def covered(self, budget: Decimal) -> int | None:
-        """About how many assignments a budget is enough for; None if no price is known."""
+        """About how many assignments a budget is enough for; None without a price."""
         if self.cost is None:
             return None
         if self.cost.low <= budget:
@@ -116,7 +114,7 @@ class Estimate:
 
 
 def estimate(study: Study, judge: Judge, wanted: planning.Wanted, *, remote: bool = False) -> Estimate:
-    """What a run would take. Raises JudgeError if there can be none."""
+    """Raises JudgeError if there can be no such run."""
     check_usable(judge, study, remote=remote)
     every = list(planning.chosen(study, judge.rater, wanted))
     scope = _Scope([each for each in every if each.asked])
@@ -126,8 +124,6 @@ def estimate(study: Study, judge: Judge, wanted: planning.Wanted, *, remote: boo
 
 @dataclass(frozen=True)
 class _Scope:
-    """The pairs that would be asked about."""
-
     pairs: Sequence[planning.PlannedPair]
 
     @property
@@ -165,8 +161,6 @@ class _Slot:
 
 
 class _Estimating:
-    """An estimate in the making."""
-
     def __init__(self, study: Study, judge: Judge, which: planning.Which, scope: _Scope) -> None:
         self._study, self._judge, self._which, self._scope = study, judge, which, scope
         self._configured = judge.configured_protocol
@@ -270,7 +264,7 @@ class _Estimating:
         endpoint: Endpoint,
         prices: Mapping[str, Prices | None],
     ) -> Load:
-        """A question with how often it is asked and the tokens of each call."""
+        """How often a question is asked, and the tokens of each call."""
         rehearsed = slot.rehearsed
         times = _decimal(self._scope.times(slot.question) * (1 - cached))
         usual = self._usual_reply(endpoint)
@@ -288,7 +282,6 @@ class _Estimating:
         )
 
     def _usual_reply(self, endpoint: Endpoint) -> Decimal:
-        """Expected tokens of a reply."""
         usual = self._statistics.reply_tokens or Decimal(USUAL_REPLY)
         return usual if endpoint.reply_limit is None else min(usual, Decimal(endpoint.reply_limit))
 
@@ -324,8 +317,6 @@ def _decimal(number: Fraction) -> Decimal:
 
 
 def _whole(numbers: Range) -> Range:
-    """The range in whole numbers."""
-
     def rounded(number: Decimal) -> Decimal:
         return number.quantize(Decimal(1), ROUND_HALF_UP)
 

@@ -27,10 +27,7 @@ from judging.runs.spending import check_budget
 
 
 def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
-    """Raise JudgeError if the judge cannot start a run over the study now.
-
-    remote: workers on other machines ask, so the key need not be here.
-    """
+    """Raise JudgeError if the judge cannot start a run now. remote: the key need not be here."""
     if not judge.active:
         raise JudgeError(f"The judge {judge.name} is inactive; activate it first.")
     if judge.rater.paused_at:
@@ -111,7 +108,7 @@ NOTHING_TO_DO: Final = {
     JudgeRun.Kind.FAILURES: "No question to {judge} about {study} failed or was left over.",
     JudgeRun.Kind.UNSCORED: "No answer of {judge} about {study} lacks a rating.",
 }
-"""Why a run of each kind would be empty."""
+"""Why a run would be empty."""
 
 
 def start_run(
@@ -126,10 +123,7 @@ def start_run(
     budget: Decimal | None = None,
     created_by: Any = None,
 ) -> JudgeRun:
-    """A new run, to be planned and asked by the arena's workers, or (``remote``) asked by workers elsewhere.
-
-    Raises JudgeError saying why there can be none.
-    """
+    """A new run, asked by the arena's workers or (``remote``) by workers elsewhere; raises JudgeError."""
     check_usable(judge, study, remote=remote)
     if limit is not None and limit < 1:
         raise JudgeError("The limit must be at least 1.")
@@ -161,12 +155,10 @@ def start_run(
 
 
 def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
-    """Why a run of this kind would be empty, as a sentence."""
     return NOTHING_TO_DO[JudgeRun.Kind(kind)].format(judge=judge.name, study=study.name)
 
 
 def wanted(run: JudgeRun) -> planning.Wanted:
-    """What a run is to plan."""
     return planning.Wanted(planning.Which(run.kind), run.limit, run.both_orders, run.controls)
 
 
@@ -199,8 +191,8 @@ def plan_run(run_id: int) -> None:
 def _rounds(run: JudgeRun) -> dict[int, int]:
     """The round of calls of each assignment that was asked before.
 
-    An answered assignment that is asked anew gets a new round, so that no old reply is taken for a new one.
-    An unanswered one continues its round, whose replies are paid for.
+    An answered one that is asked anew gets a new round, so that no old reply is taken for a new one. An
+    unanswered one continues its round, whose replies are paid for.
     """
     calls = JudgeCall.objects.filter(assignment__study=run.study, assignment__rater=run.judge.rater)
     by_assignment = calls.order_by().values_list("assignment")
@@ -210,7 +202,7 @@ def _rounds(run: JudgeRun) -> dict[int, int]:
 
 
 def _take_over_replies(run: JudgeRun) -> None:
-    """Let this run submit replies of earlier runs that were never submitted, instead of asking again."""
+    """Let this run submit replies that earlier runs never submitted, instead of asking again."""
     JudgeCall.objects.filter(
         state=JudgeCall.State.REPLIED,
         submit_attempts__gt=0,
@@ -220,10 +212,9 @@ def _take_over_replies(run: JudgeRun) -> None:
 
 
 def feed(run_id: int, now: datetime | None = None) -> int:
-    """Send the workers messages about the run's next due assignments; returns how many.
+    """Send messages about a run's next due assignments, or finish it; returns how many.
 
-    At most settings.JUDGE_QUEUE_AHEAD messages are under way, topped up when half are used. A run with
-    nothing left to do becomes finished. Workers elsewhere fetch a remote run's assignments themselves.
+    At most settings.JUDGE_QUEUE_AHEAD messages are under way, topped up when half are used.
     """
     return len(go_on(run_id, 0, now))
 
@@ -297,11 +288,11 @@ def _next(run: int, due: QuerySet[RunAssignment, tuple[int, int]], wanted: int) 
 
 
 _looked: dict[int, tuple[int, float]] = {}
-"""By run: the first row found last, and the monotonic time until which searching from there is enough."""
+"""By run: the first row found last, and the monotonic time until which to search from there."""
 
 
 def _feed_later(run: int, seconds: float, now: datetime) -> None:
-    """Schedule feeding for when the judge's limits allow it; one message for all who ask meanwhile."""
+    """One message for all who find the judge at its limits."""
     if _later.get(run, now) <= now:
         _later[run] = now + timedelta(seconds=seconds)
         queue.nudge_feed(run, seconds)
@@ -311,7 +302,7 @@ _later: dict[int, datetime] = {}
 
 
 def finish_if_done(run: JudgeRun) -> bool:
-    """Mark a running run as finished once every assignment has ended; True if it is now finished."""
+    """Mark a running run as finished once every assignment has ended; True if it now is."""
     if run.run_assignments.filter(assignment__state__in=["open", "claimed"]).exists():
         return False
     if JudgeCall.objects.filter(run=run, submit_due_at__isnull=False).exists():
@@ -321,19 +312,13 @@ def finish_if_done(run: JudgeRun) -> bool:
 
 
 def pause_run(run: JudgeRun, why: str = "") -> bool:
-    """Ask nothing more for now; False if the run is not queued or running.
-
-    Replies to calls in flight still count. The run stays the judge's one active run over the study.
-    """
+    """Ask nothing more for now; False if the run is not queued or running."""
     going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
     return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why))
 
 
 def resume_run(run: JudgeRun) -> bool:
-    """Continue a paused run; False if it is not paused.
-
-    Raises JudgeError saying why the judge cannot be asked now.
-    """
+    """Continue a paused run; False if it is not paused. Raises JudgeError if the judge cannot be asked."""
     check_usable(run.judge, run.study, remote=run.remote)
     with transaction.atomic():
         paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)

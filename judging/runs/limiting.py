@@ -1,4 +1,4 @@
-"""Keeping the calls of judges to their limits (judging.endpoints.limits)."""
+"""Keeping the calls of judges to their limits."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ USUAL_REPLY: Final = 500  # tokens expected of a reply where the request sets no
 
 
 def start(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> list[float]:
-    """For each call, in order, the seconds until the next try; 0 if it may be made now."""
+    """For each call the seconds until the next try; 0 if it may be made now."""
     asking = [_starting(call, asked) for call, asked in calls if not call.run.judge.is_simulated]
     if not asking:
         return [0.0] * len(calls)
@@ -28,7 +28,6 @@ def start(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> list[float]:
 
 
 def cancel(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> None:
-    """Note that calls which were let in are not made."""
     limiter().cancel([_starting(call, asked) for call, asked in calls if not call.run.judge.is_simulated])
 
 
@@ -52,13 +51,12 @@ _ended: deque[EndedCall] = deque()  # calls of this process that got replies and
 
 
 def note_ended(failed: Sequence[EndedCall] = ()) -> list[Outage | None]:
-    """Note ``failed`` and the calls of this process that ended before; returns the outages of ``failed``."""
+    """Note ``failed`` and calls that ended before; returns the outages of ``failed``."""
     ended = _taken()
     return limiter().end([*ended, *failed])[len(ended) :]
 
 
 def _taken() -> list[EndedCall]:
-    """The calls not noted yet, taken from ``_ended``."""
     taken = []
     with suppress(IndexError):
         while True:
@@ -81,7 +79,6 @@ def _limits(judge: Judge) -> Limits:
 
 
 def outage_of(judge: Judge) -> Outage | None:
-    """The outage of a judge's endpoint; None while it answers."""
     return None if judge.is_simulated else limiter().outage(judge.base_url)
 
 

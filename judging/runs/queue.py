@@ -1,7 +1,4 @@
-"""Messages to the workers, by the names of tasks: judging.tasks imports the services that send them.
-
-A lost or doubled message does no harm.
-"""
+"""Messages to the workers, by the names of tasks: judging.tasks imports the services that send them."""
 
 import logging
 from collections.abc import Iterable
@@ -22,22 +19,18 @@ ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
 
 
 def nudge_assignments(assignments: Iterable[int]) -> None:
-    """Ask a worker to do what is next for each assignment."""
     _send(JUDGE, assignments)
 
 
 def nudge_plan(run: int) -> None:
-    """Ask a worker to plan a queued run."""
     _send(PLAN, [run])
 
 
 def nudge_panels(panels: Iterable[int]) -> None:
-    """Ask a worker to give the verdicts due of each panel."""
     _send(CONVENE, panels)
 
 
 def nudge_feed(run: int, seconds: float) -> None:
-    """Ask a worker to feed a run after so many seconds."""
     _send(FEED, [run], seconds)
 
 

@@ -20,11 +20,7 @@ RECEIVED_WITHIN = timedelta(seconds=10)  # idle workers have begun with a messag
 
 
 def sweep(now: datetime | None = None) -> dict[str, int]:
-    """Repair what is due; returns counts by kind. Called every settings.SWEEP_SECONDS.
-
-    Ends overdue calls, reopens their assignments, submits committed replies, plans queued runs, feeds running
-    ones.
-    """
+    """Repair what is due; returns counts by kind. Called every settings.SWEEP_SECONDS."""
     now = now or timezone.now()
     abandoned = abandon(JudgeCall.objects.overdue(now), now)
     _reopen_idle(Assignment.objects.lapsed(now))
@@ -43,7 +39,7 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
 
 
 def _keeps_its_wording(run: JudgeRun) -> bool:
-    """Whether the judge's wording is unchanged; pauses the run if an update of the arena has changed it."""
+    """Whether the judge's wording is unchanged; else pauses the run."""
     try:
         check_wording(run.judge)
     except JudgeError as error:
@@ -53,7 +49,7 @@ def _keeps_its_wording(run: JudgeRun) -> bool:
 
 
 def abandon_orphans(now: datetime | None = None) -> int:
-    """Abandon every call in flight that another process started; returns how many there were.
+    """Abandon the calls in flight of a former process; returns how many there were.
 
     For the start of an arena whose only worker is this process. Queued messages died with the other one, so
     all that was queued or waiting is due at once. Workers on other machines live on.
@@ -69,7 +65,7 @@ def abandon_orphans(now: datetime | None = None) -> int:
 
 
 def _forget_lost_messages(run: int, now: datetime) -> None:
-    """Let a run be fed anew if it has messages under way and no call in flight: nobody received them."""
+    """Let a run be fed anew that has messages under way and no call in flight: nobody received them."""
     if not JudgeCall.objects.filter(run=run, state=JudgeCall.State.IN_FLIGHT).exists():
         late = now + QUEUE_PATIENCE - RECEIVED_WITHIN
         RunAssignment.objects.filter(run=run, queued_until__lte=late).update(queued_until=None)
@@ -83,11 +79,7 @@ def _reopen_idle(claimed: QuerySet[Assignment]) -> None:
 
 
 def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:
-    """Mark calls abandoned and reopen their assignments, in a transaction each; returns how many calls there
-    were.
-
-    The most that the calls can have cost counts as spent.
-    """
+    """Mark calls abandoned and reopen their assignments, each in a transaction; returns how many calls."""
     assignments = sorted(set(calls.values_list("assignment", flat=True)))
     return sum(_abandon(calls, assignment, now) for assignment in assignments)
 

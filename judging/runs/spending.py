@@ -1,9 +1,8 @@
 """What runs spend, held within their budgets.
 
-The most a call can cost is reserved before it is made, and replaced by its cost when it has ended, each by a
-single update of the run's row in the transaction that commits the call. So no number of workers passes a
-budget together, and a dead one leaves no reservation behind. These functions lock the run's row until the
-transaction ends, so call them last. A call belongs to the budget of the run that made it.
+The most a call can cost is reserved before it is made and replaced by its cost at its end, by single updates
+of the run's row in the transactions that commit the call. So no number of workers passes a budget together,
+and a dead one leaves no reservation behind. They lock the row until the transaction ends, so call them last.
 """
 
 from collections import defaultdict
@@ -38,7 +37,7 @@ def prices_of(asked: Iterable[Endpoint]) -> list[Prices | None]:
 
 
 def check_budget(judge: Judge, budget: Decimal) -> str:
-    """The currency of a budget for runs of this judge. Raises JudgeError if the budget cannot be kept.
+    """The currency of a budget for this judge; raises JudgeError if it cannot be kept.
 
     Every model that is asked needs a price and a longest reply, or no call has an upper bound.
     """
@@ -73,9 +72,9 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
 def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]) -> int:
     """Reserve the most that calls can cost; returns how many of them, from the first on, may be made.
 
-    For the transaction that writes the calls: sets prices and ``reserved`` of those. asked: the endpoint of
-    each call. If the next call can never fit into the budget, the run is paused with a sentence; if calls in
-    flight may still free enough, it is not. Returns 0 for a run that is not running.
+    For the transaction that writes the calls: sets their prices and ``reserved``. asked: the endpoint of
+    each. If the next call can never fit into the budget the run is paused; calls in flight may still free
+    enough.
     """
     prices = [price if price and run.currency in ("", price.currency) else None for price in prices_of(asked)]
     bounds = [
@@ -91,7 +90,7 @@ def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]
 
 
 def _bound(call: JudgeCall, endpoint: Endpoint, price: Prices | None) -> Decimal | None:
-    """The most that a call can cost; None if that is not known."""
+    """The most that a call can cost; None if not known."""
     if price is None or endpoint.reply_limit is None:
         return None
     sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(endpoint.options)
@@ -140,10 +139,10 @@ def _why_no_more(run: JudgeRun, bound: Decimal | None) -> str:
 
 
 def settle(calls: Iterable[JudgeCall]) -> None:
-    """Replace the reservations of ended calls by their costs; sets ``cost`` and ``reserved``, for the caller
+    """Replace the reservations of ended calls by their costs; sets ``cost`` and ``reserved`` for the caller
     to store.
 
-    For the transaction that commits the end, once for every call. State, tokens and error_kind must be set.
+    For the transaction that commits the end. State, tokens and error_kind must be set.
     """
     released: dict[int, Decimal] = defaultdict(Decimal)
     spent: dict[int, Decimal] = defaultdict(Decimal)
@@ -159,7 +158,7 @@ def settle(calls: Iterable[JudgeCall]) -> None:
 
 
 def settle_deleted() -> None:
-    """Count the reservations of runs without calls in flight as spent: those calls were deleted by hand."""
+    """Count reservations of runs without calls in flight as spent: those calls were deleted by hand."""
     in_flight = JudgeCall.objects.filter(state=JudgeCall.State.IN_FLIGHT)
     left = JudgeRun.objects.filter(reserved__gt=0).exclude(pk__in=in_flight.values("run"))
     for pk in left.order_by("pk").values_list("pk", flat=True):
@@ -172,10 +171,10 @@ def settle_deleted() -> None:
 
 
 def _cost(call: JudgeCall) -> Decimal | None:
-    """The cost of a call that has ended; None if no price was known.
+    """The cost of a call that has ended; None without a price.
 
-    It is the most that the call can have cost where the endpoint does not tell its tokens, or may charge
-    although no reply came.
+    It is the most that the call can have cost if the endpoint does not tell its tokens, or may charge without
+    a reply.
     """
     if call.cached_from_id is not None:
         return ZERO
@@ -195,7 +194,6 @@ def _changed(amount: str, by: Decimal) -> dict[str, Any]:
 
 
 def _has_calls_without_bound(run: JudgeRun) -> bool:
-    """Whether it has made calls whose price or longest reply was not known."""
     asked = run.calls.filter(cached_from=None)
     costs_something = Q(prompt_price__gt=0) | Q(completion_price__gt=0)
     unbounded = Q(state=JudgeCall.State.IN_FLIGHT, reserved=0) | (
@@ -206,10 +204,7 @@ def _has_calls_without_bound(run: JudgeRun) -> bool:
 
 @transaction.atomic
 def change_budget(run: JudgeRun, budget: Decimal | None) -> JudgeRun:
-    """Set or remove the budget of a run that has not ended; a paused run stays paused.
-
-    Raises JudgeError if the budget cannot be kept.
-    """
+    """Change the budget of a run that has not ended; a paused run stays paused. Raises JudgeError."""
     locked = JudgeRun.objects.select_for_update(of=("self",), no_key=True)
     current = locked.select_related("judge__rater", "study").get(pk=run.pk)
     if not current.is_active:

@@ -28,9 +28,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class Submission:
-    """The answer to an assignment: its last call (with run, judge and assignment), all calls of the round,
-    the verdict.
-    """
+    """The answer to an assignment, with its last call (and that call's run, judge and assignment)."""
 
     call: JudgeCall
     calls: Sequence[JudgeCall]
@@ -40,7 +38,6 @@ class Submission:
     def of(
         cls, call: JudgeCall, calls: Sequence[JudgeCall], replies: Mapping[str, ReplyText]
     ) -> "Submission":
-        """The answer that replies, by key, amount to."""
         return cls(call, calls, conversation.verdict(call.run.judge.configured_protocol, replies))
 
     @property
@@ -48,7 +45,6 @@ class Submission:
         return self.call.run.judge
 
     def answer(self) -> dict[str, object]:
-        """The body that the API is sent."""
         name, points = self.call.assignment.public_id, self.judge.points
         return answer_to(name, self.verdict, points, text_of(self.call), self.seconds, self.expected)
 
@@ -60,7 +56,7 @@ class Submission:
 
     @property
     def expected(self) -> float | None:
-        """Mean expected rating over the verdicts; None if there is none, or single answers are scored."""
+        """Mean expected rating of the verdicts; None without any, or where single answers are scored."""
         if has_scores(self.judge.configured_protocol.protocol):
             return None
         known = [call.expected for call in self.calls if call.has_replied and call.expected is not None]
@@ -68,15 +64,14 @@ class Submission:
 
 
 def has_scores(protocol: Protocol) -> bool:
-    """Whether a protocol, or a part of it, scores single answers."""
     steps = any(step.score for step in protocol.steps)
     return steps or any(has_scores(part.protocol) for part in protocol.parts)
 
 
 def submission_of(assignment: int) -> Submission | None:
-    """The due submission of an assignment, reserved for this worker; None if there is none.
+    """The due submission of an assignment, reserved for this worker.
 
-    A committed reply is due again some time after its submission failed or its worker died.
+    A reply is due again some time after its submission failed or its worker died.
     """
     call = JudgeCall.objects.unsubmitted_of(assignment)
     if call is None:
@@ -144,7 +139,7 @@ def _later(call: JudgeCall, error: str, now: datetime) -> Columns:
 
 @transaction.atomic
 def _write(outcomes: Sequence[tuple[JudgeCall, Columns]]) -> None:
-    """Write what became of submitted answers. Harmless when repeated. Locks assignments, then calls."""
+    """Write the outcomes of submitted answers. Harmless when repeated. Locks assignments, then calls."""
     failed = [call.assignment_id for call, columns in outcomes if columns.get("given_up")]
     if failed:
         lock_assignments(failed)

@@ -15,7 +15,6 @@ def label(found: JsonObject) -> str:
 
 
 def progress(run: JsonObject) -> str:
-    """A run's progress in one line."""
     done = run["assigned"] - run["waiting"]
     parts = [
         f"{done:,}/{run['assigned']:,} done: {run['scored']:,} scored, {_unscored(run):,} unscored, "
@@ -33,7 +32,6 @@ def progress(run: JsonObject) -> str:
 
 
 def summary(run: JsonObject) -> str:
-    """The outcome of a run that has stopped."""
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(run["unscored"].items()))
     lines = [
         f"Run {run['id']} is {run['state']}.{' ' + run['error'] if run['error'] else ''}",
@@ -62,7 +60,7 @@ def summary(run: JsonObject) -> str:
 
 
 def whats_next(run: JsonObject) -> str:
-    """What an operator can do with a paused run, as a sentence; "" for any other."""
+    """What an operator can do with a paused run; "" for any other."""
     if run["state"] != "paused":
         return ""
     raised = " --budget AMOUNT" if run["budget"] is not None else ""
@@ -70,7 +68,6 @@ def whats_next(run: JsonObject) -> str:
 
 
 def estimate(found: JsonObject, budget: str | None = None) -> str:
-    """An estimate as a table for a terminal."""
     rows = estimated(found, budget)
     width = max(len(name) for name, _ in rows) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in rows)
@@ -125,7 +122,6 @@ def _unscored(run: JsonObject) -> int:
 
 
 def _beside(run: JsonObject) -> str:
-    """Counts of what ended without being asked."""
     kinds = {"identical": "identical", "put_aside": "put aside"}
     return "".join(f", {run[name]:,} {words}" for name, words in kinds.items() if run[name])
 
@@ -137,7 +133,7 @@ def _spent(run: JsonObject) -> str:
 
 
 def _range(numbers: JsonObject, *, sampled: bool = False) -> str:
-    """A range of whole numbers; ``sampled`` says that its upper end is no bound."""
+    """A range of whole numbers; ``sampled``: its upper end is no bound."""
     low, high = (None if numbers[end] is None else Decimal(numbers[end]) for end in ("about", "at_most"))
     if low == high:
         return f"{'about ' if sampled else ''}{low:,}"

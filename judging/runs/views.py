@@ -1,5 +1,3 @@
-"""Staff pages: the overview, and runs with their progress and calls."""
-
 from collections.abc import Callable
 from decimal import Decimal
 from time import time
@@ -98,7 +96,6 @@ ENDED: Final = {
     JudgeRun.Kind.UNSCORED: "Ask again what has no rating",
     JudgeRun.Kind.EXTEND: "Extend to new pairs",
 }
-"""What can follow a run."""
 
 
 @require_safe
@@ -137,7 +134,6 @@ def start_run(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def preview_run(request: HttpRequest) -> HttpResponse:
-    """The estimate for the filled-in form, as a part of the page."""
     form = RunForm(request.GET)
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
@@ -174,7 +170,6 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _watched(run: JudgeRun) -> dict[str, Any]:
-    """The context of the part that is refreshed; outages count only for runs asked from here."""
     asked_here = run.state == JudgeRun.State.RUNNING and not run.remote
     outage = outage_of(run.judge) if asked_here else None
     now = time()
@@ -193,7 +188,7 @@ def _run(run_id: int) -> JudgeRun:
 @require_safe
 @staff_only
 def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
-    """The progress alone, polled while the run is active; a changed state reloads the whole page."""
+    """The progress alone, polled while the run is active; a changed state reloads the page."""
     run = _run(run_id)
     response = render(request, "judging/_progress.html", _watched(run))
     if request.GET.get("state", run.state) != run.state:
@@ -204,7 +199,6 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_safe
 @staff_only
 def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
-    """What can follow an ended run, with counts, as a part of its page."""
     run = _run(run_id)
     other = JudgeRun.objects.active().filter(study=run.study, judge=run.judge).first()
     outlook = planning.outlook(run.study, run.judge.rater, both_orders=run.both_orders)

@@ -1,4 +1,4 @@
-"""Assignments of runs with everything needed to ask about them, read in batches."""
+"""Assignments of runs with everything needed to ask about them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText
 
 MOST_OUTAGES: Final = 20
-"""Failures of one question in outages that use up no attempts; at the longest pause they take an hour."""
+"""Failures of a question in outages that use up no attempts; at the longest pause they take an hour."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Work:
 
     @property
     def has_its_wording(self) -> bool:
-        """Whether the judge would be asked in the words of its other answers; an update may change them."""
+        """Whether the wording is that of its other answers; an update may change it."""
         return self.judge.prompt_hash in ("", self.configured_protocol.prompt_hash)
 
     @cached_property
@@ -63,7 +63,6 @@ class Work:
 
     @cached_property
     def in_round(self) -> list[JudgeCall]:
-        """The calls of this round."""
         return [call for call in self.calls if call.round == self.row.round]
 
     @cached_property
@@ -76,11 +75,11 @@ class Work:
         return any(call.is_in_flight for call in self.in_round)
 
     def attempts(self, key: str) -> int:
-        """How often a question was asked, in all rounds: workers elsewhere name calls by it."""
+        """How often a question was asked, in all rounds."""
         return sum(call.key == key for call in self.calls)
 
     def failures(self, key: str) -> int:
-        """How often asking it failed in this run, outages of its endpoint not counted."""
+        """How often asking it failed in this run, outages not counted."""
         return sum(
             call.key == key
             and call.state == JudgeCall.State.FAILED
@@ -90,10 +89,7 @@ class Work:
         )
 
     def is_to_blame(self, key: str) -> bool:
-        """Whether a question failed in so many outages that it may cause them.
-
-        Outages in which the endpoint could not be reached do not count: no question causes those.
-        """
+        """Whether a question failed in so many outages that it may cause them."""
         outages = sum(
             call.key == key
             and call.in_outage
@@ -116,10 +112,7 @@ def wanted(now: datetime) -> QuerySet[RunAssignment]:
 
 
 def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work]:
-    """The work of running runs about these assignments, by assignment.
-
-    ``waiting`` are left out unless still open and due; ``held`` unless claimed, which this process did.
-    """
+    """The work of running runs about open, due ``waiting`` and claimed ``held`` assignments, by their id."""
     waits = Q(assignment__in=waiting, assignment__state=Assignment.State.OPEN, due_at__lte=timezone.now())
     holds = Q(assignment__in=held, assignment__state=Assignment.State.CLAIMED)
     rows = list(_of_running_runs().filter(waits | holds, run__remote=False))
@@ -127,7 +120,6 @@ def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work
 
 
 def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
-    """Rows of ``wanted`` with their calls."""
     rows = list(rows)
     calls: dict[int, list[JudgeCall]] = defaultdict(list)
     for call in JudgeCall.objects.conversations([row.assignment_id for row in rows]):
@@ -151,12 +143,10 @@ def _of_running_runs() -> QuerySet[RunAssignment]:
 
 
 def replies_among(calls: Iterable[JudgeCall]) -> dict[str, ReplyText]:
-    """The committed replies among calls, by the key of their question."""
     return {call.key: text_of(call) for call in calls if call.state == JudgeCall.State.REPLIED}
 
 
 def text_of(call: JudgeCall) -> ReplyText:
-    """The reply of a call as parsers read it."""
     return ReplyText(call.raw_reply, call.finish_reason, call.refusal)
 
 
@@ -192,10 +182,8 @@ def put_aside(works: Sequence[Work], state: Assignment.State) -> set[int]:
 
 @transaction.atomic
 def put_waiting_aside(run: JudgeRun, waiting: QuerySet[RunAssignment]) -> int:
-    """Put aside the open assignments of a run that can no longer be rated; returns how many.
-
-    Skips locked rows, which are about to be claimed.
-    """
+    """Put aside the open assignments of a run that can no longer be rated; returns how many."""
+    # Locked rows are about to be claimed.
     rows = waiting.filter(run=run).select_for_update(of=("self",), skip_locked=True).order_by("pk")
     pair = "assignment__pair"
     shown = list(rows.values_list("assignment", f"{pair}__first", f"{pair}__second"))
@@ -204,7 +192,7 @@ def put_waiting_aside(run: JudgeRun, waiting: QuerySet[RunAssignment]) -> int:
 
 @transaction.atomic
 def put_planned_aside(study: Study, rater: Rater) -> int:
-    """Put aside what can no longer be rated of what is planned for a judge that is not configured here."""
+    """Put aside what can no longer be rated of the pairs planned for a judge not configured here."""
     lapsed = Q(state=Assignment.State.CLAIMED, leased_until__lte=timezone.now())
     waiting = Q(state=Assignment.State.OPEN) | lapsed
     rows = Assignment.objects.filter(waiting, study=study, rater=rater, pair__isnull=False)

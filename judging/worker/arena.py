@@ -22,8 +22,6 @@ class WorkerError(Exception):
 
 @dataclass(frozen=True)
 class JudgeInfo:
-    """How the judge is asked, and what is left to do."""
-
     slug: str
     name: str
     model: str
@@ -52,7 +50,7 @@ class JudgeInfo:
 
 @dataclass(frozen=True)
 class Task:
-    """A claimed assignment: what to ask, its journal entry, and its lease in seconds."""
+    """What to ask, the journal entry, and the lease in seconds."""
 
     entry: Entry
     request: Request
@@ -115,10 +113,7 @@ def check_unchanged(entry: Entry, prompt_hash: str) -> None:
 
 
 def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:
-    """The variable with the judge's key on this machine ("" for none) and the key.
-
-    Raises WorkerError if there is no key that can be sent.
-    """
+    """The variable with the judge's key on this machine ("" for none) and the key; raises WorkerError."""
     variable = override or judge.key_variable
     try:
         key = read_key(variable, environment)
@@ -133,12 +128,10 @@ def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "")
 
 
 class ArenaBusyError(Exception):
-    """The arena cannot take this now, but may later; the message is a sentence."""
+    """The arena cannot take this now, but may later."""
 
 
 class Outcome(Enum):
-    """What became of a delivered entry."""
-
     SCORED = auto()
     UNSCORED = auto()
     NO_REPLY = auto()
@@ -147,9 +140,7 @@ class Outcome(Enum):
 
 
 class Arena:
-    """The arena as one judge sees it. Every method may raise ArenaUnreachableError, ArenaBusyError,
-    WorkerError.
-    """
+    """Every method may raise ArenaUnreachableError, ArenaBusyError, WorkerError."""
 
     def __init__(self, client: ArenaClient, judge: str, worker: str) -> None:
         self._client = client
@@ -157,14 +148,13 @@ class Arena:
         self._worker = worker
 
     def look_up(self) -> JudgeInfo:
-        """How the judge is asked and what is left."""
         reply = self._client.get(f"/judges/{self._judge}/")
         if reply.status == 404:
             raise WorkerError(reply.detail)
         return JudgeInfo.of(_checked(reply, 200).body)
 
     def claim(self) -> Task | None:
-        """The next assignment; None where there is nothing to do now."""
+        """The next assignment; None if there is nothing to do now."""
         reply = self._client.post("/assignments/", {"worker": self._worker})
         return None if reply.status == 204 else Task.of(_checked(reply, 201).body)
 
@@ -206,7 +196,6 @@ class Arena:
 
 
 def _expected(configured: ConfiguredProtocol, reply: Reply) -> float | None:
-    """The expected rating: such a judge is asked one question."""
     step = configured.steps[-1]
     return expected_rating(reply, configured.scale_of(step), configured.place_of(step))
 
@@ -242,7 +231,6 @@ def _about(entry: Entry, reply: ArenaReply) -> ArenaReply:
 
 
 def _checked(reply: ArenaReply, *expected: int) -> ArenaReply:
-    """The reply, if its status is one of those expected."""
     if reply.status in expected:
         return reply
     if reply.status == 401:

@@ -86,7 +86,6 @@ class ArenaReply:
 
     @property
     def detail(self) -> str:
-        """What the arena says went wrong."""
         return str(self.body.get("detail") or f"HTTP {self.status}")[:LONGEST_DETAIL]
 
     @property
@@ -104,7 +103,7 @@ def answer_to(
     seconds: float | None,
     expected: float | None = None,
 ) -> dict[str, object]:
-    """The body of POST /comparisons/ for a judge's verdict."""
+    """The body of POST /comparisons/."""
     return {
         "assignment": assignment,
         "rating": verdict.rating,
@@ -119,7 +118,7 @@ def answer_to(
 
 
 class ArenaClient:
-    """One arena, settings.ARENA_URL by default, asked with one bearer token. Methods raise
+    """One arena, settings.ARENA_URL by default. Methods take paths below /api/v1 and raise
     ArenaUnreachableError.
     """
 
@@ -129,15 +128,12 @@ class ArenaClient:
         self._url = urlsplit(self._address)
 
     def get(self, path: str) -> ArenaReply:
-        """GET a path below /api/v1."""
         return self._ask("GET", path, None)
 
     def post(self, path: str, body: Mapping[str, object]) -> ArenaReply:
-        """POST a JSON object to a path below /api/v1."""
         return self._ask("POST", path, json.dumps(body).encode())
 
     def patch(self, path: str, body: Mapping[str, object]) -> ArenaReply:
-        """PATCH with a JSON object."""
         return self._ask("PATCH", path, json.dumps(body).encode())
 
     def submit(self, answers: Sequence[Mapping[str, object]]) -> list[ArenaReply | ArenaUnreachableError]:
@@ -205,7 +201,6 @@ def _batches(answers: Sequence[bytes]) -> Iterator[list[bytes]]:
 
 
 def _result(result: object) -> ArenaReply:
-    """One reply of the reply to a batch."""
     found = result if isinstance(result, dict) else {}
     status, body = found.get("status"), found.get("body")
     if isinstance(status, int) and isinstance(body, dict):

@@ -17,12 +17,12 @@ ASSIGNMENT: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")  # ids of assignments; th
 
 
 class JournalError(Exception):
-    """The journal cannot be used; the message is a sentence that names the folder or file."""
+    """The message is a sentence that names the folder or file."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there was no reply; the fields of judging.endpoints.client.NoReplyError."""
+    """The fields of judging.endpoints.client.NoReplyError."""
 
     kind: str
     detail: str
@@ -56,7 +56,7 @@ class Entry:
 
     @property
     def configured_protocol(self) -> ConfiguredProtocol:
-        """How its reply is read; raises ValueError if protocol or answer scale is unknown here."""
+        """Raises ValueError if protocol or answer scale is unknown here."""
         return ConfiguredProtocol.of(PROTOCOLS.named(self.protocol), self.form, self.points)
 
     def replied(self, reply: Reply, seconds: float) -> "Entry":
@@ -103,14 +103,10 @@ class Journal:
             ) from error
 
     def close(self) -> None:
-        """Leave the folder to the next process; the end of the process does the same."""
         os.close(self._lock)
 
     def write(self, entry: Entry) -> None:
-        """Store an entry in place of its call's former one, synced to disk; raises JournalError.
-
-        If the machine stops, the file holds the new entry or the former one.
-        """
+        """Store an entry in place of its call's former one, synced to disk; raises JournalError."""
         path = self._path(entry)
         draft = path.with_suffix(".draft")
         try:

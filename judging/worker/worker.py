@@ -23,7 +23,7 @@ PROGRESS_SECONDS: Final = 10.0  # seconds between two lines of progress
 
 @dataclass
 class Lease:
-    """The lease of a call under way; renewed when a third of it has passed."""
+    """Renewed when a third of it has passed."""
 
     entry: Entry
     seconds: float
@@ -91,11 +91,9 @@ class Worker:
             raise self._fatal
 
     def stop(self) -> None:
-        """Claim nothing more."""
         self._stopping.set()
 
     def progress(self) -> str:
-        """Counts of delivered calls, in words."""
         count = self.outcomes
         words = {
             "scored": count[Outcome.SCORED],
@@ -131,7 +129,6 @@ class Worker:
                 self._leases[name] = Lease(lease.entry, seconds)
 
     def _guarded(self) -> None:
-        """Runs a thread; an error ends the worker."""
         try:
             self._judge()
         except (WorkerError, JournalError) as error:
@@ -215,12 +212,11 @@ class Worker:
             self._tell(f"{error}; trying again.")
 
     def _fine(self) -> None:
-        """The arena answers; the next error is told again."""
         self._trouble = ""
 
 
 def look_up_patiently(arena: Arena, tell: Callable[[str], None]) -> JudgeInfo:
-    """How the judge is asked, waiting until the arena answers; raises WorkerError."""
+    """Waits until the arena answers; raises WorkerError."""
     pause, known = FIRST_PAUSE, ""
     while True:
         try:
