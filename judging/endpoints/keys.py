@@ -26,7 +26,7 @@ def check_key_variable(name: str) -> None:
 
 
 def read_key(name: str, environment: Mapping[str, str]) -> str:
-    """The key in this variable, "none" if no variable is named, "" if it is not set; raises KeyVariableError."""
+    """The key in this variable, "none" without a variable, "" if it is not set; raises KeyVariableError."""
     if not name:
         return "none"
     check_key_variable(name)
