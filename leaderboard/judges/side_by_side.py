@@ -22,15 +22,9 @@ from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.standings.content import standings
 from leaderboard.stats import Method, StatsError, TieBand
 from leaderboard.stats.checks import IntArray
-from leaderboard.stats.clustered_means import (
-    Estimate,
-    mean_estimate,
-    prompt_numbers,
-    rounded,
-    share_estimate,
-    sums,
-)
+from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums
 from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_orders
+from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.position_bias import place_worth
 from leaderboard.stats.tie_bands import verdicts
 
@@ -290,10 +284,8 @@ def _share(yes: npt.NDArray[Any], prompt: npt.NDArray[Any], level: float) -> Est
 
 def _with_ends(name: str, found: Estimate, least: float | None = None) -> dict[str, Any]:
     """An estimate and its ends under a name; the ends clipped to [``least``, 1]."""
-    low, high = found.low, found.high
-    if least is not None and low is not None and high is not None:
-        low, high = max(low, least), min(high, 1.0)
-    return rounded({name: found.value, f"{name}_low": low, f"{name}_high": high})
+    inside = found if least is None else found.clipped(least, 1.0)
+    return {key: rounded(value) for key, value in inside.named(name).items()}
 
 
 FORM: Final = 1

@@ -9,7 +9,8 @@ from django.db.models.functions import Cast, Coalesce
 
 from arena.models import Study
 from judging.models import Judge, JudgeCall, Panel
-from leaderboard.stats.clustered_means import mean_estimate, rounded, share_estimate
+from leaderboard.stats.clustered_means import Estimate, mean_estimate, share_estimate
+from leaderboard.stats.plain_values import rounded
 
 PER: Final = 1000
 """Pairs."""
@@ -60,18 +61,12 @@ def spending(study: Study, judges: list[int], level: float = 95.0) -> dict[str, 
     }
     for name in _MEASURED:
         each = mean_estimate(PER * column[name], column["pairs"], level)
-        ends = (each.value, each.low if each.low is None else max(0.0, each.low), each.high)
-        known = name != "cost" or priced
-        values = ends if known else (None, None, None)
-        found |= rounded(dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True)))
+        known = (
+            each.clipped(0.0, np.inf) if name != "cost" or priced else Estimate(each.n, each.prompts, None)
+        )
+        found |= rounded(known.named(name))
     share = share_estimate(column["cached"], column["cached"] + column["calls"], level)
-    return found | rounded(
-        {
-            "cached_share": share.value,
-            "cached_share_low": share.low,
-            "cached_share_high": share.high,
-        }
-    )
+    return found | dict(rounded(share.named("cached_share")))
 
 
 def _by_prompt(study: Study, judges: list[int]) -> Iterator[dict[str, Any]]:

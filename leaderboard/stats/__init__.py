@@ -2,66 +2,48 @@
 
 from leaderboard.stats.anchored import anchored
 from leaderboard.stats.anchored_result import Anchored
-from leaderboard.stats.bootstrap import Bootstrap
-from leaderboard.stats.bradley_terry import BradleyTerryFit, bootstrap_bradley_terry, bradley_terry
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.checks import StatsError
-from leaderboard.stats.davidson import DavidsonFit, bootstrap_davidson, davidson
-from leaderboard.stats.descriptive import Histogram, Matrices, Summary, describe, matrices, rating_histogram
+from leaderboard.stats.davidson import bootstrap_davidson, davidson
+from leaderboard.stats.descriptive import describe, matrices, rating_histogram
 from leaderboard.stats.elo import EloParameters, bootstrap_elo, sequential_elo
-from leaderboard.stats.flips import Flips, flips
+from leaderboard.stats.flips import flips
 from leaderboard.stats.games import Games, games_from_ratings, make_games
-from leaderboard.stats.intervals import central_interval, normal_interval, percentiles
-from leaderboard.stats.label_correlation import Correlation, correlate, pair_means
-from leaderboard.stats.length_bias import LengthEffect, length_effect
-from leaderboard.stats.ordinal import OrdinalFit, bootstrap_ordinal, ordinal
+from leaderboard.stats.intervals import central_interval, normal_interval
+from leaderboard.stats.label_correlation import correlate, pair_means
+from leaderboard.stats.length_bias import length_effect
+from leaderboard.stats.ordinal import bootstrap_ordinal, ordinal
 from leaderboard.stats.planning import Plan, plan_from_assumptions, plan_from_data
-from leaderboard.stats.position_bias import Position, position
+from leaderboard.stats.position_bias import position
 from leaderboard.stats.ranking import Standings, rank_games, rank_ratings
 from leaderboard.stats.ranking_method import METHODOLOGY, METHODS, Method
 from leaderboard.stats.ranking_rows import Standing
 from leaderboard.stats.ratings import Ratings, make_ratings
-from leaderboard.stats.robustness import Removals, fewest_removals
-from leaderboard.stats.sandwich import Sandwich, sandwich, sandwich_samples
-from leaderboard.stats.score_differences import ScoreDifferences, score_differences
+from leaderboard.stats.robustness import fewest_removals
+from leaderboard.stats.sandwich import sandwich, sandwich_samples
+from leaderboard.stats.score_differences import score_differences
 from leaderboard.stats.separation import (
-    Groups,
     groups_not_told_apart,
     probability_above,
     probability_first,
     rank_interval,
     rank_upper_bound,
 )
-from leaderboard.stats.style import TextSize, covariates_of, size_of
+from leaderboard.stats.style import covariates_of, size_of
 from leaderboard.stats.tie_bands import TieBand
 
 __all__ = [
     "METHODOLOGY",
     "METHODS",
     "Anchored",
-    "Bootstrap",
-    "BradleyTerryFit",
-    "Correlation",
-    "DavidsonFit",
     "EloParameters",
-    "Flips",
     "Games",
-    "Groups",
-    "Histogram",
-    "LengthEffect",
-    "Matrices",
     "Method",
-    "OrdinalFit",
     "Plan",
-    "Position",
     "Ratings",
-    "Removals",
-    "Sandwich",
-    "ScoreDifferences",
     "Standing",
     "Standings",
     "StatsError",
-    "Summary",
-    "TextSize",
     "TieBand",
     "anchored",
     "bootstrap_bradley_terry",
@@ -85,7 +67,6 @@ __all__ = [
     "normal_interval",
     "ordinal",
     "pair_means",
-    "percentiles",
     "plan_from_assumptions",
     "plan_from_data",
     "position",

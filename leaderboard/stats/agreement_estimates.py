@@ -19,7 +19,6 @@ from leaderboard.stats.intervals import bounds
 
 # Values of rounds are kept this far from 1 and -1, where z is infinite.
 CLOSEST: Final = 1e-6
-
 # Fewer rounds than this share with a value give no interval.
 LEAST_SHARE: Final = 0.5
 

@@ -26,7 +26,6 @@ from leaderboard.stats.tie_bands import TieBand, verdicts
 
 # Preferences are counted in steps of 1/28: whole numbers on every scale.
 STEPS: Final = 28
-
 FIRST, TIE, SECOND = 0, 1, 2
 """Verdicts in the pair's own orientation."""
 

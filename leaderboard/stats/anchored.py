@@ -17,10 +17,9 @@ from scipy.special import stdtrit
 
 from leaderboard.stats.anchored_pairs import RatedPairs, balance, check_pairs
 from leaderboard.stats.anchored_result import Anchored, Counts, Estimate
-from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BradleyTerryLikelihood
+from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BradleyTerryLikelihood, climb
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.intervals import bounds
-from leaderboard.stats.newton import climb
 from leaderboard.stats.pair_table import PairTable, connected_components
 
 # The estimating equation. A pair between a and b has the design vector x (1 at a, -1 at b); the fit to
@@ -32,7 +31,6 @@ from leaderboard.stats.pair_table import PairTable, connected_components
 
 # Log-odds from the centre (2,600 points) beyond which a solution counts as infinite.
 FARTHEST: Final = 15.0
-
 _SOLVED: Final = 1e-8
 
 
@@ -139,8 +137,7 @@ class Equation:
         summed = summed.reshape(self.prompts, self.contestants)
         # Compared with as many average pairs: the number of pairs would change with the prompt.
         share = np.bincount(self.prompt, part.member, self.prompts) / part.size
-        centred: FloatArray = summed - share[:, None] * summed.sum(axis=0)
-        return centred
+        return np.asarray(summed - share[:, None] * summed.sum(axis=0))
 
     def regrouped(self, component: IntArray, scale: float) -> "Equation":
         return replace(self, component=component, scale=scale)
@@ -257,8 +254,7 @@ class _Spread:
         if self.prompts < 2:
             return np.full(influence.shape[1], np.nan)
         correction = self.prompts / (self.prompts - 1.0)
-        error: FloatArray = np.sqrt(correction * (influence**2).sum(axis=0)) * POINTS_PER_UNIT
-        return error
+        return np.asarray(np.sqrt(correction * (influence**2).sum(axis=0)) * POINTS_PER_UNIT)
 
     def _quantile(self) -> float:
         return float(stdtrit(max(self.prompts - 1, 1), self.tail))

@@ -127,8 +127,7 @@ def _means(pair: IntArray, score: FloatArray, chosen: BoolArray, pairs: int) -> 
 
 def _dense(labels: npt.NDArray[np.generic]) -> IntArray:
     """Labels numbered 0, 1, ... in sorted order."""
-    number: IntArray = np.unique(labels.reshape(-1), return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return number
+    return np.asarray(np.unique(labels.reshape(-1), return_inverse=True)[1].reshape(-1).astype(np.int64))
 
 
 def _shares(name: str, values: npt.ArrayLike, length: int) -> FloatArray:

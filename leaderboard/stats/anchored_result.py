@@ -7,10 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS
 from leaderboard.stats.separation import rank_upper_bound
-
-_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +27,9 @@ class Estimate:
 
     def as_dict(self, contestant: int) -> dict[str, float | None]:
         """One contestant's numbers for JSON, rounded; None where there is none."""
-        columns = {
-            "rating": self.value,
-            "low": self.low,
-            "high": self.high,
-            "standard_error": self.standard_error,
-        }
-        return {name: rounded(column[contestant]) for name, column in columns.items()}
+        columns = (self.value, self.low, self.high, self.standard_error)
+        numbers = (rounded(column[contestant]) for column in columns)
+        return dict(zip(("rating", "low", "high", "standard_error"), numbers, strict=True))
 
 
 @dataclass(frozen=True)
@@ -94,13 +89,12 @@ class Anchored:
 
     @property
     def is_anchored(self) -> BoolArray:
-        found: BoolArray = self.component >= 0
-        return found
+        return self.component >= 0
 
     def order(self, names: Sequence[str]) -> list[int]:
         """Contestants by component, then strength, best first, then name; those not anchored last."""
         group = np.where(self.is_anchored, self.component, len(self.component)).tolist()
-        rating = np.round(np.nan_to_num(self.rating), _DECIMALS).tolist()
+        rating = np.round(np.nan_to_num(self.rating), DECIMALS).tolist()
         return sorted(range(len(names)), key=lambda i: (group[i], -rating[i], names[i]))
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
@@ -111,14 +105,14 @@ class Anchored:
             "counts": asdict(self.counts),
             "effective_votes": rounded(self.effective_votes_overall),
             "votes_gained": rounded(self.effective_votes_overall - self.counts.human_pairs),
-            "balance": {name: rounded(value) for name, value in self.balance.items()},
+            "balance": rounded(self.balance),
             "prior": {"anchored": self.best.prior, "human": self.human.prior, "judge": self.judge.prior},
             "standings": [self._row(i, names[i], ranks) for i in self.order(names)],
         }
 
     def ranks(self) -> tuple[IntArray, IntArray]:
         """Rank within the component, and the best rank an interval allows; 0 where not anchored."""
-        rating = np.round(self.rating, _DECIMALS)
+        rating = np.round(self.rating, DECIMALS)
         together = self.component[:, None] == self.component[None, :]
         rank = 1 + np.count_nonzero(together & (rating[None, :] > rating[:, None]), axis=1)
         best = rank_upper_bound(self.low, self.high, self.component)
@@ -139,15 +133,8 @@ class Anchored:
         }
 
 
-def rounded(value: float) -> float | None:
-    """Rounded to 1e-6 for JSON, None for NaN."""
-    # Adding zero turns -0.0 into 0.0.
-    return None if np.isnan(value) else round(float(value), _DECIMALS) + 0.0
-
-
 # P values of the balance below this are reported: one test in a thousand by chance.
 UNLIKELY: Final = 0.001
-
 _NAMES_SHOWN: Final = 3
 _SMALLEST: Final = 1e-6
 _IMBALANCE: Final = {

@@ -21,11 +21,9 @@ from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import LARGEST, check_seed, number_of
 
 T = TypeVar("T")
-
 ROUNDS: Final = 1000
 # Their strengths take 8 MB for each contestant; no interval needs as many.
 MOST_ROUNDS: Final = 1_000_000
-
 MOST_THREADS: Final = 16
 
 

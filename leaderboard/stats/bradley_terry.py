@@ -8,9 +8,9 @@ groups each contestant gets one drawn game against an imaginary contestant at th
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ import numpy.typing as npt
 from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, choose_threads, refit
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.games import Games, make_games
-from leaderboard.stats.newton import Reference, climb
 from leaderboard.stats.outcome_weights import rounds_together
 from leaderboard.stats.outcomes import distinct_outcomes
 from leaderboard.stats.pair_table import PairTable, unbounded
@@ -27,13 +26,8 @@ SCALE: Final = 400.0
 CENTRE: Final = 1000.0
 # Drawn games against the centre for each contestant of a group without a finite maximum.
 PRIOR_GAMES: Final = 1.0
-
-
 POINTS_PER_UNIT: Final = SCALE / math.log(10.0)
-
-
 PARAMETERS: Final = {"scale": SCALE, "centre": CENTRE, "prior_games": PRIOR_GAMES}
-
 # Distinct outcomes x rounds from which threads help.
 WORTH_THREADS: Final = 1_000_000
 
@@ -183,8 +177,7 @@ class BradleyTerryLikelihood:
         difference = x[self.table.a] - x[self.table.b]
         lost = self.won * np.logaddexp(0.0, -difference) + self.lost * np.logaddexp(0.0, difference)
         pull = np.logaddexp(0.0, -x) + np.logaddexp(0.0, x)
-        result: FloatArray = -lost.sum(axis=0) - 0.5 * PRIOR_GAMES * (self.prior * pull).sum(axis=0)
-        return result
+        return np.asarray(-lost.sum(axis=0) - 0.5 * PRIOR_GAMES * (self.prior * pull).sum(axis=0))
 
     def slope(self, x: FloatArray) -> FloatArray:
         surplus = self.half(x)
@@ -208,10 +201,11 @@ class BradleyTerryLikelihood:
     def reach(self, step: FloatArray) -> FloatArray:
         return self.table.largest_difference(step)
 
-    def only(self, rounds: IntArray) -> "BradleyTerryLikelihood":
+    def only(self, rounds: IntArray) -> Self:
         if len(rounds) == self.won.shape[1]:
             return self
-        return replace(self, won=self.won[:, rounds], lost=self.lost[:, rounds], prior=self.prior[:, rounds])
+        by_round = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "table"}
+        return replace(self, **{name: values[..., rounds] for name, values in by_round.items()})
 
 
 def all_games(table: PairTable) -> BradleyTerryLikelihood:
@@ -244,3 +238,85 @@ def with_gauge(table: PairTable, matrix: FloatArray, weight: FloatArray, prior: 
     size = np.maximum(1e-3, weight.mean(axis=1))
     matrix += table.gauge * (open_mean * size[:, None])[:, :, None]
     return matrix
+
+
+# The maximum of a resample lies near that of all games, so one inverse curvature, taken there, serves most
+# rounds ("chord" steps). Rounds this does not settle, and rounds with another prior, get Newton steps.
+
+_TOLERANCE: Final = 1e-11
+_NEWTON_STEPS: Final = 100
+# A shorter step that is no shorter than half the one before is rounding.
+_ROUNDING: Final = 1e-6
+_CHORD_STEPS: Final = 40
+_LONGEST_STEP: Final = 3.0
+_HALVINGS: Final = 30
+# Of the curvatures of rounds climbed together: 16 MB.
+_MOST_NUMBERS: Final = 2**21
+
+
+def climb(likelihood: BradleyTerryLikelihood, start: FloatArray) -> FloatArray:
+    """The maximum of every round, (parameters, rounds): Newton steps, halved while they go down."""
+    x = np.array(start)
+    value = likelihood.value(x)
+    before = np.inf
+    for _ in range(_NEWTON_STEPS):
+        curvature, slope = likelihood.curvature(x), likelihood.slope(x)
+        solved = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0]
+        step = np.asarray(solved.T, dtype=np.float64)
+        size = np.abs(step).max(axis=0)
+        # Limited by the odds of games: in a long chain of contestants the ends may move much farther.
+        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(likelihood.reach(step), _TOLERANCE))
+        for _ in range(_HALVINGS):
+            reached = likelihood.value(x + step)
+            worse = reached < value - 1e-9 * np.abs(value)
+            if not worse.any():
+                break
+            step[:, worse] *= 0.5
+        x, value = x + step, reached
+        longest = size.max(initial=0.0)
+        if longest < _TOLERANCE or before / 2.0 < longest < _ROUNDING:
+            break
+        before = longest
+    return x
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The fit of all games: its maximum (parameters, 1), the inverse curvature there, who has the prior."""
+
+    x: FloatArray
+    inverse: FloatArray
+    prior: BoolArray
+
+    @classmethod
+    def of(cls, likelihood: BradleyTerryLikelihood, parameters: int) -> "Reference":
+        x = climb(likelihood, np.zeros((parameters, 1)))
+        return cls(x, np.linalg.inv(likelihood.curvature(x))[0], likelihood.prior)
+
+    def climb(self, likelihood: BradleyTerryLikelihood) -> FloatArray:
+        """The maximum of every round, (parameters, rounds)."""
+        x = np.repeat(self.x, likelihood.prior.shape[1], axis=1)
+        settled = np.zeros(x.shape[1], dtype=bool)
+        near = np.flatnonzero((likelihood.prior == self.prior).all(axis=0))
+        if len(near):
+            x[:, near], settled[near] = _chord(likelihood.only(near), x[:, near], self.inverse)
+        rest = np.flatnonzero(~settled)
+        at_once = max(1, _MOST_NUMBERS // len(self.x) ** 2)
+        for first in range(0, len(rest), at_once):
+            some = rest[first : first + at_once]
+            x[:, some] = climb(likelihood.only(some), np.repeat(self.x, len(some), axis=1))
+        return x
+
+
+def _chord(
+    likelihood: BradleyTerryLikelihood, x: FloatArray, inverse: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Where chord steps lead, and which rounds they settled."""
+    size = np.zeros(x.shape[1])
+    for _ in range(_CHORD_STEPS):
+        step = inverse @ likelihood.slope(x)
+        size = np.abs(step).max(axis=0)
+        x += np.clip(step, -1.0, 1.0)
+        if size.max() < _TOLERANCE:
+            break
+    return x, size < _TOLERANCE

@@ -53,7 +53,6 @@ class NotIdentifiedError(ParameterError):
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
 # Floats beyond it are not exact whole numbers.
 _LARGEST_FLOAT: Final = 2.0**53
 

@@ -5,7 +5,7 @@ freedom. Shares get Wilson's interval (1927) at the effective number of observat
 Korn and Graubard 1998).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,6 @@ from leaderboard.stats.intervals import student_reach, wilson
 
 # A smaller standard error is rounding: prompts cancel exactly where both orders were asked.
 _NO_ERROR: Final = 1e-9
-
 _SPARSE: Final = 8
 
 
@@ -30,11 +29,15 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
+    def clipped(self, least: float, most: float) -> "Estimate":
+        """The estimate with the ends of its interval inside these bounds."""
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(least, self.low), high=min(most, self.high))
 
-def rounded(values: dict[str, Any]) -> dict[str, Any]:
-    """The values with every float rounded to 1e-6."""
-    # Adding zero turns -0.0 into 0.0.
-    return {key: round(each, 6) + 0.0 if isinstance(each, float) else each for key, each in values.items()}
+    def named(self, name: str) -> dict[str, Any]:
+        """The value under the name, and the ends of its interval under name_low and name_high."""
+        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
 
 def prompt_numbers(prompt: npt.ArrayLike, length: int) -> IntArray:
@@ -46,15 +49,12 @@ def prompt_numbers(prompt: npt.ArrayLike, length: int) -> IntArray:
         low, high = int(labels.min()), int(labels.max())
         if high - low < _SPARSE * length:  # ids lie close together: counting them is faster than sorting
             there = np.bincount(labels - low) > 0
-            found: IntArray = (np.cumsum(there) - 1)[labels - low].astype(np.int64)
-            return found
-    numbers: IntArray = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return numbers
+            return np.asarray((np.cumsum(there) - 1)[labels - low].astype(np.int64))
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def sums(numbers: IntArray, values: FloatArray) -> FloatArray:
-    found: FloatArray = np.bincount(numbers, weights=values).astype(np.float64)
-    return found
+    return np.bincount(numbers, weights=values).astype(np.float64)
 
 
 def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimate:

@@ -9,8 +9,7 @@ winner to loser than steps across a tie; otherwise strengths can move apart whil
 contestant gets half a win and half a loss against an imaginary contestant at the centre.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,58 +17,39 @@ import numpy.typing as npt
 from leaderboard.stats.bootstrap import ROUNDS, Bootstrap
 from leaderboard.stats.bradley_terry import (
     PRIOR_GAMES,
+    BradleyTerryFit,
     BradleyTerryLikelihood,
+    Reference,
     Refit,
     all_games,
     bootstrap_games,
+    climb,
     laplacian,
     to_ratings,
     with_gauge,
 )
-from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
+from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError
 from leaderboard.stats.games import Games, make_games
-from leaderboard.stats.newton import Reference, climb
 from leaderboard.stats.outcomes import distinct_outcomes
 from leaderboard.stats.pair_table import PairTable, unbounded
 
 
 @dataclass(frozen=True, eq=False)
-class DavidsonFit:
-    """Strengths (contestants,) and ``nu`` by maximum likelihood; the rest as in BradleyTerryFit."""
+class DavidsonFit(BradleyTerryFit):
+    """Strengths by maximum likelihood, as in BradleyTerryFit, and ``nu``."""
 
-    rating: FloatArray
     nu: float
-    prior: bool
-    component: IntArray
-    unbounded: tuple[str | None, ...]
-    log_odds: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class DavidsonLikelihood:
+class DavidsonLikelihood(BradleyTerryLikelihood):
     """The log-likelihood of rounds with ties; x holds the log-odds (contestants), then log nu.
 
     ``won`` and ``lost`` are points per pair (pairs, rounds), a tie being half for each; ``tied`` (rounds,)
     counts ties; ``prior`` (contestants, rounds) marks who has the prior games.
     """
 
-    table: PairTable
-    won: FloatArray
-    lost: FloatArray
     tied: FloatArray
-    prior: BoolArray
-
-    @cached_property
-    def played(self) -> FloatArray:
-        return self.won + self.lost
-
-    @cached_property
-    def _lead(self) -> FloatArray:
-        return self.won - self.lost
-
-    @cached_property
-    def _some_prior(self) -> bool:
-        return bool(self.prior.any())
 
     def _chances(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         difference = x[self.table.a]
@@ -81,8 +61,7 @@ class DavidsonLikelihood:
         difference = theta[self.table.a] - theta[self.table.b]
         value = 0.5 * self._lead * difference - self.played * _log_total(difference, log_nu)
         pull = PRIOR_GAMES * (self.prior * _log_total(theta, log_nu)).sum(axis=0)
-        result: FloatArray = value.sum(axis=0) + self.tied * log_nu - pull
-        return result
+        return np.asarray(value.sum(axis=0) + self.tied * log_nu - pull)
 
     def slope(self, x: FloatArray) -> FloatArray:
         theta, log_nu = x[:-1], x[-1]
@@ -117,19 +96,7 @@ class DavidsonLikelihood:
         return matrix
 
     def reach(self, step: FloatArray) -> FloatArray:
-        reach: FloatArray = np.maximum(self.table.largest_difference(step[:-1]), np.abs(step[-1]))
-        return reach
-
-    def only(self, rounds: IntArray) -> "DavidsonLikelihood":
-        if len(rounds) == self.won.shape[1]:
-            return self
-        return replace(
-            self,
-            won=self.won[:, rounds],
-            lost=self.lost[:, rounds],
-            tied=self.tied[rounds],
-            prior=self.prior[:, rounds],
-        )
+        return np.asarray(np.maximum(self.table.largest_difference(step[:-1]), np.abs(step[-1])))
 
 
 def chances(difference: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -150,8 +117,7 @@ def chances(difference: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, Flo
 def _log_total(difference: FloatArray, log_nu: FloatArray) -> FloatArray:
     """Log of e**(d/2) + e**(-d/2) + nu."""
     size = 0.5 * np.abs(difference)
-    total: FloatArray = size + np.log1p(np.exp(-2.0 * size) + np.exp(log_nu - size))
-    return total
+    return np.asarray(size + np.log1p(np.exp(-2.0 * size) + np.exp(log_nu - size)))
 
 
 def davidson(games: Games) -> DavidsonFit:
@@ -168,11 +134,11 @@ def davidson(games: Games) -> DavidsonFit:
         log_odds, nu, prior = x[:-1], float(np.exp(x[-1, 0])), with_ties.prior
     return DavidsonFit(
         to_ratings(table.centred(log_odds))[0],
-        nu,
         bool(prior.any()),
         table.component,
         unbounded(table.a, table.b, plain.won[:, 0], plain.lost[:, 0], table.contestants),
         log_odds,
+        nu,
     )
 
 
@@ -189,7 +155,7 @@ def likelihood_of_rounds(table: PairTable, weights: FloatArray) -> DavidsonLikel
     ties = table.ties(weights)
     prior = table.no_finite_maximum(won, lost)
     prior |= no_finite_nu(table, won - 0.5 * ties, lost - 0.5 * ties, ties)
-    return DavidsonLikelihood(table, won, lost, ties.sum(axis=0), prior)
+    return DavidsonLikelihood(table, won, lost, prior, ties.sum(axis=0))
 
 
 def no_finite_nu(table: PairTable, wins: FloatArray, losses: FloatArray, ties: FloatArray) -> BoolArray:

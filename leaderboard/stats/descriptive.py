@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +10,11 @@ import numpy.typing as npt
 from arena.rating.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, RatingError
 from leaderboard.stats.games import Games
+from leaderboard.stats.plain_values import Result
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Result):
     """Describes ``count`` known amounts; None where a number needs more of them.
 
     ``sd`` divides by count - 1; quartiles are interpolated linearly (type 7 of Hyndman and Fan 1996).
@@ -29,12 +29,6 @@ class Summary:
     q3: float | None
     max: float | None
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            name: round(value, 6) + 0.0 if isinstance(value, float) else value
-            for name, value in asdict(self).items()
-        }
-
 
 def describe(values: npt.ArrayLike) -> Summary:
     """Describe amounts, NaN standing for unknown ones."""
@@ -48,7 +42,7 @@ def describe(values: npt.ArrayLike) -> Summary:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(Result):
     """Ratings as shown on one scale: ``counts[r - 1]`` is how often r was given.
 
     ``unscored`` counts answers without a rating by reason. ``share_first`` is the share of ratings on the
@@ -61,16 +55,6 @@ class Histogram:
     scored: int
     share_first: float | None
     mean: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "points": self.points,
-            "counts": list(self.counts),
-            "unscored": dict(self.unscored),
-            "scored": self.scored,
-            "share_first": None if self.share_first is None else round(self.share_first, 6),
-            "mean": None if self.mean is None else round(self.mean, 6),
-        }
 
 
 def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str] = ()) -> Histogram:

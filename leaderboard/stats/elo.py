@@ -13,27 +13,25 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Final, Protocol, cast
+from types import ModuleType
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, choose_threads, in_blocks
-from leaderboard.stats.bradley_terry import all_games
+from leaderboard.stats.bradley_terry import all_games, climb
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, StatsError, column
 from leaderboard.stats.elo_pools import Clusters, group_by_cluster, worth_drawing
 from leaderboard.stats.games import make_games
-from leaderboard.stats.newton import climb
 from leaderboard.stats.outcomes import Outcomes, outcomes_of, parts
 from leaderboard.stats.pair_table import PairTable
 
 logger = logging.getLogger(__name__)
-
 K: Final = 32.0
 SCALE: Final = 400.0
 BASE: Final = 10.0
 INIT: Final = 1000.0
-
 # Beyond it, or below its inverse for K and scale, floats would not hold the strengths.
 LARGEST: Final = 1e9
 
@@ -173,7 +171,7 @@ def elo_samples(
     rounds: int,
     seed: int,
     *,
-    backend: "Backend",
+    backend: ModuleType,
     threads: int = 1,
     rounds_at_once: int | None = None,
     last: int | None = None,
@@ -274,11 +272,6 @@ def _check(
 
 # Points left of where a run began: a root mean square over rounds.
 TOLERANCE: Final = 1e-7
-
-
-ALLOWANCE: Final = 1.0
-
-
 # With a larger K a game may overshoot, and averages say little.
 LARGEST_PULL: Final = 0.5
 
@@ -327,68 +320,18 @@ def _movement(parameters: EloParameters) -> float:
     """One standard deviation of a settled difference between two near equals."""
     # A game adds K times a chance of variance 1/4 and takes away the share ``pull`` of each strength: one has
     # the variance K * scale / (2 * ln(base)), a difference twice that.
-    return ALLOWANCE * math.sqrt(parameters.k * parameters.scale / math.log(parameters.base))
+    return math.sqrt(parameters.k * parameters.scale / math.log(parameters.base))
 
 
 BACKENDS: Final = {"numpy": "leaderboard.stats.elo_walk", "numba": "leaderboard.stats.elo_walk_numba"}
 # Updates (games x rounds) from which numba is worth loading.
 WORTH_COMPILING: Final = 60_000_000
-
-
 WORTH_THREADS: Final = 5_000_000
-
-
 # Bytes for the numbers of the games and the pools of all rounds in hand.
 MEMORY: Final = 130_000_000
 
 
-class Backend(Protocol):
-    """What the module of a backend offers, as elo_walk.py."""
-
-    @property
-    def ROUNDS_AT_ONCE(self) -> int:  # noqa: N802
-        """Rounds of one block, where memory allows."""
-        ...
-
-    def prepare(self, dtype: np.dtype[Any], /) -> None: ...
-
-    def walk_games(
-        self,
-        outcomes: Outcomes,
-        games: int,
-        contestants: int,
-        parameters: EloParameters,
-        seed: int,
-        rounds: IntArray,
-        /,
-    ) -> FloatArray: ...
-
-    def walk_pools(
-        self,
-        clusters: Clusters,
-        sizes: IntArray,
-        contestants: int,
-        parameters: EloParameters,
-        seed: int,
-        rounds: IntArray,
-        /,
-    ) -> FloatArray: ...
-
-    def walk_late(
-        self,
-        clusters: Clusters,
-        games: int,
-        contestants: int,
-        parameters: EloParameters,
-        seed: int,
-        rounds: IntArray,
-        /,
-    ) -> FloatArray: ...
-
-    def pool_sizes(self, clusters: Clusters, seed: int, rounds: IntArray, /) -> IntArray: ...
-
-
-def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tuple[str, Backend]:
+def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tuple[str, ModuleType]:
     """Name and module of the backend, ready for outcome numbers of this type.
 
     Where none is wanted it is the faster for so many updates, and NumPy if numba does not work. Raises
@@ -400,7 +343,7 @@ def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tupl
     if name == "numba" and not has_numba():
         raise ParameterError("backend is 'numba', which is not installed; `make fast` installs it")
     try:
-        backend = cast(Backend, import_module(BACKENDS[name]))
+        backend = import_module(BACKENDS[name])
         backend.prepare(dtype)
     except Exception as error:  # a release that does not fit NumPy's, a damaged cache, a full disk
         if wanted:

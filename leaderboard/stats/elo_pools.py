@@ -204,8 +204,6 @@ def _places(clusters: Clusters, drawn: IntArray) -> Iterator[IntArray]:
 
 # With fewer of the places there, most attempts would be in vain.
 FEWEST_PLACES: Final = 1 / 8
-
-
 MOST_PLACES: Final = 2**26
 _HALF: Final = np.uint64(32)
 _LOW: Final = np.uint64(2**32 - 1)
@@ -218,8 +216,7 @@ def worth_drawing(clusters: Clusters, sizes: IntArray, games: int, seed: int) ->
         return np.zeros(len(sizes), dtype=bool)
     numbers = np.arange(len(sizes))
     copies = np.array([_most_copies(times) for times in crossed_times(clusters, seed, numbers)])
-    worth: npt.NDArray[np.bool_] = (sizes >= 2 * games * copies) & (places * copies <= MOST_PLACES)
-    return worth
+    return (sizes >= 2 * games * copies) & (places * copies <= MOST_PLACES)
 
 
 def late_games(clusters: Clusters, games: int, seed: int, rounds: IntArray) -> npt.NDArray[Any]:

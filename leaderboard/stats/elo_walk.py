@@ -16,7 +16,6 @@ from leaderboard.stats.elo_pools import Clusters, cluster_steps, game_steps, lat
 from leaderboard.stats.outcomes import Outcomes
 
 __all__ = ["ROUNDS_AT_ONCE", "pool_sizes", "prepare", "walk_games", "walk_late", "walk_pools"]
-
 ROUNDS_AT_ONCE: Final = 1024
 STEPS_AT_ONCE: Final = 32
 

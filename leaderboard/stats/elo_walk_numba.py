@@ -31,13 +31,11 @@ from leaderboard.stats.resampling import (
 )
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 SECOND: Final = np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
 ONE, LOW = np.uint64(1), np.uint64(2**32 - 1)
-
 LOG2_E: Final = 1.0 / math.log(2.0)
 LN2_HIGH: Final = 6.93147180369123816490e-01
 LN2_LOW: Final = 1.90821492927058770002e-10
@@ -320,8 +318,7 @@ def pool_sizes(clusters: Clusters, seed: int, rounds: IntArray) -> IntArray:
 
 
 def _packed(outcomes: Outcomes) -> IntArray:
-    packed: IntArray = _pack(outcomes.a, outcomes.b, (2 * outcomes.score).astype(np.int64))
-    return packed
+    return np.asarray(_pack(outcomes.a, outcomes.b, (2 * outcomes.score).astype(np.int64)))
 
 
 def _pack(a: Any, b: Any, doubled_score: Any) -> Any:

@@ -1,18 +1,19 @@
 """What the order of two completions does to one rater: flips, shifts, and repeated answers."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, share_estimate, sums
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate, sums
+from leaderboard.stats.plain_values import Result
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
 
 @dataclass(frozen=True)
-class Flips:
+class Flips(Result):
     """``pairs`` got a verdict in both orders from one rater, ``flipped`` of them different ones.
 
     ``rate`` is their share with its interval over prompts; ``to_first`` of the flipped went to what was shown
@@ -28,9 +29,6 @@ class Flips:
     to_first: int
     to_second: int
     exact: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return rounded(asdict(self))
 
 
 def flips(
@@ -96,7 +94,7 @@ def both_orders(
 
 
 @dataclass(frozen=True)
-class Shift:
+class Shift(Result):
     """The mean of ``n`` preferences on [-1, 1], above 0 towards the second, with its interval over prompts.
 
     From both orders ``n`` counts pairs, from one order ratings.
@@ -108,15 +106,11 @@ class Shift:
     low: float | None
     high: float | None
 
-    def as_dict(self) -> dict[str, Any]:
-        return rounded(asdict(self))
-
 
 def preference(rating: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     """Ratings as shown on [-1, 1]: 1 is the strongest preference for what is shown second."""
     given, scale = np.asarray(rating, dtype=np.float64), np.asarray(points, dtype=np.float64)
-    found: FloatArray = (2.0 * given - scale - 1.0) / (scale - 1.0)
-    return found
+    return (2.0 * given - scale - 1.0) / (scale - 1.0)
 
 
 def shift_in_both_orders(
@@ -138,12 +132,11 @@ def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Shi
     """The mean of preferences as shown."""
     numbers = prompt_numbers(prompt, len(preferences))
     found = mean_estimate(sums(numbers, preferences), sums(numbers, np.ones(len(preferences))), level)
-    low, high = (None if end is None else float(np.clip(end, -1.0, 1.0)) for end in (found.low, found.high))
-    return Shift(found.n, found.prompts, found.value, low, high)
+    return Shift(**vars(found.clipped(-1.0, 1.0)))
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Repeats(Result):
     """``n`` answers against the one the same rater gave before, on the same pair in the same order.
 
     ``exact`` is the share with the same rating, ``same`` with the same verdict, ``distance`` the mean
@@ -161,9 +154,6 @@ class Repeats:
     distance: float | None
     distance_low: float | None
     distance_high: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return rounded(asdict(self))
 
 
 def repeats(
@@ -194,13 +184,7 @@ def repeats(
     return Repeats(
         n=exact.n,
         prompts=exact.prompts,
-        exact=exact.value,
-        exact_low=exact.low,
-        exact_high=exact.high,
-        same=same.value,
-        same_low=same.low,
-        same_high=same.high,
-        distance=distance.value,
-        distance_low=None if distance.low is None else max(0.0, distance.low),
-        distance_high=None if distance.high is None else min(1.0, distance.high),
+        **exact.named("exact"),
+        **same.named("same"),
+        **distance.clipped(0.0, 1.0).named("distance"),
     )

@@ -11,8 +11,6 @@ from leaderboard.stats.checks import FloatArray, ParameterError
 
 # Percent. Standings keep what depends on the level for each of these.
 LEVELS: Final = (50.0, 80.0, 90.0, 95.0, 99.0)
-
-
 # The ends of the intervals of LEVELS, and the median.
 KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.5)
 
@@ -32,8 +30,7 @@ def bounds(interval: float) -> tuple[float, float]:
 
 def percentiles(samples: FloatArray, wanted: tuple[float, ...]) -> FloatArray:
     """Percentiles (len(wanted), contestants), interpolated linearly."""
-    result: FloatArray = np.percentile(samples, wanted, axis=0)
-    return result
+    return np.percentile(samples, wanted, axis=0)
 
 
 def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, FloatArray]:
@@ -43,8 +40,7 @@ def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, 
 
 
 def median(samples: FloatArray) -> FloatArray:
-    result: FloatArray = np.median(samples, axis=0)
-    return result
+    return np.median(samples, axis=0)
 
 
 def student_quantiles(
@@ -55,8 +51,7 @@ def student_quantiles(
     ``units`` games or clusters give one degree of freedom less. NaN where the standard error is.
     """
     reach = stdtrit(max(1, units - 1), np.array(wanted) / 100.0)
-    result: FloatArray = rating + np.multiply.outer(reach, standard_error)
-    return result
+    return np.asarray(rating + np.multiply.outer(reach, standard_error))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ cannot change a correlation. n counts distinct pairs.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,15 @@ import numpy.typing as npt
 from leaderboard.stats.agreement_opinions import opinion_rows, pair_sums
 from leaderboard.stats.checks import FloatArray
 from leaderboard.stats.correlation import coefficients
+from leaderboard.stats.plain_values import Result
 
 FEWEST_PAIRS: Final = 3
-
 PairMeans = Mapping[Hashable, float]
 """The mean preference of a rater for each pair: -1 first much better, +1 second much better."""
 
 
 @dataclass(frozen=True)
-class Correlation:
+class Correlation(Result):
     """Agreement on the pairs both rated, or on those of a ``category``.
 
     Where the coefficients are None, ``reason`` says why.
@@ -34,11 +34,6 @@ class Correlation:
     spearman: float | None
     kendall: float | None
     reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in ("pearson", "spearman", "kendall")}
-        rounded = {name: None if value is None else round(value, 6) + 0.0 for name, value in values.items()}
-        return {"category": self.category, "n": self.n, **rounded, "reason": self.reason}
 
 
 def pair_means(

@@ -5,22 +5,21 @@ point-symmetric about (0, 0.5). Longer answers may win because they are longer, 
 write more.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
-from leaderboard.stats.clustered_means import prompt_numbers, rounded, share_estimate, sums
+from leaderboard.stats.clustered_means import prompt_numbers, share_estimate, sums
 from leaderboard.stats.intervals import student_reach
+from leaderboard.stats.plain_values import Result
 
 # On either side of 0, each with about as many comparisons.
 BINS: Final = 5
-
 UNIT: Final = "log-odds of winning per doubling"
-
 _LONGEST_STEP: Final = 4.0
 _MOST_STEPS: Final = 200
 
@@ -47,7 +46,7 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class LengthEffect:
+class LengthEffect(Result):
     """What size has to do with winning, over ``n`` comparisons of ``prompts`` prompts.
 
     ``equal`` were of equal size; of the others the larger won the share ``longer_wins`` of the points.
@@ -67,9 +66,6 @@ class LengthEffect:
     slope_high: float | None
     reason: str | None
     unit: str = UNIT
-
-    def as_dict(self) -> dict[str, Any]:
-        return rounded(asdict(self)) | {"bins": [rounded(asdict(each)) for each in self.bins]}
 
 
 def length_effect(

@@ -160,8 +160,7 @@ def sandwich(
         lambda raters: _spread(fit, slopes, raters, of_raters=True),
     )
     bread = fit.inverse - table.gauge @ fit.inverse
-    covariance: FloatArray = bread @ meat @ bread.T
-    return covariance
+    return bread @ meat @ bread.T
 
 
 def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) -> FloatArray:
@@ -180,8 +179,7 @@ def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) 
             if of_raters and table.layout.raters:
                 _pull(fit, part, start)
             meat += part @ part.T
-    spread: FloatArray = meat * (units / max(units - 1, 1))
-    return spread
+    return np.asarray(meat * (units / max(units - 1, 1)))
 
 
 def _pull(fit: WholeFit, part: FloatArray, start: int) -> None:

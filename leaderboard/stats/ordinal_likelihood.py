@@ -16,14 +16,10 @@ from leaderboard.stats.ordinal_table import OrdinalTable
 TOLERANCE: Final = 1e-10
 # Enough for any finite maximum; one that has not settled by then is infinite.
 NEWTON_STEPS: Final = 25
-
-
 _LONGEST_STEP: Final = 3.0
 _HALVINGS: Final = 30
 # A likelihood this much lower (relative) is rounding, not a step too far.
 _SLACK: Final = 1e-9
-
-
 # Added to the diagonal of curvatures (relative), so that rounds without a parameter can be solved.
 _RIDGE: Final = 1e-13
 
@@ -85,8 +81,7 @@ class OrdinalModel:
         own = place[self._prior_at]
         drawn = np.logaddexp(0.0, -own) + np.logaddexp(0.0, own)
         value -= sums.prior * (0.5 * PRIOR_GAMES) * drawn.sum(axis=0)
-        result: FloatArray = np.where(ordered, value, -np.inf)
-        return result
+        return np.where(ordered, value, -np.inf)
 
     def gradient(self, sums: Sums, place: FloatArray) -> FloatArray:
         """The slope of the log-likelihood, (parameters, rounds)."""
@@ -126,8 +121,7 @@ class OrdinalModel:
             return matrix.reshape(rounds, size, size)
         scaled = self.table.design.copy()
         scaled.data *= weight[self.table.row_of_entry, 0]
-        single: FloatArray = (self.table.design_by_parameter @ scaled).toarray()[None]
-        return single
+        return np.asarray((self.table.design_by_parameter @ scaled).toarray()[None])
 
     def newton(self, sums: Sums, start: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The maximum of each round from ``start`` (parameters, rounds), and the last step towards it."""
@@ -158,15 +152,13 @@ class OrdinalModel:
 
 def settled(step: FloatArray) -> BoolArray:
     """Which rounds have arrived, by the last ``step`` of each (parameters, rounds)."""
-    small: BoolArray = np.abs(step).max(axis=0, initial=0.0) < TOLERANCE
-    return small
+    return np.asarray(np.abs(step).max(axis=0, initial=0.0) < TOLERANCE)
 
 
 def width_slope(width: FloatArray) -> FloatArray:
     """The slope of log(1 - exp(-width)) for positive widths, without overflow."""
     fallen = np.exp(-width)
-    slope: FloatArray = fallen / -np.expm1(-width)
-    return slope
+    return fallen / -np.expm1(-width)
 
 
 _FIRST_LEAN_SD: Final = 0.5

@@ -29,8 +29,7 @@ def threshold_rows(points: int) -> FloatArray:
     rows = np.zeros((points - 1, free_thresholds(points)))
     for free in range(free_thresholds(points)):
         rows[points - 2 - (free_thresholds(points) - 1 - free), free] = 1.0
-    mirrored: FloatArray = rows - rows[::-1]
-    return mirrored
+    return rows - rows[::-1]
 
 
 def levels(points: int) -> int:
@@ -88,8 +87,7 @@ class Layout:
     @property
     def size(self) -> int:
         """The number of parameters."""
-        last: int = self.leans_at.stop
-        return last
+        return int(self.leans_at.stop)
 
 
 # Rating r of n points says two things: "at most r" (unless r = n) and not "at most r - 1" (unless r = 1).
@@ -187,7 +185,6 @@ class OrdinalTable:
 
 # Ratings between imaginary equals given to each level of a scale that nobody used.
 PRIOR_RATINGS: Final = 0.5
-
 _LONGEST_SCALE: Final = max(POINTS)
 
 

@@ -57,8 +57,7 @@ def weights_of_rounds(
 
     def draw(rounds: IntArray) -> FloatArray:
         drawn = times_drawn(seed, rounds, clusters)
-        weights: FloatArray = contents @ drawn.astype(np.float64).T
-        return weights
+        return np.asarray(contents @ drawn.astype(np.float64).T)
 
     return draw
 
@@ -126,8 +125,6 @@ LARGEST_PART: Final = 512
 _SMALL_PART: Final = 64
 # Standard deviations of the number of games by which the Poisson means together fall short of it.
 _MARGIN: Final = 2.0
-
-
 _TAIL: Final = 8.0
 _PARTS_AT_ONCE: Final = 512
 _PROBABILITY_BITS: Final = 48
@@ -165,8 +162,7 @@ class OutcomeDraws:
             drawn[start : start + len(table)] = self._tables.draw(table, block)
         if parts == self._outcomes:
             return drawn
-        summed: FloatArray = np.add.reduceat(drawn, self._first_part, axis=0)
-        return summed
+        return np.add.reduceat(drawn, self._first_part, axis=0)
 
     def _add_single_games(self, weights: FloatArray, rounds: IntArray) -> None:
         games, width = len(self._of_game), len(rounds)

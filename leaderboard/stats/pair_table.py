@@ -78,15 +78,13 @@ class PairTable:
 
     def ties(self, weights: FloatArray) -> FloatArray:
         """Ties per pair, from weights on the outcomes (outcomes, rounds)."""
-        tied: FloatArray = self._sums[2] @ weights
-        return tied
+        return np.asarray(self._sums[2] @ weights)
 
     @cached_property
     def gauge(self) -> FloatArray:
         """(contestants, contestants): the mean of each component, which the likelihood leaves open."""
         same = self.component[:, None] == self.component[None, :]
-        mean: FloatArray = same / same.sum(axis=1, keepdims=True)
-        return mean
+        return np.asarray(same / same.sum(axis=1, keepdims=True))
 
     def centred(self, theta: FloatArray) -> FloatArray:
         """``theta`` (contestants, rounds) shifted so that each component has mean 0."""
@@ -94,8 +92,7 @@ class PairTable:
 
     def largest_difference(self, theta: FloatArray) -> FloatArray:
         """The largest difference between the two of a pair, (rounds,)."""
-        largest: FloatArray = np.abs(theta[self.a] - theta[self.b]).max(axis=0, initial=0.0)
-        return largest
+        return np.asarray(np.abs(theta[self.a] - theta[self.b]).max(axis=0, initial=0.0))
 
     def no_finite_maximum(self, won: FloatArray, lost: FloatArray) -> BoolArray:
         """Whose component has no finite maximum (Ford 1957) in a round: (contestants, rounds)."""
@@ -107,8 +104,7 @@ class PairTable:
         start[roots] = True
         one_way = self._reach(start, won > 0, lost > 0)
         other_way = self._reach(start, lost > 0, won > 0)
-        missing: BoolArray = self.gauge @ ~(one_way & other_way) > 0
-        return missing
+        return self.gauge @ ~(one_way & other_way) > 0
 
     def _joined_by(self, pairs: BoolArray) -> bool:
         """Whether these pairs alone connect every component."""
@@ -135,8 +131,7 @@ def connected_components(a: IntArray, b: IntArray, contestants: int) -> IntArray
     order = np.lexsort((first, -size))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
-    numbered: IntArray = number[found].astype(np.int64)
-    return numbered
+    return np.asarray(number[found].astype(np.int64))
 
 
 def unbounded(

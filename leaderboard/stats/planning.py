@@ -27,11 +27,8 @@ from leaderboard.stats.tie_bands import TieBand
 
 # Of the quadrature over prompts.
 _NODES: Final = 64
-
 # Points; no gap that a strength can show lies beyond.
 _FARTHEST: Final = 1e5
-
-
 # Points; for prompts that differ much more the quadrature is off by more than 1 %.
 _WIDEST: Final = 600.0
 
@@ -77,8 +74,7 @@ def assumed_variance(gap: float, ties: float, prompt_sd: float, contestants: int
 
 
 def _chance(lead: FloatArray) -> FloatArray:
-    chance: FloatArray = 0.5 * (1.0 + np.tanh(lead / (2.0 * POINTS_PER_UNIT)))
-    return chance
+    return 0.5 * (1.0 + np.tanh(lead / (2.0 * POINTS_PER_UNIT)))
 
 
 def _root(function: Callable[[float], float]) -> float:
@@ -211,16 +207,12 @@ def _prompts(games: Games) -> IntArray:
 
 # Every plan shows these.
 RATERS_SHOWN: Final = (1, 2, 3, 5)
-
 FEWEST_PROMPTS: Final = 2
-
 SMALLEST_GAP: Final = 0.001
 # Points; no study has the votes for a smaller gap, and no strength shows a larger one.
 LARGEST_GAP: Final = 100_000.0
-
 # With fewer at hand their variance is itself known only roughly.
 FEW_PROMPTS: Final = 30
-
 # Points; strengths that differ by less are equal.
 _ALIKE: Final = 1e-6
 

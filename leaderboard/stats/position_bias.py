@@ -1,6 +1,6 @@
 """Position bias: whether raters prefer what is shown first, and what standing second is worth to them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -11,8 +11,9 @@ from scipy.special import chdtrc, fdtrc, log_ndtr
 from arena.rating.scales import POINTS
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, RatingError
-from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, rounded, share_estimate
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate
 from leaderboard.stats.intervals import student_reach
+from leaderboard.stats.plain_values import Result
 from leaderboard.stats.ratings import Ratings
 
 # Without position bias rating r is as frequent as its mirror image n + 1 - r, which Bowker's statistic
@@ -25,7 +26,7 @@ TEST: Final = "rao-scott"
 
 
 @dataclass(frozen=True)
-class Position:
+class Position(Result):
     """How one kind of rater leans to what is shown first; None where a number does not exist.
 
     ``sided`` of the ``n`` ratings are not in the exact middle, and ``share_first`` of these prefer the first.
@@ -49,9 +50,6 @@ class Position:
     p_independent: float | None
     test: str = TEST
 
-    def as_dict(self) -> dict[str, Any]:
-        return rounded(asdict(self))
-
 
 def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: float = 95.0) -> Position:
     """Position statistics of ratings as shown, on one scale; intervals over prompts, of ``level`` percent.
@@ -62,18 +60,14 @@ def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: f
     half, places = points // 2, np.arange(1.0, points + 1.0)
     first, second = counts[:, :half].sum(axis=1), counts[:, points - half :].sum(axis=1)
     share = share_estimate(first, first + second, level)
-    mean = _inside(mean_estimate(counts @ places, counts.sum(axis=1), level), points)
+    mean = mean_estimate(counts @ places, counts.sum(axis=1), level).clipped(1.0, float(points))
     chi2, df, p, independent = mirror_test(counts)
     return Position(
         n=mean.n,
         prompts=mean.prompts,
         sided=share.n,
-        share_first=share.value,
-        share_first_low=share.low,
-        share_first_high=share.high,
-        mean=mean.value,
-        mean_low=mean.low,
-        mean_high=mean.high,
+        **share.named("share_first"),
+        **mean.named("mean"),
         neutral_mean=(points + 1) / 2,
         chi2=chi2,
         df=df,
@@ -129,13 +123,6 @@ def _clustered_p(chi2: float, difference: FloatArray, independent: float) -> flo
     return max(least, float(fdtrc(df, df * (prompts - 1.0), chi2 / trace)))
 
 
-def _inside(mean: Estimate, points: int) -> Estimate:
-    """The mean with its interval cut off at the ends of the scale."""
-    if mean.low is None or mean.high is None:
-        return mean
-    return Estimate(mean.n, mean.prompts, mean.value, max(1.0, mean.low), min(float(points), mean.high))
-
-
 # The worth of a place. Of two answers the rater sees x = strength of the second - strength of the first + b +
 # noise, the noise normal with deviation sigma, in Elo points, and gives rating r of n where the chance of
 # winning that belongs to x lies between (r - 1) / n and r / n. The cuts between ratings are therefore known
@@ -149,14 +136,13 @@ _SETTLED: Final = 1e-9
 _HALVINGS: Final = 30
 # On the parameters: holds those the ratings say nothing about, and is far below one rating.
 _PULL: Final = 1e-6
-
 _MOST_POINTS: Final = 4000.0
 # Beyond these the maximum lies at infinity. The surprise is minus the mean log-likelihood of a rating.
 _LEAST_SURPRISE: Final = 0.01
 
 
 @dataclass(frozen=True)
-class PlaceWorth:
+class PlaceWorth(Result):
     """The worth of standing second in Elo ``points``: below 0 it is better to stand first.
 
     ``noise`` is the deviation, in points, of the rater's error in one comparison. ``reason`` says why a
@@ -172,9 +158,6 @@ class PlaceWorth:
     noise_low: float | None
     noise_high: float | None
     reason: str | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return rounded(asdict(self))
 
 
 def cuts(points: int) -> FloatArray:
@@ -346,11 +329,9 @@ def _log_share(low: FloatArray, high: FloatArray) -> FloatArray:
     turned = low > 0.0  # the share above is small there, and the one below would be 1 - small
     below = log_ndtr(np.where(turned, -high, low))
     above = log_ndtr(np.where(turned, -low, high))
-    share: FloatArray = above + np.log1p(-np.exp(np.minimum(below - above, -1e-300)))
-    return share
+    return np.asarray(above + np.log1p(-np.exp(np.minimum(below - above, -1e-300))))
 
 
 def _density(limit: FloatArray, log_share: FloatArray) -> FloatArray:
     """The normal density at a limit as a share of what lies between the limits; 0 at infinity."""
-    density: FloatArray = np.exp(-0.5 * limit**2 - 0.5 * np.log(2.0 * np.pi) - log_share)
-    return density
+    return np.asarray(np.exp(-0.5 * limit**2 - 0.5 * np.log(2.0 * np.pi) - log_share))

@@ -9,10 +9,11 @@ import numpy as np
 
 from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.games import FEWEST_CROSSED, Games, names_of
+from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import Findings, cautions
 from leaderboard.stats.ranking_estimates import Estimate, Material, estimate
 from leaderboard.stats.ranking_method import METHODOLOGY, Method
-from leaderboard.stats.ranking_rows import DECIMALS, Certainty, Standing, Tally, rounded, rows
+from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
 from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
 from leaderboard.stats.separation import probability_above
 
@@ -69,11 +70,11 @@ class Standings:
             "standings": [standing.as_dict(decimals) for standing in self.standings],
             "components": [list(names) for names in self.components],
             "groups": None if self.groups is None else [list(names) for names in self.groups],
-            **_plain(self.details, decimals),
+            **rounded(self.details, decimals),
             "warnings": list(self.warnings),
         }
         if self.probability_above is not None:
-            values["probability_above"] = _plain(self.probability_above, decimals)
+            values["probability_above"] = rounded(self.probability_above, decimals)
         return values
 
     def canonical_json(self) -> str:
@@ -195,12 +196,3 @@ def _of_raters(material: Material) -> dict[str, int]:
         return {"raters_drawn": material.games.crossed_clusters}
     same = same_raters(material.ratings) if material.resample == "prompts" else None
     return {} if same is None else {"same_raters": same}
-
-
-def _plain(value: Any, decimals: int) -> Any:
-    """The value with every number in it rounded."""
-    if isinstance(value, Mapping):
-        return {name: _plain(each, decimals) for name, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each, decimals) for each in value]
-    return rounded(value, decimals)

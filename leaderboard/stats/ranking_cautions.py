@@ -13,15 +13,11 @@ from leaderboard.stats.ranking_rows import Tally
 
 # With fewer prompts or raters a percentile interval covers less than its level.
 FEWEST_CLUSTERS: Final = 30
-
 # From this many on a sandwich with Student's t held its level in simulations; fewer were not tried.
 FEWEST_WITH_SANDWICH: Final = 10
-
 # With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed.
 FEWEST_BEYOND: Final = 5
-
 NAMES_SHOWN: Final = 3
-
 _MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "the ordinal model"}
 _PRIORS: Final = {"davidson": "half a win and half a loss against the average"}
 _PRIOR: Final = "one drawn game against the average"

@@ -16,7 +16,7 @@ from leaderboard.stats.bradley_terry import (
     bradley_terry,
 )
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
-from leaderboard.stats.davidson import DavidsonFit, bootstrap_davidson, davidson
+from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.elo import bootstrap_elo, sequential_elo
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import (
@@ -127,7 +127,7 @@ def _davidson(material: Material, method: Method) -> Estimate:
     return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
 
 
-def _sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit, method: Method) -> dict[str, Any]:
+def _sandwich(games: Games, fit: BradleyTerryFit, method: Method) -> dict[str, Any]:
     """The standard errors and draws that go with them; nothing where no intervals are wanted."""
     if method.rounds is None:
         return {}
@@ -221,9 +221,7 @@ def _run(method: Method) -> dict[str, Any]:
     return {"rounds": method.rounds, "seed": method.seed, "threads": method.threads}
 
 
-def _fitted(
-    fit: BradleyTerryFit | DavidsonFit | OrdinalFit, details: Mapping[str, Any], **drawn: Any
-) -> Estimate:
+def _fitted(fit: BradleyTerryFit | OrdinalFit, details: Mapping[str, Any], **drawn: Any) -> Estimate:
     """The estimate of a method that maximises a likelihood."""
     parameters: dict[str, Any] = {
         "scale": SCALE,

@@ -13,7 +13,6 @@ from leaderboard.stats.tie_bands import TieBand
 
 METHODOLOGY: Final = "3"
 """Rises whenever the same ratings would give other numbers."""
-
 METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal")
 INTERVALS: Final = ("bootstrap", "sandwich")
 RATER_EFFECTS: Final = "raters"

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, LEVELS, bounds
+from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_estimates import Estimate
 from leaderboard.stats.separation import Groups, groups_at, probability_first, rank_upper_bound
-
-DECIMALS: Final = 6
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,7 @@ class Standing:
     def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
         """Plain values for JSON, rounded."""
         # Not by asdict, which copies every mapping in depth: a tenth of the time of a small study's refresh.
-        values = {name: rounded(value, decimals) for name, value in vars(self).items()}
-        if self.quantiles is not None:
-            values["quantiles"] = {name: rounded(q, decimals) for name, q in self.quantiles.items()}
-        return values
+        return {name: rounded(value, decimals) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +152,3 @@ def _certain(i: int, sure: Certainty) -> dict[str, Any]:
         "groups_at": {level: groups.letters[i] for level, groups in sure.groups_at.items()},
         "rank_ub_at": {level: int(ranks[i]) for level, ranks in sure.rank_ub_at.items()},
     }
-
-
-def rounded(value: Any, decimals: int = DECIMALS) -> Any:
-    """A number rounded for JSON, NaN as None; anything else as it is."""
-    if not isinstance(value, float):
-        return value
-    # Adding zero turns -0.0 into 0.0.
-    return None if np.isnan(value) else round(value, decimals) + 0.0

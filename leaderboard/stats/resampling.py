@@ -13,7 +13,6 @@ import numpy.typing as npt
 from leaderboard.stats.checks import IntArray, ParameterError, whole_number
 
 WordArray = npt.NDArray[np.uint64]
-
 # The purposes of streams, which have nothing in common.
 GAME_DRAWS: Final = 0
 CLUSTER_DRAWS: Final = 1
@@ -23,12 +22,9 @@ CROSSED_DRAWS: Final = 4
 POISSON_DRAWS: Final = 10
 SINGLE_DRAWS: Final = 11
 NORMAL_DRAWS: Final = 12
-
 # The most things one step can choose from.
 LARGEST: Final = 2**32 - 1
-
 DRAWS_AT_ONCE: Final = 2**15
-
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND: Final = np.uint64(0x94D049BB133111EB)

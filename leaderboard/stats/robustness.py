@@ -13,10 +13,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from leaderboard.stats.bradley_terry import all_games
+from leaderboard.stats.bradley_terry import all_games, climb
 from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.games import Games
-from leaderboard.stats.newton import climb
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
 from leaderboard.stats.pair_table import PairTable, connected_components
 from leaderboard.stats.ratings import RESAMPLE
@@ -50,19 +49,15 @@ class FittedTable:
         pull = np.linalg.solve(self.curvature, contrast)
         a, b = self.table.a[self.table.pair_of_outcome], self.table.b[self.table.pair_of_outcome]
         expected = 0.5 * (1.0 + np.tanh(0.5 * (self.theta[a] - self.theta[b])))
-        moved: FloatArray = (pull[a] - pull[b]) * (self.table.score_of_outcome - expected)
-        return moved
+        return (pull[a] - pull[b]) * (self.table.score_of_outcome - expected)
 
 
 # Challengers tried: those that the first linear prediction puts nearest.
 _CHALLENGERS: Final = 3
-
 # One in so many of the predicted removals is made before predicting anew.
 _PART: Final = 4
-
 # Log-odds; strengths that differ by less are equal.
 _EQUAL: Final = 1e-8
-
 # Log-odds; removals that shrink the gap by less only add up rounding errors.
 _NOTHING: Final = 1e-12
 
@@ -240,8 +235,7 @@ class _Path:
     def gone(self, length: int) -> IntArray:
         """How many of each kind the first ``length`` removals take."""
         cut = self.cut(length)
-        taken: IntArray = np.bincount(cut.kind, weights=cut.count, minlength=self.kinds).astype(np.int64)
-        return taken
+        return np.bincount(cut.kind, weights=cut.count, minlength=self.kinds).astype(np.int64)
 
     def and_then(self, other: "_Path") -> "_Path":
         kind, count = np.concatenate((self.kind, other.kind)), np.concatenate((self.count, other.count))

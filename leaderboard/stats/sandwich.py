@@ -41,8 +41,7 @@ def spread_of_units(
     if np.isnan(total).any():
         return total
     value, direction = np.linalg.eigh(total)
-    positive: FloatArray = (direction * np.maximum(value, 0.0)) @ direction.T
-    return positive
+    return np.asarray((direction * np.maximum(value, 0.0)) @ direction.T)
 
 
 _NEGLIGIBLE: Final = 1e-10
@@ -62,7 +61,7 @@ class Sandwich:
     units: int
 
 
-def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
+def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
     """The robust covariance of the fit of these games, clustered where the games have clusters."""
     outcomes = distinct_outcomes(games)
     table = PairTable.of(outcomes, games.contestants)
@@ -78,9 +77,7 @@ def sandwich(games: Games, fit: BradleyTerryFit | DavidsonFit) -> Sandwich:
     return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters, games.units)
 
 
-def _bradley_terry(
-    table: PairTable, outcomes: Outcomes, fit: BradleyTerryFit | DavidsonFit
-) -> tuple[FloatArray, Any]:
+def _bradley_terry(table: PairTable, outcomes: Outcomes, fit: BradleyTerryFit) -> tuple[FloatArray, Any]:
     """The curvature (contestants, contestants) and each outcome's score, sparse (outcomes, contestants)."""
     half = np.tanh(0.5 * (fit.log_odds[outcomes.a, 0] - fit.log_odds[outcomes.b, 0]))
     surplus = 0.5 * (2.0 * outcomes.score - 1.0 - half)
@@ -113,8 +110,7 @@ def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatA
         contents = coo_array((np.ones(len(cluster)), places), shape=(units, len(outcomes)))
         of_cluster = contents.tocsr() @ scores
         squared = of_cluster.T @ of_cluster
-    spread: FloatArray = squared.toarray() * (units / (units - 1) if units > 1 else np.nan)
-    return spread
+    return np.asarray(squared.toarray() * (units / (units - 1) if units > 1 else np.nan))
 
 
 class Rated(Protocol):
@@ -147,5 +143,4 @@ def _square_root(covariance: FloatArray) -> FloatArray:
     # The symmetric root: unlike factors of other decompositions it is the same on any machine.
     variance, direction = np.linalg.eigh(covariance)
     variance[variance < _NEGLIGIBLE * variance.max(initial=0.0)] = 0.0
-    root: FloatArray = (direction * np.sqrt(variance)) @ direction.T
-    return root
+    return np.asarray((direction * np.sqrt(variance)) @ direction.T)

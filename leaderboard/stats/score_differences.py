@@ -1,14 +1,15 @@
 """Judges that give each completion a score: first minus second score, as shown."""
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, LengthMismatchError, ParameterError
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, sums
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sums
+from leaderboard.stats.plain_values import Result
 
 MOST_BINS: Final = 41
 # Scores are kept to so many decimals.
@@ -16,7 +17,7 @@ FINEST: Final = 0.001
 
 
 @dataclass(frozen=True)
-class ScoreDifferences:
+class ScoreDifferences(Result):
     """A histogram of ``n`` differences in bins of one ``width``, one of them centred on 0.
 
     ``bins`` are left edges. ``mean`` has its interval over prompts; without position bias it is 0.
@@ -33,11 +34,6 @@ class ScoreDifferences:
     first_higher: int
     equal: int
     second_higher: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, rounded to 1e-6."""
-        plain = rounded(asdict(self))
-        return plain | {"bins": [round(edge, 6) + 0.0 for edge in self.bins], "counts": list(self.counts)}
 
 
 def score_differences(
@@ -67,9 +63,7 @@ def score_differences(
         width=width,
         bins=tuple((step - 0.5) * width for step in range(-reach, reach + 1)),
         counts=tuple(np.bincount(place + reach, minlength=2 * reach + 1).tolist()),
-        mean=mean.value,
-        mean_low=mean.low,
-        mean_high=mean.high,
+        **mean.named("mean"),
         first_higher=int((given > 0).sum()),
         equal=int((given == 0).sum()),
         second_higher=int((given < 0).sum()),

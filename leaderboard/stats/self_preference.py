@@ -1,17 +1,17 @@
 """Self-preference: whether a judge rates its own family higher than others do on the same pairs."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, rounded, sums
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sums
+from leaderboard.stats.plain_values import Result
 
 
 @dataclass(frozen=True)
-class OwnFamily:
+class OwnFamily(Result):
     """Mean preferences for the family on [-1, 1], over ``n`` pairs that the judge and others rated.
 
     ``difference`` is ``own`` minus ``others`` with its interval over prompts.
@@ -24,9 +24,6 @@ class OwnFamily:
     difference: float | None
     low: float | None
     high: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return rounded(asdict(self))
 
 
 def own_family(
@@ -50,13 +47,15 @@ def own_family(
     both = ~np.isnan(means[0] + means[1])
     own, others = (each[both] for each in means)
     numbers = prompt_numbers(prompt[first][both], int(both.sum()))
-    found = mean_estimate(sums(numbers, own - others), sums(numbers, np.ones(len(own))), level)
+    found = mean_estimate(sums(numbers, own - others), sums(numbers, np.ones(len(own))), level).clipped(
+        -2.0, 2.0
+    )
     return OwnFamily(
         n=found.n,
         prompts=found.prompts,
         own=float(own.mean()) if len(own) else None,
         others=float(others.mean()) if len(own) else None,
         difference=found.value,
-        low=None if found.low is None else max(-2.0, found.low),
-        high=None if found.high is None else min(2.0, found.high),
+        low=found.low,
+        high=found.high,
     )

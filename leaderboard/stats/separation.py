@@ -29,8 +29,7 @@ def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.Arr
         sizes = f"low has {len(lower)}, high has {len(upper)}, component has {len(group)}"
         raise LengthMismatchError(f"the arrays differ in length: {sizes}")
     above = (lower[None, :] > upper[:, None] + _EQUAL) & _together(group)
-    best: IntArray = 1 + np.count_nonzero(above, axis=1)
-    return best
+    return np.asarray(1 + np.count_nonzero(above, axis=1))
 
 
 def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> FloatArray:
@@ -121,8 +120,7 @@ def _grouped(alike: BoolArray, order: IntArray, level: float) -> Groups:
 
 def told_apart(samples: npt.ArrayLike, level: float, component: npt.ArrayLike) -> BoolArray:
     """The matrix (contestants, contestants) of pairs told apart at ``level`` percent."""
-    apart: BoolArray = told_apart_at(samples, (level,), component)[0]
-    return apart
+    return np.asarray(told_apart_at(samples, (level,), component)[0])
 
 
 def told_apart_at(samples: npt.ArrayLike, levels: Sequence[float], component: npt.ArrayLike) -> BoolArray:
@@ -216,8 +214,7 @@ def _letter(number: int) -> str:
 
 
 def _together(component: npt.NDArray[np.generic]) -> BoolArray:
-    same: BoolArray = np.equal(component[:, None], component[None, :])
-    return same
+    return np.asarray(np.equal(component[:, None], component[None, :]))
 
 
 def _checked(samples: npt.ArrayLike, component: npt.ArrayLike) -> tuple[FloatArray, IntArray]:

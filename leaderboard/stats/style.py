@@ -25,13 +25,10 @@ from leaderboard.stats.checks import FloatArray, LengthMismatchError
 
 # Changes whenever a text would be counted otherwise: kept counts of other versions are not used.
 VERSION: Final = 1
-
 VOCABULARY: Final = "o200k_base"
-
 _PACKAGE: Final = "splintr-rs"
 # Marks beyond the Basic Multilingual Plane, of dead scripts, would make the search ten times slower.
 _PLANE: Final = 0x10000
-
 # How every special token of the vocabulary begins.
 _SPECIAL: Final = "<|"
 
@@ -79,8 +76,7 @@ class _Tokenizer(Protocol):
 
 @cache
 def _tokenizer() -> _Tokenizer:
-    found: _Tokenizer = Tokenizer.from_pretrained(VOCABULARY)
-    return found
+    return Tokenizer.from_pretrained(VOCABULARY)
 
 
 @cache
@@ -140,10 +136,7 @@ def style_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
     larger = np.maximum(one, other)
     # Divided by the larger first, so that no sum of large amounts overflows.
     scale = np.where(larger > 0, larger, 1.0)
-    difference: FloatArray = (one / scale - other / scale) / np.where(
-        larger > 0, one / scale + other / scale, 1.0
-    )
-    return difference
+    return (one / scale - other / scale) / np.where(larger > 0, one / scale + other / scale, 1.0)
 
 
 def covariates_of(texts_first: Sequence[str], texts_second: Sequence[str]) -> dict[str, FloatArray]:

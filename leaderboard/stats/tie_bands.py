@@ -11,7 +11,6 @@ from arena.rating.scales import TIE_BAND
 from leaderboard.stats.checks import ParameterError
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
-
 _BAND: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 
 

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 from leaderboard.snapshots.presentation import aligned, findings, interval_line, printable
 from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
 from leaderboard.stats.checks import NoGamesError
-from leaderboard.stats.ranking_rows import rounded
+from leaderboard.stats.plain_values import rounded
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Elo": {"name": "elo"},
