@@ -15,7 +15,7 @@ from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.stats import Method, TieBand, alpha, kappa
 from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
 from leaderboard.stats.agreement_opinions import OpinionRows, PairSums, Topics, opinion_rows, pair_sums
-from leaderboard.stats.alpha import one_from_each, panel, within_measure
+from leaderboard.stats.alpha import one_from_each, repeated_pairs, within_measure
 from leaderboard.stats.correlation import Entries, ceiling_entries, correlation, shared_entries
 from leaderboard.stats.crosstabs import confusion, scatters
 from leaderboard.stats.kappa import kappa_measure
@@ -208,7 +208,7 @@ def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
 def _within(arranged: Arranged, kind: Kind) -> Part:
     topics = arranged.topics
     rows = one_from_each(kind.rows)
-    chosen = panel(rows, arranged.pairs)
+    chosen = repeated_pairs(rows, arranged.pairs)
     category = topics.of_pairs(chosen.pair)
     pairs, ratings, even = (
         topics.add_up(category, weight) for weight in (None, chosen.sums.count, chosen.even)

@@ -51,16 +51,12 @@ def z_intervals(
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """A measure and the ``pair`` of each thing it is about.
-
-    ``values`` (rows, values) are its exact values; those numbered in ``shares`` lie on [0, 1], not on [-1,
-    1].
-    """
+    """A measure with its exact values (rows, values)."""
 
     measure: Measure
-    pair: IntArray
+    pair: IntArray  # of each thing it is about
     values: FloatArray
-    shares: tuple[int, ...] = ()
+    shares: tuple[int, ...] = ()  # numbers of the values on [0, 1]; the others lie on [-1, 1]
 
     @property
     def prompts(self) -> FloatArray:

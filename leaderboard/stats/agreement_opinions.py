@@ -32,16 +32,13 @@ FIRST, TIE, SECOND = 0, 1, 2
 
 @dataclass(frozen=True, eq=False)
 class OpinionRows:
-    """Ratings as parallel arrays, turned to the orientation of their pair: 1 means its first is much better.
-
-    ``pair`` numbers the pair, ``rater`` is any integer, ``band`` overrides the usual ties of its scale.
-    """
+    """Ratings as parallel arrays, turned to the orientation of their pair."""
 
     pair: IntArray
-    rater: IntArray
-    rating: IntArray
+    rater: IntArray  # any integer
+    rating: IntArray  # 1: the pair's first is much better
     points: IntArray
-    band: TieBand | None = None
+    band: TieBand | None = None  # instead of the usual ties of its scale
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -95,15 +92,12 @@ def opinion_rows(
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Sums of what some raters said of each pair: arrays (pairs,), ``verdicts`` (pairs, 3).
-
-    ``total`` and ``squares`` sum preferences and their squares, in steps.
-    """
+    """Sums of what some raters said of each pair, (pairs,)."""
 
     count: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    verdicts: FloatArray
+    total: FloatArray  # of preferences, in steps
+    squares: FloatArray  # of preferences, in steps
+    verdicts: FloatArray  # (pairs, 3)
 
     @property
     def mean(self) -> FloatArray:
@@ -128,14 +122,11 @@ ROUNDS_AT_ONCE: Final = 64
 
 @dataclass(frozen=True, eq=False)
 class Topics:
-    """The ``prompt`` of each pair, the ``category`` of each prompt, and the ``names`` of the categories.
-
-    The empty name stands for prompts without a category.
-    """
+    """The prompt of each pair, and the category of each prompt."""
 
     prompt: IntArray
     category: IntArray
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the categories; "" stands for none
 
     @cached_property
     def named(self) -> tuple[str, ...]:
@@ -186,16 +177,12 @@ class Topics:
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """A function of sums over prompts, evaluated for each row of the topics.
-
-    ``sums`` has a line for each category and each of ``kinds`` sums, and a column for each prompt. ``value``
-    turns sums (kinds, n) into values (values, n), NaN where undefined.
-    """
+    """A function of sums over prompts, evaluated for each row of the topics."""
 
     topics: Topics
-    kinds: int
-    sums: Any
-    value: Callable[[FloatArray], FloatArray]
+    kinds: int  # of sum
+    sums: Any  # (categories and kinds, prompts)
+    value: Callable[[FloatArray], FloatArray]  # from (kinds, n) to (values, n), NaN where undefined
 
     def of(self, times: FloatArray) -> FloatArray:
         """Values (rows, values, n), each prompt taken ``times`` (prompts, n) often."""

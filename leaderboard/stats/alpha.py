@@ -37,12 +37,12 @@ def one_from_each(rows: OpinionRows) -> OpinionRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
-    """Sums of the pairs with two or more ratings; ``each`` is the commonest number of ratings of a pair."""
+class RepeatedPairs:
+    """Sums of the pairs with two or more ratings."""
 
     pair: IntArray
     sums: PairSums
-    each: int
+    each: int  # the commonest number of ratings of a pair
 
     @property
     def even(self) -> FloatArray:
@@ -50,18 +50,18 @@ class Panel:
         return np.asarray(self.sums.count == self.each, dtype=np.float64)
 
 
-def panel(rows: OpinionRows, pairs: int) -> Panel:
+def repeated_pairs(rows: OpinionRows, pairs: int) -> RepeatedPairs:
     sums = pair_sums(rows, pairs)
     pair = np.flatnonzero(sums.count > 1)
     found = PairSums(sums.count[pair], sums.total[pair], sums.squares[pair], sums.verdicts[pair])
     if not len(pair):
-        return Panel(pair, found, 0)
+        return RepeatedPairs(pair, found, 0)
     number, times = np.unique(found.count, return_counts=True)
     # The larger of two numbers that are as common.
-    return Panel(pair, found, int(number[times == times.max()].max()))
+    return RepeatedPairs(pair, found, int(number[times == times.max()].max()))
 
 
-def within_measure(topics: Topics, chosen: Panel) -> Measure:
+def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
     """Interval alpha, nominal alpha of verdicts, and Fleiss' kappa of verdicts."""
     sums, even = chosen.sums, chosen.even
     others = sums.count - 1.0

@@ -36,10 +36,10 @@ _SOLVED: Final = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The mean over the ``member`` pairs (pairs,) of the ``score`` (pairs,) of a, 0 elsewhere."""
+    """The mean over some pairs."""
 
-    member: BoolArray
-    score: FloatArray
+    member: BoolArray  # (pairs,)
+    score: FloatArray  # (pairs,), of a, 0 outside
 
     @property
     def size(self) -> int:
@@ -48,34 +48,25 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Log-odds (contestants,) and the influence (prompts, contestants) of each prompt on them.
+    """Log-odds of the contestants, and how each prompt moves them."""
 
-    The outer products of the influence, summed over prompts, are the sandwich covariance without a
-    small-sample correction. ``bread`` turns scores of prompts into influence; ``prior`` tells that each
-    contestant got one drawn game.
-    """
-
-    theta: FloatArray
-    influence: FloatArray
-    bread: FloatArray
-    prior: bool
+    theta: FloatArray  # (contestants,)
+    influence: FloatArray  # (prompts, contestants): its outer products add up to the sandwich covariance
+    bread: FloatArray  # turns scores of prompts into influence
+    prior: bool  # whether each contestant got one drawn game
 
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """Pairs ``a``, ``b`` (pairs,), the number of their prompt, and the parts that are averaged.
-
-    ``component`` numbers the groups of contestants with a common scale. ``scale``, the games that one unit of
-    a mean stands for, weighs the prior.
-    """
+    """Pairs of contestants, and the parts that are averaged."""
 
     a: IntArray
     b: IntArray
     prompt: IntArray
     contestants: int
-    component: IntArray
+    component: IntArray  # of each contestant: those with a common scale
     parts: Sequence[Part]
-    scale: float
+    scale: float  # games that one unit of a mean stands for; weighs the prior
 
     @cached_property
     def _cells(self) -> tuple[PairTable, IntArray, BoolArray]:
@@ -235,7 +226,7 @@ def _counts(pairs: RatedPairs, left_out: int) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """Turns solutions that rest on ``prompts`` many prompts into estimates for the ``shown``."""
+    """Turns solutions that rest on so many prompts into estimates for the contestants shown."""
 
     prompts: int
     tail: float

@@ -21,20 +21,16 @@ from leaderboard.stats.ratings import Ratings
 
 @dataclass(frozen=True, eq=False)
 class RatedPairs:
-    """Pairs as parallel arrays: contestants ``a`` and ``b``, mean scores of ``a``, the prompt from 0.
-
-    ``human`` and ``judge`` lie between 0 and 1, NaN where not rated. ``category`` numbers that of the prompt.
-    ``left_out`` counts comparisons without a side.
-    """
+    """Pairs of contestants as parallel arrays."""
 
     a: IntArray
     b: IntArray
-    human: FloatArray
-    judge: FloatArray
+    human: FloatArray  # mean score of a, from 0 to 1, NaN where not rated
+    judge: FloatArray  # the same
     contestants: int
-    prompt: IntArray
-    category: IntArray | None = None
-    left_out: int = 0
+    prompt: IntArray  # numbered from 0
+    category: IntArray | None = None  # of the prompt, numbered from 0
+    left_out: int = 0  # comparisons without a side
 
     def __len__(self) -> int:
         return len(self.a)

@@ -14,16 +14,13 @@ from leaderboard.stats.separation import rank_upper_bound
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Points, their standard error and interval, each (contestants,); NaN where there is none.
-
-    ``prior`` tells that no finite answer existed and each contestant got one drawn game.
-    """
+    """Points, their standard error and interval, each (contestants,); NaN where there is none."""
 
     value: FloatArray
     standard_error: FloatArray
     low: FloatArray
     high: FloatArray
-    prior: bool = False
+    prior: bool = False  # whether each contestant got one drawn game, as no finite answer existed
 
     def as_dict(self, contestant: int) -> dict[str, float | None]:
         """One contestant's numbers for JSON, rounded; None where there is none."""
@@ -34,42 +31,31 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Counts:
-    """Pairs and prompts behind the strengths.
-
-    ``left_out`` counts judged pairs whose contestants no chain of human pairs connects.
-    """
+    """Pairs and prompts behind the strengths."""
 
     human_pairs: int
     judged_pairs: int
     shared_pairs: int
     human_prompts: int
     judged_prompts: int
-    left_out: int
+    left_out: int  # judged pairs whose contestants no chain of human pairs connects
 
 
 @dataclass(frozen=True, eq=False)
 class Anchored:
-    """Human-anchored strengths: arrays (contestants,), NaN for a contestant nobody rated.
+    """Human-anchored strengths, (contestants,); NaN for a contestant nobody rated."""
 
-    ``best`` are the anchored strengths, ``human`` those by people alone, ``judge`` those by the judge alone;
-    all average 1000 in each ``component`` of contestants that human pairs connect (-1 without any). ``bias``
-    is ``judge`` minus ``best``. ``power``, from 0 to 1, is how much the judge was used. ``effective_votes``
-    is how many pairs people would have had to rate to know each contestant as well without the judge,
-    ``effective_votes_overall`` the same for the mean variance. ``balance`` holds p values, small where the
-    pairs people rated look like no random part of the judged ones.
-    """
-
-    best: Estimate
-    human: Estimate
-    judge: Estimate
-    bias: Estimate
-    power: float
+    best: Estimate  # the anchored strengths
+    human: Estimate  # by people alone
+    judge: Estimate  # by the judge alone
+    bias: Estimate  # judge less best
+    power: float  # from 0 to 1: how much the judge was used
     interval: float
-    effective_votes: FloatArray
-    effective_votes_overall: float
-    component: IntArray
+    effective_votes: FloatArray  # pairs people would have to rate to know as much without the judge
+    effective_votes_overall: float  # the same for the mean variance
+    component: IntArray  # contestants that human pairs connect, each averaging 1000; -1 without any
     counts: Counts
-    balance: Mapping[str, float]
+    balance: Mapping[str, float]  # p values, small where the pairs people rated look like no random part
 
     @property
     def rating(self) -> FloatArray:

@@ -29,25 +29,19 @@ MOST_THREADS: Final = 16
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Strengths of every round: ``samples`` (rounds, contestants), and how they were drawn.
+    """Strengths of every round, and how they were drawn."""
 
-    ``clusters`` counts the clusters a round draws from, ``crossed_clusters`` those of the second kind; None
-    without. ``others`` holds samples (rounds,) of other parameters ("nu", "position") and ``effects`` of
-    covariates, in log-odds. ``prior_rounds`` counts rounds that needed drawn games; ``component``
-    (contestants,) numbers the connected groups, None for Elo; ``backend`` ran Elo.
-    """
-
-    samples: FloatArray
+    samples: FloatArray  # (rounds, contestants)
     parameters: Mapping[str, float]
     seed: int
-    clusters: int | None
-    crossed_clusters: int | None
+    clusters: int | None  # that a round draws from, None for games
+    crossed_clusters: int | None  # of the second kind
     threads: int
-    others: Mapping[str, FloatArray] = field(default_factory=dict)
-    effects: Mapping[str, FloatArray] = field(default_factory=dict)
-    prior_rounds: int = 0
-    component: IntArray | None = None
-    backend: str | None = None
+    others: Mapping[str, FloatArray] = field(default_factory=dict)  # samples (rounds,) of "nu" or "position"
+    effects: Mapping[str, FloatArray] = field(default_factory=dict)  # of covariates, in log-odds
+    prior_rounds: int = 0  # rounds that needed drawn games
+    component: IntArray | None = None  # connected groups (contestants,), None for Elo
+    backend: str | None = None  # that ran Elo
 
     @property
     def rounds(self) -> int:

@@ -34,19 +34,13 @@ WORTH_THREADS: Final = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryFit:
-    """Strengths ``rating`` (contestants,) by maximum likelihood.
+    """Strengths by maximum likelihood."""
 
-    ``prior`` tells that a group had no finite maximum and got ``PRIOR_GAMES``; ``unbounded`` says for each
-    contestant why: "above" (nobody takes points off its set), "below" or None. ``component`` numbers the
-    connected groups, which have no common scale; a contestant without games is one, at 1000. ``log_odds``
-    (contestants, 1) is the maximum before scaling.
-    """
-
-    rating: FloatArray
-    prior: bool
-    component: IntArray
-    unbounded: tuple[str | None, ...]
-    log_odds: FloatArray
+    rating: FloatArray  # (contestants,)
+    prior: bool  # whether a group had no finite maximum and got PRIOR_GAMES
+    component: IntArray  # connected groups (contestants,), which have no common scale
+    unbounded: tuple[str | None, ...]  # "above" where nobody takes points off its set, "below", or None
+    log_odds: FloatArray  # (contestants, 1)
 
 
 def bradley_terry(games: Games) -> BradleyTerryFit:
@@ -144,15 +138,12 @@ def _refitted(table: PairTable) -> Refit:
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryLikelihood:
-    """The log-likelihood of each round from the points ``won`` and ``lost`` per pair (pairs, rounds).
-
-    ``prior`` (contestants, rounds) marks who has the prior games.
-    """
+    """The log-likelihood of each round."""
 
     table: PairTable
-    won: FloatArray
+    won: FloatArray  # points per pair (pairs, rounds)
     lost: FloatArray
-    prior: BoolArray
+    prior: BoolArray  # who has the prior games, (contestants, rounds)
 
     @cached_property
     def played(self) -> FloatArray:
@@ -282,10 +273,10 @@ def climb(likelihood: BradleyTerryLikelihood, start: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The fit of all games: its maximum (parameters, 1), the inverse curvature there, who has the prior."""
+    """The fit of all games."""
 
-    x: FloatArray
-    inverse: FloatArray
+    x: FloatArray  # (parameters, 1)
+    inverse: FloatArray  # of the curvature there
     prior: BoolArray
 
     @classmethod

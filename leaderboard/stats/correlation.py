@@ -24,7 +24,7 @@ GRID: Final = 31
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The ``number`` of each value's level, of ``count`` levels symmetric about 0."""
+    """Values as numbers of levels that are symmetric about 0."""
 
     number: IntArray
     count: int
@@ -106,7 +106,7 @@ def table_of(x: Levels, y: Levels) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Two mean preferences on [-1, 1] of each ``pair``, which may come several times."""
+    """Two mean preferences on [-1, 1] of each pair, which may come several times."""
 
     pair: IntArray
     x: FloatArray

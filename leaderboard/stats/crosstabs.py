@@ -16,13 +16,9 @@ COARSE: Final = 10
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """How often each rating of one kind stood against each of the other, in both orientations.
+    """How often each rating of one kind stood against each of the other, in both orientations."""
 
-    ``counts`` is (rows of the topics, points of the one, points of the other), of the commonest scale of each
-    kind.
-    """
-
-    counts: IntArray
+    counts: IntArray  # (rows of the topics, points of the one, points of the other), of the commonest scales
 
     @property
     def points(self) -> tuple[int, int]:

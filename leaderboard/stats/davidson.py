@@ -43,13 +43,9 @@ class DavidsonFit(BradleyTerryFit):
 
 @dataclass(frozen=True, eq=False)
 class DavidsonLikelihood(BradleyTerryLikelihood):
-    """The log-likelihood of rounds with ties; x holds the log-odds (contestants), then log nu.
+    """The log-likelihood of rounds with ties; x holds the log-odds, then log nu."""
 
-    ``won`` and ``lost`` are points per pair (pairs, rounds), a tie being half for each; ``tied`` (rounds,)
-    counts ties; ``prior`` (contestants, rounds) marks who has the prior games.
-    """
-
-    tied: FloatArray
+    tied: FloatArray  # ties (rounds,); they count half in won and lost
 
     def _chances(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         difference = x[self.table.a]

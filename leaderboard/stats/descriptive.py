@@ -15,16 +15,13 @@ from leaderboard.stats.plain_values import Result
 
 @dataclass(frozen=True)
 class Summary(Result):
-    """Describes ``count`` known amounts; None where a number needs more of them.
-
-    ``sd`` divides by count - 1; quartiles are interpolated linearly (type 7 of Hyndman and Fan 1996).
-    """
+    """A description of the known amounts; None where a number needs more of them."""
 
     count: int
     mean: float | None
-    sd: float | None
+    sd: float | None  # divides by count - 1
     min: float | None
-    q1: float | None
+    q1: float | None  # type 7 of Hyndman and Fan (1996)
     median: float | None
     q3: float | None
     max: float | None
@@ -43,18 +40,14 @@ def describe(values: npt.ArrayLike) -> Summary:
 
 @dataclass(frozen=True)
 class Histogram(Result):
-    """Ratings as shown on one scale: ``counts[r - 1]`` is how often r was given.
-
-    ``unscored`` counts answers without a rating by reason. ``share_first`` is the share of ratings on the
-    first completion's side among those with a side. Without bias it is 0.5 and ``mean`` (points + 1) / 2.
-    """
+    """Ratings as shown, on one scale."""
 
     points: int
-    counts: tuple[int, ...]
-    unscored: Mapping[str, int]
+    counts: tuple[int, ...]  # of the ratings from 1 on
+    unscored: Mapping[str, int]  # answers without a rating, by reason
     scored: int
-    share_first: float | None
-    mean: float | None
+    share_first: float | None  # of the ratings with a side; 0.5 without bias
+    mean: float | None  # (points + 1) / 2 without bias
 
 
 def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str] = ()) -> Histogram:
@@ -83,16 +76,12 @@ def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str]
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """Matrices (contestants, contestants): entry [i, j] is about i against j.
-
-    ``wins[i, j]`` counts games that i won; ``win_rate`` is (wins + ties / 2) / games, NaN where two never
-    met.
-    """
+    """Matrices (contestants, contestants): entry [i, j] is about i against j."""
 
     wins: IntArray
     ties: IntArray
     games: IntArray
-    win_rate: FloatArray
+    win_rate: FloatArray  # (wins + ties / 2) / games, NaN where two never met
 
 
 def matrices(games: Games) -> Matrices:

@@ -38,12 +38,9 @@ LARGEST: Final = 1e9
 
 @dataclass(frozen=True)
 class EloParameters:
-    """K, scale and base of the expected score, and the strength at the start.
+    """Parameters of Elo; raises ParameterError for values out of range."""
 
-    Raises ParameterError for values out of range.
-    """
-
-    k: float = K
+    k: float = K  # points that one game moves a strength by at most
     scale: float = SCALE
     base: float = BASE
     init: float = INIT

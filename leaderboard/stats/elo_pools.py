@@ -36,14 +36,11 @@ _NUMBERS_AT_ONCE: Final = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Outcomes by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``.
-
-    ``crossed`` numbers, in the same order, the cluster of a second kind of each game, if there is one.
-    """
+    """Outcomes by cluster: those of cluster c are ``of_game[start[c] : start[c + 1]]``."""
 
     outcomes: Outcomes
     start: IntArray
-    crossed: npt.NDArray[Any] | None = None
+    crossed: npt.NDArray[Any] | None = None  # cluster of a second kind of each game
 
     def __len__(self) -> int:
         return len(self.start) - 1

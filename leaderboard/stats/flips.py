@@ -14,21 +14,17 @@ from leaderboard.stats.tie_bands import TieBand, verdicts
 
 @dataclass(frozen=True)
 class Flips(Result):
-    """``pairs`` got a verdict in both orders from one rater, ``flipped`` of them different ones.
-
-    ``rate`` is their share with its interval over prompts; ``to_first`` of the flipped went to what was shown
-    first, ``to_second`` to the second. ``exact`` got the same rating, mirrored.
-    """
+    """Verdicts of one rater on pairs in both orders; the rate has its interval over prompts."""
 
     pairs: int
     prompts: int
-    flipped: int
+    flipped: int  # pairs with different verdicts
     rate: float | None
     low: float | None
     high: float | None
-    to_first: int
+    to_first: int  # flips to what was shown first
     to_second: int
-    exact: int
+    exact: int  # pairs with the same rating, mirrored
 
 
 def flips(
@@ -95,12 +91,9 @@ def both_orders(
 
 @dataclass(frozen=True)
 class Shift(Result):
-    """The mean of ``n`` preferences on [-1, 1], above 0 towards the second, with its interval over prompts.
+    """A mean preference on [-1, 1], above 0 towards the second, with its interval over prompts."""
 
-    From both orders ``n`` counts pairs, from one order ratings.
-    """
-
-    n: int
+    n: int  # pairs from both orders, ratings from one
     prompts: int
     value: float | None
     low: float | None
@@ -137,21 +130,17 @@ def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Shi
 
 @dataclass(frozen=True)
 class Repeats(Result):
-    """``n`` answers against the one the same rater gave before, on the same pair in the same order.
-
-    ``exact`` is the share with the same rating, ``same`` with the same verdict, ``distance`` the mean
-    distance of the two ratings as a share of the scale; each with its interval over prompts.
-    """
+    """Answers against earlier ones by the same rater on the same pair in the same order."""
 
     n: int
     prompts: int
-    exact: float | None
+    exact: float | None  # share with the same rating
     exact_low: float | None
     exact_high: float | None
-    same: float | None
+    same: float | None  # share with the same verdict
     same_low: float | None
     same_high: float | None
-    distance: float | None
+    distance: float | None  # mean, as a share of the scale
     distance_low: float | None
     distance_high: float | None
 

@@ -33,21 +33,15 @@ FEWEST_CROSSED: Final = 3
 
 @dataclass(frozen=True, eq=False)
 class Games:
-    """Games ready for a model.
+    """Games ready for a model."""
 
-    ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``, ``cluster``
-    numbers the resampling unit of each game, usually its prompt, from 0 without gaps. ``crossed`` numbers a
-    second kind of unit across the first: raters who rate the same prompts. ``left_out`` counts comparisons
-    that took no side.
-    """
-
-    a: IntArray
+    a: IntArray  # 0..contestants-1
     b: IntArray
-    score: FloatArray
+    score: FloatArray  # 1, 0.5 or 0 for a
     contestants: int
-    cluster: IntArray | None = None
-    left_out: int = 0
-    crossed: IntArray | None = None
+    cluster: IntArray | None = None  # resampling unit, usually the prompt, from 0 without gaps
+    left_out: int = 0  # comparisons that took no side
+    crossed: IntArray | None = None  # a second kind of unit: raters who share the prompts
 
     def __len__(self) -> int:
         return len(self.a)

@@ -56,7 +56,7 @@ def student_quantiles(
 
 @dataclass(frozen=True)
 class Share:
-    """``count`` of ``n`` trials with the interval of the share; None without a trial."""
+    """A share of trials with its interval; None without a trial."""
 
     count: int
     n: int

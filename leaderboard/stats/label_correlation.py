@@ -23,17 +23,14 @@ PairMeans = Mapping[Hashable, float]
 
 @dataclass(frozen=True)
 class Correlation(Result):
-    """Agreement on the pairs both rated, or on those of a ``category``.
+    """Agreement on the pairs both rated."""
 
-    Where the coefficients are None, ``reason`` says why.
-    """
-
-    category: str | None
+    category: str | None  # None for all pairs
     n: int
     pearson: float | None
     spearman: float | None
     kendall: float | None
-    reason: str | None = None
+    reason: str | None = None  # why there are no coefficients
 
 
 def pair_means(

@@ -26,14 +26,11 @@ _MOST_STEPS: Final = 200
 
 @dataclass(frozen=True)
 class Bin:
-    """The share of points won by completions ``low`` to ``high`` larger than the other, inclusive.
+    """The share of points won by completions that were so much larger than the other."""
 
-    ``middle`` is the median difference of its ``n`` comparisons.
-    """
-
-    low: int
-    high: int
-    middle: float
+    low: int  # inclusive
+    high: int  # inclusive
+    middle: float  # median
     n: int
     win_rate: float
     win_low: float | None
@@ -47,24 +44,19 @@ class Bin:
 
 @dataclass(frozen=True)
 class LengthEffect(Result):
-    """What size has to do with winning, over ``n`` comparisons of ``prompts`` prompts.
-
-    ``equal`` were of equal size; of the others the larger won the share ``longer_wins`` of the points.
-    ``slope`` is the logistic regression of the points on log2((a + 1) / (b + 1)) without an intercept, in
-    ``unit``; ``reason`` says why it is missing.
-    """
+    """What size has to do with winning."""
 
     n: int
     prompts: int
-    equal: int
+    equal: int  # comparisons of equal sizes
     bins: tuple[Bin, ...]
-    longer_wins: float | None
+    longer_wins: float | None  # share of points, of the others
     longer_low: float | None
     longer_high: float | None
-    slope: float | None
+    slope: float | None  # logistic regression of points on log2((a + 1) / (b + 1))
     slope_low: float | None
     slope_high: float | None
-    reason: str | None
+    reason: str | None  # why there is no slope
     unit: str = UNIT
 
 

@@ -32,44 +32,31 @@ _STILL: Final = 1e-3
 
 @dataclass(frozen=True)
 class Effect:
-    """What one standard deviation more of a covariate does for the side that has it.
-
-    ``log_odds`` has the standard error ``se``; ``points`` is the same in points; ``sd`` is the standard
-    deviation about zero, in the covariate's own units.
-    """
+    """What one standard deviation more of a covariate does for the side that has it."""
 
     log_odds: float
-    se: float
-    points: float
-    sd: float
+    se: float  # of log_odds
+    points: float  # log_odds in points
+    sd: float  # in the covariate's own units, about zero
 
 
 @dataclass(frozen=True, eq=False)
 class OrdinalFit:
-    """The ordinal model fitted to all ratings.
+    """The ordinal model fitted to all ratings."""
 
-    ``rating`` (contestants,) are strengths, 1000 on average in each ``component``, with standard errors
-    ``rating_se``. ``position`` is the advantage of standing first in log-odds, 0 where it is not fitted;
-    ``thresholds`` holds tau_1..tau_(n-1) by scale; ``rater_lean`` (raters,) how much each rater leans towards
-    the first, shrunk towards 0, and ``lean_sd`` their spread (None where not fitted). ``prior`` tells that no
-    finite maximum exists and that contestants, position and effects got drawn games; ``unbounded`` holds
-    "above", "below" or None for each contestant. ``covariance`` is that of all parameters in log-odds,
-    clustered by ``units`` many units.
-    """
-
-    rating: FloatArray
+    rating: FloatArray  # strengths (contestants,)
     rating_se: FloatArray
-    position: float
+    position: float  # advantage of standing first in log-odds, 0 where not fitted
     position_se: float
-    thresholds: dict[int, FloatArray]
+    thresholds: dict[int, FloatArray]  # tau_1..tau_(n-1) by scale
     effects: dict[str, Effect]
-    rater_lean: FloatArray | None
-    lean_sd: float | None
-    prior: bool
-    unbounded: tuple[str | None, ...]
-    component: IntArray
-    covariance: FloatArray
-    units: int
+    rater_lean: FloatArray | None  # towards the first, shrunk towards 0
+    lean_sd: float | None  # spread of leans
+    prior: bool  # whether no finite maximum exists and parameters got drawn games
+    unbounded: tuple[str | None, ...]  # "above", "below" or None
+    component: IntArray  # connected groups (contestants,), each averaging 1000
+    covariance: FloatArray  # of all parameters, in log-odds
+    units: int  # independent things behind it
 
     @property
     def position_points(self) -> float:

@@ -26,18 +26,13 @@ _RIDGE: Final = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What the likelihood needs of each round.
+    """What the likelihood needs of each round."""
 
-    ``won`` and ``lost`` (cells, rounds) count cells, ``inside`` (widths, rounds) ratings between two
-    thresholds. ``prior`` (rounds,) marks where contestants, position and effects get ``PRIOR_GAMES`` drawn
-    games. ``penalty`` (parameters, rounds) / 2 times the squared parameters is taken off: the pull on leans.
-    """
-
-    won: FloatArray
+    won: FloatArray  # (cells, rounds)
     lost: FloatArray
-    inside: FloatArray
-    prior: BoolArray
-    penalty: FloatArray
+    inside: FloatArray  # ratings between two thresholds, (widths, rounds)
+    prior: BoolArray  # where contestants, position and effects get PRIOR_GAMES, (rounds,)
+    penalty: FloatArray  # on squared parameters / 2, (parameters, rounds): the pull on leans
 
     @classmethod
     def of(cls, table: OrdinalTable, weights: FloatArray, prior: BoolArray, penalty: FloatArray) -> "Sums":
@@ -170,20 +165,15 @@ _NOT_IDENTIFIED: Final = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class WholeFit:
-    """The maximum for all ratings: ``place`` (parameters, 1) and the inverse of the curvature there.
-
-    ``penalty`` (parameters, 1) is the pull on leans, of standard deviation ``lean_sd`` (0 without leans).
-    ``prior`` tells that no finite maximum exists without it; ``running`` (contestants,) is how far
-    contestants still moved when the search for one was given up, else 0.
-    """
+    """The maximum for all ratings."""
 
     model: OrdinalModel
-    place: FloatArray
-    penalty: FloatArray
-    inverse: FloatArray
-    prior: bool
-    running: FloatArray
-    lean_sd: float
+    place: FloatArray  # (parameters, 1)
+    penalty: FloatArray  # (parameters, 1), the pull on leans
+    inverse: FloatArray  # of the curvature
+    prior: bool  # whether no finite maximum exists without the prior
+    running: FloatArray  # how far each contestant still moved when the search for one was given up
+    lean_sd: float  # 0 without leans
 
 
 def fit_everything(table: OrdinalTable) -> WholeFit:

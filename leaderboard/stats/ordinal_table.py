@@ -101,28 +101,20 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class OrdinalTable:
-    """The cells of the ratings and the sums that lead to them.
-
-    ``distinct_ratings`` differ in something the model uses (as outcomes: first, second, rating); imaginary
-    ratings, each value of each scale once, come after them. ``design`` (cells, parameters) gives the log-odds
-    of cells; ``won`` and ``lost`` (cells, distinct and imaginary) the ratings for and against each;
-    ``inside`` (widths, the same) those between two thresholds, ``widths`` (widths, parameters) apart.
-    ``spread`` (imaginary, levels) and ``level`` (levels, distinct) fill levels without ratings. ``deviation``
-    is the standard deviation of each covariate.
-    """
+    """The cells of the ratings and the sums that lead to them."""
 
     layout: Layout
-    distinct_ratings: Outcomes
-    design: Any
-    won: Any
-    lost: Any
-    inside: Any
-    widths: FloatArray
-    level: Any
-    spread: FloatArray
+    distinct_ratings: Outcomes  # by what the model uses; imaginary ones come after them
+    design: Any  # log-odds of cells, (cells, parameters)
+    won: Any  # ratings for each cell, (cells, distinct and imaginary)
+    lost: Any  # ratings against each cell
+    inside: Any  # ratings between two thresholds, (widths, distinct and imaginary)
+    widths: FloatArray  # how far apart those are, (widths, parameters)
+    level: Any  # (levels, distinct)
+    spread: FloatArray  # imaginary ratings of levels without any, (imaginary, levels)
     pairs: Any
     pair_sides: tuple[IntArray, IntArray]
-    deviation: FloatArray
+    deviation: FloatArray  # of each covariate
     component: IntArray
 
     @property
@@ -237,17 +229,14 @@ def _deviation(ratings: Ratings, name: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """The distinct ratings, then each value of each scale once, given to imaginary equals.
-
-    A group is what differs in the rating alone; ``member`` is one rating of each real group.
-    """
+    """The distinct ratings, then each value of each scale once, given to imaginary equals."""
 
     of_rating: IntArray
     distinct: int
-    group: IntArray
+    group: IntArray  # of what differs in the rating alone
     points: IntArray
     rating: IntArray
-    member: IntArray
+    member: IntArray  # one rating of each real group
 
     @classmethod
     def of(cls, ratings: Ratings, layout: Layout) -> "_Kinds":
@@ -275,11 +264,11 @@ class _Kinds:
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """The group, the scale and the threshold (1..points - 1) of each cell."""
+    """The group and the scale of each cell."""
 
     group: IntArray
     points: IntArray
-    threshold: IntArray
+    threshold: IntArray  # from 1 to points - 1
 
 
 def _numbered(columns: Sequence[Any]) -> IntArray:

@@ -188,17 +188,13 @@ def _parts(games: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class AliasTables:
-    """Poisson tables one after the other: table t has the slots ``start[t] : start[t] + mask[t] + 1``.
+    """Poisson tables one after the other, from which random words draw numbers."""
 
-    A random word chooses a slot by its last bits; if its first ones are below ``threshold`` the number drawn
-    is ``kept`` of the slot, otherwise ``other``.
-    """
-
-    start: IntArray
-    mask: WordArray
-    threshold: WordArray
-    kept: npt.NDArray[np.int32]
-    other: npt.NDArray[np.int32]
+    start: IntArray  # of each table's slots
+    mask: WordArray  # of a word's last bits, which choose the slot
+    threshold: WordArray  # for a word's first bits
+    kept: npt.NDArray[np.int32]  # drawn below the threshold
+    other: npt.NDArray[np.int32]  # drawn from it on
 
     @classmethod
     def of(cls, means: FloatArray) -> "AliasTables":

@@ -19,12 +19,12 @@ GAMES_AT_ONCE: Final = 2**17
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Distinct outcomes with ``a < b``; ``of_game`` is the outcome number of each game in order."""
+    """Distinct outcomes with ``a < b``."""
 
     a: IntArray
     b: IntArray
     score: FloatArray
-    of_game: npt.NDArray[Any]
+    of_game: npt.NDArray[Any]  # outcome number of each game
 
     def __len__(self) -> int:
         return len(self.a)

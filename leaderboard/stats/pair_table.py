@@ -19,19 +19,15 @@ BELOW: Final = "below"
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """The pairs of contestants that met, ``a < b``, and the outcomes of each pair.
+    """The pairs of contestants that met, and their outcomes; "per pair" is (pairs, rounds)."""
 
-    ``component`` numbers the connected groups by size, then by their first contestant. Arrays "per pair" are
-    (pairs, rounds).
-    """
-
-    a: IntArray
+    a: IntArray  # below b
     b: IntArray
     contestants: int
     pair_of_outcome: IntArray
     score_of_outcome: FloatArray
     count_of_outcome: FloatArray
-    component: IntArray
+    component: IntArray  # connected groups by size, then by first contestant
 
     @classmethod
     def of(cls, outcomes: Outcomes, contestants: int) -> "PairTable":

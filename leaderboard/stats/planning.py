@@ -35,15 +35,10 @@ _WIDEST: Final = 600.0
 
 @dataclass(frozen=True)
 class PromptVariance:
-    """The variance that one prompt gives a gap, in squared points: ``between + within / raters``.
+    """The variance that one prompt gives a gap, in squared points."""
 
-    Prompts differ in whom they suit (``between``); raters differ on the same two answers (``within``, for one
-    rater of every pair). ``within`` is None where nobody rated the same two answers twice; ``between`` then
-    holds both.
-    """
-
-    between: float
-    within: float | None
+    between: float  # prompts differ in whom they suit
+    within: float | None  # of one rater on the same two answers; None, and part of between, where not known
 
     def of_prompt(self, raters: float) -> float:
         """The variance with so many raters of every pair; an upper bound where the parts are not known."""
@@ -97,17 +92,14 @@ def _check(gap: float, ties: float, prompt_sd: float, contestants: int) -> None:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the data say about a ``gap`` in points from ``first`` to ``second``, and its variance.
-
-    ``raters`` is the mean number of raters of a pair of answers.
-    """
+    """What the data say about a gap between two contestants."""
 
     first: int
     second: int
-    gap: float
+    gap: float  # in points
     variance: PromptVariance
     prompts: int
-    raters: float
+    raters: float  # of a pair of answers, on average
 
 
 def measured(games: Games, rater: IntArray | None, first: int, second: int) -> Evidence:
@@ -155,14 +147,11 @@ def typical_pair(games: Games) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class _Opinions:
-    """One rater's games on one pair of answers together: cell (prompt and pair), group (prompt and rater).
+    """One rater's games on one pair of answers together."""
 
-    ``moved`` is by how many points an opinion moves the gap.
-    """
-
-    cell: IntArray
-    group: IntArray
-    moved: FloatArray
+    cell: IntArray  # prompt and pair
+    group: IntArray  # prompt and rater
+    moved: FloatArray  # points by which an opinion moves the gap
 
     @classmethod
     def of(cls, prompt: IntArray, pair: IntArray, rater: IntArray | None, moved: FloatArray) -> "_Opinions":
@@ -219,11 +208,11 @@ _ALIKE: Final = 1e-6
 
 @dataclass(frozen=True)
 class Aim:
-    """To see a gap of ``gap`` points: ``level`` of the interval and ``power``, both in percent."""
+    """What is to be seen; raises ParameterError for values out of range."""
 
-    gap: float
-    level: float = 95.0
-    power: float = 80.0
+    gap: float  # in points
+    level: float = 95.0  # of the interval, in percent
+    power: float = 80.0  # in percent
 
     def __post_init__(self) -> None:
         check_level(self.level, "level")
@@ -249,29 +238,25 @@ class Aim:
 
 @dataclass(frozen=True)
 class Need:
-    """With ``raters`` of every pair: ``more`` prompts, ``prompts`` in all, and the half-width they give."""
+    """With so many raters of every pair, the prompts needed and what they give."""
 
     raters: int
-    more: int
-    prompts: int
+    more: int  # prompts
+    prompts: int  # in all
     half_width: float
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What it takes to see a gap: ``need`` for the raters asked for, ``needs`` for several numbers.
-
-    ``evidence`` and ``half_width_now`` are None for a plan from assumptions; ``between`` tells that the gap
-    is that of its two contestants.
-    """
+    """What it takes to see a gap."""
 
     aim: Aim
-    need: Need
-    needs: tuple[Need, ...]
+    need: Need  # for the raters asked for
+    needs: tuple[Need, ...]  # for several numbers of raters
     variance: PromptVariance
-    evidence: Evidence | None = None
+    evidence: Evidence | None = None  # None for a plan from assumptions
     half_width_now: float | None = None
-    between: bool = False
+    between: bool = False  # whether the gap is that of the two contestants of the evidence
 
     def sentence(self, names: Sequence[str] = ()) -> str:
         """The answer in one sentence; ``names`` are the contestants' in the order of their numbers."""

@@ -27,27 +27,22 @@ TEST: Final = "rao-scott"
 
 @dataclass(frozen=True)
 class Position(Result):
-    """How one kind of rater leans to what is shown first; None where a number does not exist.
-
-    ``sided`` of the ``n`` ratings are not in the exact middle, and ``share_first`` of these prefer the first.
-    ``neutral_mean`` is the mean rating without bias. ``chi2`` with ``df`` is Bowker's statistic; ``p`` takes
-    ratings of one prompt together, ``p_independent`` does not.
-    """
+    """How one kind of rater leans to what is shown first."""
 
     n: int
     prompts: int
-    sided: int
-    share_first: float | None
+    sided: int  # ratings not in the exact middle
+    share_first: float | None  # of those
     share_first_low: float | None
     share_first_high: float | None
     mean: float | None
     mean_low: float | None
     mean_high: float | None
-    neutral_mean: float
-    chi2: float | None
+    neutral_mean: float  # without bias
+    chi2: float | None  # Bowker's
     df: int
-    p: float | None
-    p_independent: float | None
+    p: float | None  # taking ratings of one prompt together
+    p_independent: float | None  # taking each rating alone
     test: str = TEST
 
 
@@ -143,21 +138,17 @@ _LEAST_SURPRISE: Final = 0.01
 
 @dataclass(frozen=True)
 class PlaceWorth(Result):
-    """The worth of standing second in Elo ``points``: below 0 it is better to stand first.
-
-    ``noise`` is the deviation, in points, of the rater's error in one comparison. ``reason`` says why a
-    number is missing.
-    """
+    """The worth of standing second."""
 
     n: int
     prompts: int
-    points: float | None
+    points: float | None  # Elo points; below 0 it is better to stand first
     low: float | None
     high: float | None
-    noise: float | None
+    noise: float | None  # deviation of the rater's error in one comparison, in points
     noise_low: float | None
     noise_high: float | None
-    reason: str | None
+    reason: str | None  # why a number is missing
 
 
 def cuts(points: int) -> FloatArray:
@@ -210,17 +201,13 @@ def _unknowable(ratings: Ratings) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class _Model:
-    """The likelihood of the distinct ratings, each ``times`` often; ``of_rating`` says which each rating is.
+    """The likelihood of the distinct ratings; parameters are strengths, b and 1, each / sigma."""
 
-    Parameters are the strengths / sigma, b / sigma and 1 / sigma, in units of POINTS_PER_UNIT. ``design``
-    (distinct, parameters - 1) times all but the last is what is seen.
-    """
-
-    design: Any
+    design: Any  # of what is seen, (distinct, parameters - 1)
     low: FloatArray
     high: FloatArray
-    times: FloatArray
-    of_rating: IntArray
+    times: FloatArray  # of each distinct rating
+    of_rating: IntArray  # its distinct rating
 
     @classmethod
     def of(cls, ratings: Ratings) -> "_Model":

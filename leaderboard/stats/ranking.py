@@ -41,24 +41,18 @@ def _equally_busy(number: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Standings:
-    """A ranking; ``standings`` are ordered by component, then strength, best first, then name.
-
-    ``components`` holds the names of each connected group, whose strengths have no common scale. ``groups``
-    holds the names of contestants that cannot be told apart, in the order of their letters; None without
-    intervals. ``probability_above`` has a row and a column for each of ``standings``, None where not asked
-    for. ``details`` are results of one method alone, ``warnings`` sentences to be shown.
-    """
+    """A ranking; standings go by component, then strength, best first, then name."""
 
     method: str
     parameters: Mapping[str, Any]
     games: int
     left_out: int
     standings: tuple[Standing, ...]
-    components: tuple[tuple[str, ...], ...]
-    groups: tuple[tuple[str, ...], ...] | None
-    warnings: tuple[str, ...]
-    details: Mapping[str, Any] = field(default_factory=dict)
-    probability_above: tuple[tuple[float | None, ...], ...] | None = None
+    components: tuple[tuple[str, ...], ...]  # names of connected groups, which have no common scale
+    groups: tuple[tuple[str, ...], ...] | None  # names of those that cannot be told apart, by letter
+    warnings: tuple[str, ...]  # sentences to show
+    details: Mapping[str, Any] = field(default_factory=dict)  # results of one method alone
+    probability_above: tuple[tuple[float | None, ...], ...] | None = None  # rows and columns as standings
 
     def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
         """Plain values for JSON; rounded to six decimals they are the same on any machine."""

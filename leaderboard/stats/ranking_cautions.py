@@ -25,10 +25,10 @@ _PRIOR: Final = "one drawn game against the average"
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a ranking was made of and what it found; ``groups`` are the names of each connected group."""
+    """What a ranking was made of and what it found."""
 
     tally: Tally
-    groups: tuple[tuple[str, ...], ...]
+    groups: tuple[tuple[str, ...], ...]  # names of each connected group
     estimate: Estimate
     material: Material
     method: Method

@@ -36,34 +36,28 @@ from leaderboard.stats.sandwich import sandwich, sandwich_samples
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What is ranked: the games, the ratings behind them, what a round draws, and the contestants' names."""
+    """What is ranked."""
 
     games: Games
     ratings: Ratings
-    resample: str
-    names: tuple[str, ...]
+    resample: str  # what a round draws
+    names: tuple[str, ...]  # of the contestants
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What a method found: strengths ``rating`` and ``component``, both (contestants,).
+    """What a method found."""
 
-    ``samples`` (rounds, contestants) lead to ranks and probabilities, None without intervals.
-    ``standard_error``, from so many ``units``, is None where intervals are percentiles of the samples.
-    ``prior`` tells that a prior kept strengths finite, ``prior_rounds`` in how many rounds. ``parameters``
-    are the method's own, ``details`` its further results.
-    """
-
-    rating: FloatArray
-    component: IntArray
-    samples: FloatArray | None = None
-    standard_error: FloatArray | None = None
-    units: int = 0
-    prior: bool = False
+    rating: FloatArray  # strengths (contestants,)
+    component: IntArray  # (contestants,)
+    samples: FloatArray | None = None  # (rounds, contestants), None without intervals
+    standard_error: FloatArray | None = None  # None where intervals are percentiles of the samples
+    units: int = 0  # behind the standard error
+    prior: bool = False  # whether a prior kept strengths finite
     prior_rounds: int | None = None
-    unbounded: tuple[str | None, ...] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
+    unbounded: tuple[str | None, ...] = ()  # "above", "below" or None
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of this method
+    details: Mapping[str, Any] = field(default_factory=dict)  # further results
 
     def quantiles(self, wanted: tuple[float, ...]) -> FloatArray | None:
         """The percentiles (len(wanted), contestants) of each strength, None without intervals."""

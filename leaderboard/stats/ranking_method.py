@@ -21,28 +21,21 @@ RATER_EFFECTS: Final = "raters"
 
 @dataclass(frozen=True)
 class Method:
-    """How to rank.
-
-    ``rounds`` counts resamples, or draws from the normal approximation with sandwich intervals; None means no
-    intervals. ``resample`` is one of RESAMPLE, "prompts" falling back to games where none are known.
-    ``adjust`` names covariates of the ordinal model, or "raters". ``pairwise`` asks for the probability of
-    each contestant being above each other, ``robustness`` for the fewest games that decide who is first
-    (Bradley-Terry only). ``threads`` changes the time taken alone.
-    """
+    """How to rank; raises ParameterError for what cannot be."""
 
     name: str = "elo"
     ties: bool = True
-    rounds: int | None = 1000
+    rounds: int | None = 1000  # resamples, or draws with sandwich intervals; None for no intervals
     interval: float = 95.0
     seed: int = 0
     elo: EloParameters = field(default_factory=EloParameters)
-    threads: int | None = None
-    resample: str = "prompts"
+    threads: int | None = None  # change the time taken alone
+    resample: str = "prompts"  # of RESAMPLE; prompts fall back to games
     tie_band: TieBand | None = None
     intervals: str = "bootstrap"
-    adjust: tuple[str, ...] = ()
-    pairwise: bool = False
-    robustness: bool = True
+    adjust: tuple[str, ...] = ()  # covariates of the ordinal model, or "raters"
+    pairwise: bool = False  # whether to give the probability of each being above each other
+    robustness: bool = True  # whether to find the fewest games that decide who is first
 
     def __post_init__(self) -> None:
         _one_of("method", self.name, METHODS)

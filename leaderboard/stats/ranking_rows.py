@@ -16,33 +16,25 @@ from leaderboard.stats.separation import Groups, groups_at, probability_first, r
 
 @dataclass(frozen=True)
 class Standing:
-    """One contestant; ``rating`` (its strength), ``rank`` and ``component`` are None without a game.
-
-    ``low`` and ``high`` are the ends of the central interval, ``quantiles`` the kept percentiles by their
-    number as text. ``rank`` is 1 + the number rated higher in the component, to 1e-6; ``rank_ub``, the best
-    possible, 1 + the number whose lower end exceeds this upper end. ``p_first`` is the share of rounds in
-    which it is first, ``group`` the letters of its groups; ``rank_ub_at`` and ``groups_at`` are for each of
-    LEVELS, as text. These are None without intervals. ``unbounded`` is "above" or "below" where nothing
-    limits the strength.
-    """
+    """One contestant; what comes from intervals is None without them."""
 
     contestant: str
-    rating: float | None = None
+    rating: float | None = None  # its strength, None without a game
     low: float | None = None
     high: float | None = None
-    rank: int | None = None
-    rank_ub: int | None = None
-    p_first: float | None = None
-    group: str | None = None
+    rank: int | None = None  # 1 + the number above it in the component, to 1e-6
+    rank_ub: int | None = None  # the best possible: 1 + the number whose lower end exceeds its upper end
+    p_first: float | None = None  # share of rounds in which it is first
+    group: str | None = None  # letters
     games: int = 0
     wins: int = 0
     losses: int = 0
     ties: int = 0
     component: int | None = None
-    unbounded: str | None = None
-    quantiles: Mapping[str, float] | None = None
-    groups_at: Mapping[str, str] | None = None
-    rank_ub_at: Mapping[str, int] | None = None
+    unbounded: str | None = None  # "above" or "below" where nothing limits the strength
+    quantiles: Mapping[str, float] | None = None  # kept percentiles, by number
+    groups_at: Mapping[str, str] | None = None  # by level
+    rank_ub_at: Mapping[str, int] | None = None  # by level
 
     def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
         """Plain values for JSON, rounded."""

@@ -17,13 +17,10 @@ VERDICTS = 3
 
 @dataclass(frozen=True)
 class WithOthers:
-    """One rater's agreement with the majority of others, its interval over prompts, and Cohen's kappa (1960).
+    """One rater's agreement with the majority of others."""
 
-    kappa is None where nothing was compared or all verdicts are the same.
-    """
-
-    share: Estimate
-    kappa: float | None
+    share: Estimate  # with its interval over prompts
+    kappa: float | None  # Cohen's (1960), None where all verdicts are the same
 
 
 def majority_of_others(
@@ -77,10 +74,10 @@ def kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
 
 @dataclass(frozen=True)
 class Consistency:
-    """``same``: how often the verdict was the same; ``apart``: the mean difference in points."""
+    """How alike two ratings of the same pairs are."""
 
-    same: Share
-    apart: float | None
+    same: Share  # verdicts
+    apart: float | None  # mean difference in points
 
 
 def consistency(
@@ -138,15 +135,11 @@ FEWEST_VOTES: Final = 5
 
 @dataclass(frozen=True)
 class Outlier:
-    """What betting against a rater brought, from ``votes`` that could be compared with others'.
+    """What betting against a rater brought."""
 
-    ``most`` is the largest product from FEWEST_VOTES votes on, ``at`` the vote (from 1) that first passed the
-    limit, None where none did.
-    """
-
-    votes: int
-    most: float
-    at: int | None
+    votes: int  # that could be compared with others'
+    most: float  # largest product from FEWEST_VOTES votes on
+    at: int | None  # the vote, from 1, that first passed the limit
 
     @property
     def flagged(self) -> bool:

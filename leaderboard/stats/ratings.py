@@ -26,22 +26,16 @@ RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Comparisons as parallel arrays (n,).
-
-    ``first`` and ``second`` are contestant numbers in presentation order; ``rating`` runs from 1 (first much
-    better) to ``points`` (second much better). ``prompt`` and ``rater`` are numbered from 0 without gaps, or
-    None where unknown. ``covariates`` holds, by name, how much more of something the first has than the
-    second.
-    """
+    """Comparisons as parallel arrays (n,), in presentation order."""
 
     first: IntArray
     second: IntArray
-    rating: IntArray
+    rating: IntArray  # from 1 (first much better) to points (second much better)
     points: IntArray
     contestants: int
-    prompt: IntArray | None = None
-    rater: IntArray | None = None
-    covariates: Mapping[str, FloatArray] = field(default_factory=dict)
+    prompt: IntArray | None = None  # numbered from 0 without gaps, None where unknown
+    rater: IntArray | None = None  # numbered likewise
+    covariates: Mapping[str, FloatArray] = field(default_factory=dict)  # how much more the first has
 
     def __len__(self) -> int:
         return len(self.rating)

@@ -23,11 +23,11 @@ from leaderboard.stats.ratings import RESAMPLE
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
-    """The fit of all games of a table: log-odds (contestants,), and minus the second derivative there."""
+    """The fit of all games of a table."""
 
     table: PairTable
-    theta: FloatArray
-    curvature: FloatArray
+    theta: FloatArray  # log-odds (contestants,)
+    curvature: FloatArray  # minus the second derivative there
 
     @classmethod
     def of(cls, table: PairTable) -> "FittedTable":
@@ -73,22 +73,17 @@ class Removed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Removals:
-    """The smallest removal found that changes who is first.
+    """The smallest removal found that changes who is first."""
 
-    ``first`` leads the largest connected group, ``instead`` leads after ``removed`` of ``units`` were
-    removed; ``unit`` is what these are. Both are None where no removal was found; where two share the first
-    place, 0 are removed. ``picked`` holds positions of games, or numbers of clusters, the most telling first;
-    ``outcomes`` sums up the games removed; ``cut_off`` are contestants no longer connected to the first.
-    """
-
-    first: int
-    instead: int | None
-    removed: int | None
+    first: int  # leads the largest connected group
+    instead: int | None  # leads afterwards, None where no removal was found
+    removed: int | None  # 0 where two share the first place
     units: int
-    unit: str
+    unit: str  # what was removed
+    # Positions of games, or numbers of clusters, the most telling first.
     picked: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    outcomes: tuple[Removed, ...] = ()
-    cut_off: tuple[int, ...] = ()
+    outcomes: tuple[Removed, ...] = ()  # of the games removed
+    cut_off: tuple[int, ...] = ()  # contestants no longer connected to the first
 
     @property
     def share(self) -> float | None:
@@ -152,16 +147,12 @@ def _leader(fit: FittedTable, first: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """What can be removed: kinds of units, alike within a kind.
-
-    ``stock`` (kinds,) counts the units of each kind; ``contents``, sparse (outcomes, kinds), the games in one
-    unit. For games a kind is an outcome, so there are few; each cluster is a kind of its own.
-    """
+    """Kinds of units that can be removed: outcomes, or single clusters."""
 
     table: PairTable
     found: Outcomes
-    stock: IntArray
-    contents: Any
+    stock: IntArray  # units of each kind
+    contents: Any  # games in one unit, (outcomes, kinds)
     by_game: bool
 
     @classmethod
@@ -216,10 +207,10 @@ class _Pool:
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """Removals in order: ``count`` units of ``kind``, then of the next; a kind may come more than once."""
+    """Removals in order; a kind may come more than once."""
 
     kind: IntArray
-    count: IntArray
+    count: IntArray  # units of each kind
     kinds: int
 
     @property

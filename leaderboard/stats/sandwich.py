@@ -49,16 +49,12 @@ _NEGLIGIBLE: Final = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Sandwich:
-    """``covariance`` (contestants, contestants) of the strengths in squared points, and standard errors.
+    """Robust covariance; NaN for a contestant that met nobody, or a single unit."""
 
-    NaN for a contestant that met nobody, and for all where there is only one unit. ``clusters`` is None where
-    games are the units; ``units`` is as Games.units, for normal_interval.
-    """
-
-    covariance: FloatArray
+    covariance: FloatArray  # (contestants, contestants), in squared points
     standard_error: FloatArray
-    clusters: int | None
-    units: int
+    clusters: int | None  # None where games are the units
+    units: int  # for normal_interval
 
 
 def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:

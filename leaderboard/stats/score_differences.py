@@ -18,17 +18,14 @@ FINEST: Final = 0.001
 
 @dataclass(frozen=True)
 class ScoreDifferences(Result):
-    """A histogram of ``n`` differences in bins of one ``width``, one of them centred on 0.
-
-    ``bins`` are left edges. ``mean`` has its interval over prompts; without position bias it is 0.
-    """
+    """A histogram of differences in bins of one width, one of them centred on 0."""
 
     n: int
     prompts: int
     width: float
-    bins: tuple[float, ...]
+    bins: tuple[float, ...]  # left edges
     counts: tuple[int, ...]
-    mean: float | None
+    mean: float | None  # 0 without position bias
     mean_low: float | None
     mean_high: float | None
     first_higher: int

@@ -12,16 +12,13 @@ from leaderboard.stats.plain_values import Result
 
 @dataclass(frozen=True)
 class OwnFamily(Result):
-    """Mean preferences for the family on [-1, 1], over ``n`` pairs that the judge and others rated.
-
-    ``difference`` is ``own`` minus ``others`` with its interval over prompts.
-    """
+    """Mean preferences for the family on [-1, 1], over pairs that the judge and others rated."""
 
     n: int
     prompts: int
     own: float | None
     others: float | None
-    difference: float | None
+    difference: float | None  # own less others
     low: float | None
     high: float | None
 

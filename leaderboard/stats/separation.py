@@ -63,15 +63,10 @@ def probability_above(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Contestants that cannot be told apart at ``level`` percent.
+    """Contestants that cannot be told apart; two share a letter if and only if they cannot."""
 
-    ``members`` holds each group as contestant numbers, best first, ordered by component and best members.
-    ``letters`` holds the letters of each contestant's groups: a, ... z, aa, with spaces where there are more
-    than 26. Two contestants share a letter if and only if they cannot be told apart.
-    """
-
-    members: tuple[tuple[int, ...], ...]
-    letters: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]  # of each group, best first, by component and best members
+    letters: tuple[str, ...]  # of each contestant's groups, with spaces where there are more than 26
     level: float
 
 

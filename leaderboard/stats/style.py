@@ -96,14 +96,14 @@ _BOLD: Final = re.compile(r"\*\*[^*\s][^*]*\*\*|__[^_\s][^_]*__")
 
 @dataclass(frozen=True)
 class Style:
-    """Counts of one text; ``bold`` counts stretches in ** or __ that end on the line they begin on."""
+    """Counts of one text."""
 
     characters: int
     words: int
     headers: int
     ordered_items: int
     unordered_items: int
-    bold: int
+    bold: int  # stretches in ** or __ that end on the line they begin on
 
     @property
     def marks(self) -> int:

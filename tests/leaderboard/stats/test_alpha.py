@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from leaderboard.stats.agreement_opinions import opinion_rows
-from leaderboard.stats.alpha import one_from_each, panel, within_measure
+from leaderboard.stats.alpha import one_from_each, repeated_pairs, within_measure
 from tests.leaderboard.stats import agreement_studies
 
 ALL = agreement_studies.topics(names=("",))
 
 
 def within(rows, topics=ALL):
-    return within_measure(topics, panel(rows, len(topics.prompt))).estimate[0]
+    return within_measure(topics, repeated_pairs(rows, len(topics.prompt))).estimate[0]
 
 
 def test_by_hand():
@@ -44,7 +44,7 @@ def test_alpha_equals_krippendorff_with_ratings_missing(points, seed, raters):
 @pytest.mark.parametrize("raters", [2, 4])
 def test_fleiss_equals_statsmodels_on_pairs_with_the_commonest_number(points, raters):
     rows = agreement_studies.at_random(5, points, raters)
-    chosen = panel(rows, agreement_studies.PAIRS)
+    chosen = repeated_pairs(rows, agreement_studies.PAIRS)
     table = chosen.sums.verdicts[chosen.sums.count == chosen.each]
     assert 0 < len(table) < agreement_studies.PAIRS
     assert within(rows)[2] == pytest.approx(fleiss_kappa(np.vstack((table, table[:, ::-1]))))
@@ -52,8 +52,8 @@ def test_fleiss_equals_statsmodels_on_pairs_with_the_commonest_number(points, ra
 
 def test_the_larger_of_two_common_numbers_of_ratings_counts():
     rows = opinion_rows([0, 0, 1, 1, 1, 2], [1, 2, 1, 2, 3, 1], [1] * 6, 3, False)
-    assert panel(rows, 3).each == 3
-    assert panel(rows.only(rows.pair == 2), 3).each == 0
+    assert repeated_pairs(rows, 3).each == 3
+    assert repeated_pairs(rows.only(rows.pair == 2), 3).each == 0
 
 
 def test_people_are_compared_with_each_other_not_with_themselves():
